@@ -3,6 +3,7 @@
 mod admin;
 mod api;
 mod check;
+mod console;
 mod listen;
 mod queue;
 mod up;

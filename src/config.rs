@@ -2,6 +2,7 @@
 
 mod animations;
 mod commands;
+mod console;
 mod egress;
 mod environment;
 mod http;
@@ -20,6 +21,7 @@ use clap::Args;
 use domain::signature::WebhookSecret;
 
 pub(crate) use commands::{ApiOptions, CheckOptions, UpOptions, WorkerOptions};
+pub(crate) use console::ConsoleOptions;
 pub(crate) use egress::{EgressOptions, judge};
 pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;

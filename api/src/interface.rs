@@ -4,20 +4,15 @@
 use std::{sync::Arc, time::Duration};
 
 use ::management::Management;
+use front::{BodyReader, BodySettings, Front, RefusalSettings, Routes, Unhurried};
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make_sync, get, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
 
 use crate::{
-    BodySettings, Readiness, RefusalSettings,
-    access::Routes,
-    body::BodyReader,
-    documents,
-    front::Front,
-    management, pages, probes,
+    ProblemDocuments, Readiness, documents, management, pages, probes,
     public::{self, Public},
     query::Taken,
-    refusals::Unhurried,
 };
 
 /// What the listener works with.
@@ -25,7 +20,7 @@ pub struct Interface {
     /// What applications call.
     pub public: Public,
     /// What operators and teams call.
-    pub management: Management,
+    pub management: Arc<Management>,
     /// The bounds of request bodies.
     pub body: BodySettings,
     /// How quickly refusals are answered.
@@ -36,7 +31,7 @@ pub struct Interface {
     pub ready: watch::Receiver<Readiness>,
 }
 
-/// The endpoint to [`crate::serve::serve`] on the public address.
+/// The endpoint to [`front::serve::serve`] on the public address.
 pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'static {
     let Interface {
         public,
@@ -58,7 +53,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         (pages::PUBLIC_DOCS, "Gatehouse: interface for applications"),
         public::service(),
         documents::public(),
-        public,
+        Arc::new(public),
         reader.clone(),
     );
     listener.add(
@@ -73,6 +68,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         router: listener.router,
         routes: Routes::new(listener.paths),
         deadline,
+        words: ProblemDocuments,
     };
     Unhurried::new(front, refusals)
 }
@@ -90,7 +86,7 @@ impl Listener {
         (docs, title): (&str, &str),
         service: OpenApiService<Api, Hooks>,
         document: String,
-        state: State,
+        state: Arc<State>,
         reader: BodyReader,
     ) where
         Api: OpenApi + 'static,
@@ -118,7 +114,7 @@ impl Listener {
             .nest(
                 prefix,
                 service
-                    .data(Arc::new(state))
+                    .data(state)
                     .data(reader)
                     .before(async |mut request| {
                         if request.uri().query().is_some() {

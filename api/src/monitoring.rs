@@ -1,15 +1,11 @@
 //! The second listener of every process: `/metrics` for Prometheus, and the probes. It is meant for a private network.
 
+use front::{DEADLINE, Front, Routes};
 use metrics_exporter_prometheus::PrometheusHandle;
 use poem::{Endpoint, Response, Route, endpoint::make_sync, get, http::Method};
 use tokio::sync::watch;
 
-use crate::{
-    Readiness,
-    access::Routes,
-    front::{DEADLINE, Front},
-    probes,
-};
+use crate::{ProblemDocuments, Readiness, probes};
 
 /// What the monitoring endpoints show.
 pub struct Monitoring {
@@ -23,7 +19,7 @@ pub struct Monitoring {
 
 const METRICS: &str = "/metrics";
 
-/// The endpoint to [`crate::serve::serve`] on the monitoring address.
+/// The endpoint to [`front::serve::serve`] on the monitoring address.
 pub fn monitoring(monitoring: Monitoring) -> impl Endpoint<Output = Response> + 'static {
     let Monitoring {
         metrics,
@@ -42,5 +38,6 @@ pub fn monitoring(monitoring: Monitoring) -> impl Endpoint<Output = Response> + 
         router,
         routes: Routes::new(paths),
         deadline: DEADLINE,
+        words: ProblemDocuments,
     }
 }

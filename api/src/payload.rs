@@ -7,7 +7,8 @@
 
 mod parse;
 
-use poem::{FromRequest, Request, RequestBody, Result};
+use front::{BodyReader, Held, Share};
+use poem::{Body, FromRequest, Request, RequestBody, Result};
 use poem_openapi::{
     error::ContentTypeError,
     impl_apirequest_for_payload,
@@ -17,7 +18,7 @@ use poem_openapi::{
 };
 use serde::de::DeserializeOwned;
 
-use crate::{body::BodyReader, fair::Share};
+use crate::problem::Refusal;
 
 pub(crate) use parse::parse;
 
@@ -48,7 +49,7 @@ impl<T: Type + DeserializeOwned> ParsePayload for JsonBody<T> {
     const IS_REQUIRED: bool = true;
 
     async fn from_request(request: &Request, body: &mut RequestBody) -> Result<Self> {
-        let held = reader(request).read(request, body.take()?).await?;
+        let held = held(request, body.take()?).await?;
         Ok(Self {
             value: parse(&held.bytes)?,
             _share: held.share,
@@ -63,7 +64,7 @@ pub(crate) struct OptionalJsonBody<T>(pub(crate) Option<T>);
 
 impl<'a, T: DeserializeOwned + Send> FromRequest<'a> for OptionalJsonBody<T> {
     async fn from_request(request: &'a Request, body: &mut RequestBody) -> Result<Self> {
-        let held = reader(request).read(request, body.take()?).await?;
+        let held = held(request, body.take()?).await?;
         if held.bytes.is_empty() {
             return Ok(Self(None));
         }
@@ -74,10 +75,12 @@ impl<'a, T: DeserializeOwned + Send> FromRequest<'a> for OptionalJsonBody<T> {
     }
 }
 
-pub(crate) fn reader(request: &Request) -> &BodyReader {
-    request
-        .data()
-        .expect("the router gives every request its body reader")
+/// Reads the whole body, within the bounds of the listener.
+pub(crate) async fn held(request: &Request, body: Body) -> Result<Held, Refusal> {
+    let reader = request
+        .data::<BodyReader>()
+        .expect("the interface gives every request the reader");
+    Ok(reader.read(request, body).await?)
 }
 
 /// `application/json` or another `application/...+json`, with any parameters.

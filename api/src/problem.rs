@@ -35,10 +35,6 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) const fn code(&self) -> Code {
-        self.code
-    }
-
     pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,

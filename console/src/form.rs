@@ -1,12 +1,10 @@
 //! Fields of a form or of a query.
 
+use front::{BodyReader, Share};
 use poem::{Request, http::header};
 use url::form_urlencoded;
 
 use crate::trouble::Trouble;
-
-/// Bytes of a form.
-const MOST_BYTES: usize = 1 << 20;
 
 /// Named texts in the order in which they were sent.
 #[derive(Default)]
@@ -18,8 +16,11 @@ impl Form {
         Self::parse(request.uri().query().unwrap_or("").as_bytes())
     }
 
-    /// The body of a request.
-    pub(crate) async fn of_body(request: &mut Request) -> Result<Self, Trouble> {
+    /// The body of a request, with its share of the memory for bodies.
+    pub(crate) async fn of_body(
+        reader: &BodyReader,
+        request: &mut Request,
+    ) -> Result<(Self, Share), Trouble> {
         let sent = request.headers().get(header::CONTENT_TYPE);
         let is_form = sent.is_some_and(|kind| {
             kind.as_bytes()
@@ -28,8 +29,9 @@ impl Form {
         if !is_form {
             return Err(Trouble::NotAForm);
         }
-        let bytes = request.take_body().into_bytes_limit(MOST_BYTES).await;
-        Ok(Self::parse(&bytes.map_err(|_| Trouble::TooLarge)?))
+        let body = request.take_body();
+        let held = reader.read(request, body).await?;
+        Ok((Self::parse(&held.bytes), held.share))
     }
 
     fn parse(bytes: &[u8]) -> Self {

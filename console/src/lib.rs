@@ -20,15 +20,18 @@ mod start;
 mod time;
 mod trouble;
 mod visit;
+mod words;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use front::{BodySettings, Front, RefusalSettings, Unhurried};
 use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
 use shares::Proxies;
 
 pub use router::Needs;
 pub use routes::list as routes;
+pub use words::Pages;
 
 /// What the console works with.
 pub struct Console {
@@ -36,9 +39,22 @@ pub struct Console {
     pub management: Arc<Management>,
     /// Whose `X-Forwarded-For` names the client: sign-ins are throttled by the client's address.
     pub proxies: Proxies,
+    /// The bounds of forms.
+    pub body: BodySettings,
+    /// How quickly refusals are answered.
+    pub refusals: RefusalSettings,
+    /// How long one request may take, its form included.
+    pub deadline: Duration,
 }
 
 /// The endpoint for the console's listener. It always answers: errors are pages.
 pub fn console(console: Console) -> impl Endpoint<Output = Response> + 'static {
-    router::Router::new(console, routes::all()).around(protection::guard)
+    let (deadline, refusals) = (console.deadline, console.refusals.clone());
+    let front = Front {
+        routes: routes::measured(),
+        router: router::Router::new(console, routes::all()).around(protection::guard),
+        deadline,
+        words: Pages,
+    };
+    Unhurried::new(front, refusals)
 }

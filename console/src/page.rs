@@ -8,17 +8,20 @@ mod places;
 use askama::Template;
 use poem::{
     Response,
-    http::{StatusCode, header},
+    http::{HeaderValue, StatusCode, header},
 };
 
 pub(crate) use self::{frame::Frame, places::At};
+
+/// The content type of every page.
+pub(crate) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// A page.
 pub(crate) fn html(status: StatusCode, page: &impl Template) -> Response {
     match page.render() {
         Ok(html) => Response::builder()
             .status(status)
-            .content_type("text/html; charset=utf-8")
+            .header(header::CONTENT_TYPE, HTML)
             .body(html),
         Err(error) => {
             tracing::error!(%error, "a template failed");

@@ -31,21 +31,23 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
-/// Answers every request. A change that was not sent by a page of the console is refused before anything is read.
+/// A change that was not sent by a page of the console is refused before anything is read.
 pub(crate) async fn guard<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
-    let mut response = if is_safe(request.method()) || is_own(request.headers()) {
-        next.call(request).await?.into_response()
+    if is_safe(request.method()) || is_own(request.headers()) {
+        Ok(next.call(request).await?.into_response())
     } else {
-        Trouble::Foreign.into_response()
-    };
-    let headers = response.headers_mut();
+        Ok(Trouble::Foreign.into_response())
+    }
+}
+
+/// Adds the headers of every answer.
+pub(crate) fn protect(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
-    Ok(response)
 }
 
 fn is_safe(method: &Method) -> bool {

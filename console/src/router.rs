@@ -3,10 +3,11 @@
 use std::{collections::HashMap, pin::Pin, sync::Arc};
 
 use domain::scope::Scope;
+use front::BodyReader;
 use matchit::Params;
 use poem::{
     Endpoint, IntoResponse as _, Request, Response, Result,
-    http::{HeaderValue, Method, header},
+    http::{Method, StatusCode},
 };
 
 use crate::{Console, door::confirm, trouble::Trouble, visit::Visit};
@@ -70,6 +71,7 @@ where
 /// All screens, by path and method.
 pub(crate) struct Router {
     console: Console,
+    reader: BodyReader,
     screens: matchit::Router<Vec<Screen>>,
 }
 
@@ -87,6 +89,7 @@ impl Router {
             inserted.expect("no two screens have the same path");
         }
         Self {
+            reader: BodyReader::new(console.body.clone()),
             console,
             screens: router,
         }
@@ -103,13 +106,17 @@ impl Router {
             ref other => other.clone(),
         };
         let Some(screen) = found.value.iter().find(|screen| screen.method == method) else {
-            return not_allowed(found.value);
+            // The front says which methods it takes.
+            let mut response = Trouble::NoSuchPage.into_response();
+            response.set_status(StatusCode::METHOD_NOT_ALLOWED);
+            return response;
         };
         let params = owned(&found.params);
-        let visit = match Visit::of(&self.console, request, path.clone(), params).await {
-            Ok(visit) => Arc::new(visit),
-            Err(trouble) => return trouble.into_response(),
-        };
+        let visit =
+            match Visit::of(&self.console, &self.reader, request, path.clone(), params).await {
+                Ok(visit) => Arc::new(visit),
+                Err(trouble) => return trouble.into_response(),
+            };
         match confirm::take(&visit).await {
             Ok(Ok(())) => {}
             Ok(Err(asked_again)) => return asked_again,
@@ -135,16 +142,4 @@ fn owned(params: &Params<'_, '_>) -> Vec<(String, String)> {
     pairs
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
-}
-
-fn not_allowed(screens: &[Screen]) -> Response {
-    let allowed: Vec<&str> = screens
-        .iter()
-        .map(|screen| screen.method.as_str())
-        .collect();
-    let mut response = Trouble::NoSuchPage.into_response();
-    response.set_status(poem::http::StatusCode::METHOD_NOT_ALLOWED);
-    let allowed = HeaderValue::from_str(&allowed.join(", ")).expect("methods are tokens");
-    response.headers_mut().insert(header::ALLOW, allowed);
-    response
 }

@@ -1,6 +1,10 @@
 //! Every page and every form's target.
 
+use std::collections::BTreeMap;
+
 use domain::scope::Scope::{SitesRead, SitesWrite};
+use front::Routes;
+use poem::http::Method;
 
 use crate::{
     account, assets, door,
@@ -13,7 +17,7 @@ pub fn list() -> Vec<(&'static str, &'static str, Needs)> {
     all()
         .into_iter()
         .map(|screen| {
-            let method = if screen.method == poem::http::Method::GET {
+            let method = if screen.method == Method::GET {
                 "GET"
             } else {
                 "POST"
@@ -21,6 +25,16 @@ pub fn list() -> Vec<(&'static str, &'static str, Needs)> {
             (method, screen.path, screen.needs)
         })
         .collect()
+}
+
+/// The routes for the metrics and the header `Allow`.
+pub(crate) fn measured() -> Routes {
+    let mut methods: BTreeMap<&str, Vec<Method>> = BTreeMap::new();
+    for screen in all() {
+        methods.entry(screen.path).or_default().push(screen.method);
+    }
+    let routes = methods.into_iter();
+    Routes::new(routes.map(|(path, methods)| (path.to_owned(), methods)))
 }
 
 #[rustfmt::skip]

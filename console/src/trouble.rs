@@ -1,8 +1,12 @@
 //! Why a page was not shown or a change was not made, as a page.
 
 use askama::Template;
+use front::{BodyFault, Fault};
 use management::{Forbidden, Refused};
-use poem::{IntoResponse, Response, http::StatusCode};
+use poem::{
+    IntoResponse, Response,
+    http::{StatusCode, header},
+};
 use tracing::error;
 
 use crate::{door::confirm, page, visit::Visit};
@@ -22,9 +26,12 @@ pub(crate) enum Trouble {
     /// What was sent is no form.
     #[error("no form")]
     NotAForm,
-    /// The form is too large.
-    #[error("too large")]
-    TooLarge,
+    /// The form was not read.
+    #[error(transparent)]
+    Body(#[from] BodyFault),
+    /// The front answers in place of a page.
+    #[error("no page")]
+    Fault(Fault),
 }
 
 /// A page with nothing but a message.
@@ -57,13 +64,37 @@ impl Trouble {
         }
     }
 
+    /// The page that says it.
+    pub(crate) fn render(&self) -> (StatusCode, String) {
+        let (title, text) = self.text();
+        let message = Message {
+            title,
+            text: &text,
+            link: HOME,
+        };
+        let html = message.render().unwrap_or_else(|_| title.to_owned());
+        (self.status(), html)
+    }
+
     fn status(&self) -> StatusCode {
         match self {
             Self::Refused(refused) => status(refused),
             Self::NoSuchPage => StatusCode::NOT_FOUND,
             Self::Foreign => StatusCode::FORBIDDEN,
             Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Body(fault) => match fault {
+                BodyFault::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+                BodyFault::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                BodyFault::TooSlow => StatusCode::REQUEST_TIMEOUT,
+                BodyFault::Broken => StatusCode::BAD_REQUEST,
+                BodyFault::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
+            },
+            Self::Fault(fault) => match fault {
+                Fault::Crowded | Fault::Late => StatusCode::SERVICE_UNAVAILABLE,
+                Fault::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                Fault::Malformed => StatusCode::BAD_REQUEST,
+                Fault::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
+            },
         }
     }
 
@@ -83,10 +114,22 @@ impl Trouble {
                 "Nothing was changed",
                 "What was sent is no form.".to_owned(),
             ),
-            Self::TooLarge => (
-                "Nothing was changed",
-                "The form is larger than 1 MiB.".to_owned(),
-            ),
+            Self::Body(fault) => ("Nothing was changed", fault.to_string()),
+            Self::Fault(fault) => match fault {
+                Fault::Crowded | Fault::Late => (
+                    "Please wait a moment",
+                    "Too much is waiting at the moment. Please try again.".to_owned(),
+                ),
+                Fault::HeadTooLarge(_) | Fault::Malformed => (
+                    "This request cannot be read",
+                    "Open the start page. If that does not help, delete this site's cookies."
+                        .to_owned(),
+                ),
+                Fault::Panicked => (
+                    "Something went wrong on our side",
+                    "Please try again.".to_owned(),
+                ),
+            },
         }
     }
 }
@@ -96,13 +139,11 @@ impl IntoResponse for Trouble {
         if let Self::Refused(Refused::Store(error)) = &self {
             error!(%error, "a page of the console failed");
         }
-        let (title, text) = self.text();
-        let message = Message {
-            title,
-            text: &text,
-            link: HOME,
-        };
-        page::html(self.status(), &message)
+        let (status, html) = self.render();
+        Response::builder()
+            .status(status)
+            .header(header::CONTENT_TYPE, page::HTML)
+            .body(html)
     }
 }
 

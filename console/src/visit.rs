@@ -3,9 +3,10 @@
 use std::{net::IpAddr, sync::Arc};
 
 use domain::{id::TeamId, key::SecretHash};
+use front::{BodyReader, RequestId, Share};
 use management::{Caller, Management, Refused, Visitor};
 use poem::{
-    Addr, Request,
+    Request,
     http::{HeaderMap, Method, header},
 };
 use shares::Proxies;
@@ -25,24 +26,33 @@ pub(crate) struct Visit {
     path: String,
     params: Vec<(String, String)>,
     request: String,
+    /// Held as long as the form.
+    _share: Option<Share>,
 }
 
 impl Visit {
     /// Reads a request.
     pub(crate) async fn of(
         console: &Console,
+        reader: &BodyReader,
         mut request: Request,
         path: String,
         params: Vec<(String, String)>,
     ) -> Result<Self, Trouble> {
-        let form = if *request.method() == Method::POST {
-            Form::of_body(&mut request).await?
-        } else {
-            Form::default()
-        };
-        let id = Uuid::now_v7().to_string();
         let headers = request.headers();
-        let client = client(peer(&request), headers, &console.proxies);
+        let client = client(front::sender(&request), headers, &console.proxies);
+        let held = cookie::session(headers);
+        console.management.pace.arrive(client, held).await?;
+        let (form, share) = if *request.method() == Method::POST {
+            let (form, share) = Form::of_body(reader, &mut request).await?;
+            (form, Some(share))
+        } else {
+            (Form::default(), None)
+        };
+        let id = request.data::<RequestId>();
+        let id = id.expect("the front gives every request an id");
+        let id = id.as_str().to_owned();
+        let headers = request.headers();
         let browser = headers.get(header::USER_AGENT);
         let browser = browser.and_then(|name| name.to_str().ok()).unwrap_or("");
         Ok(Self {
@@ -50,7 +60,8 @@ impl Visit {
             visitor: Visitor::new(client, browser, id.clone()),
             query: Form::of_query(&request),
             form,
-            held: cookie::session(headers),
+            held,
+            _share: share,
             path,
             params,
             request: id,
@@ -101,15 +112,6 @@ impl Visit {
     pub(crate) fn caller(&self, team: Option<TeamId>) -> Result<Caller, Refused> {
         let session = self.held.ok_or(Refused::Unauthenticated)?;
         Ok(Caller::session(session, team, self.request.clone()))
-    }
-}
-
-/// The address at the other end of the connection.
-fn peer(request: &Request) -> IpAddr {
-    match &request.remote_addr().0 {
-        Addr::SocketAddr(address) => address.ip(),
-        // No listener of ours is of another kind.
-        Addr::Unix(_) | Addr::Custom(..) => IpAddr::from([0; 4]),
     }
 }
 

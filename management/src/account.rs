@@ -4,6 +4,7 @@
 //! None of this needs a scope. It is recorded in the audit log of every team that the person is in.
 
 pub mod factor;
+pub mod first;
 pub mod links;
 pub mod me;
 pub mod mine;

@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ::api::{Readiness, interface::Interface, public::Public, serve};
+use ::api::{ProblemDocuments, Readiness, interface::Interface, public::Public};
 use database::{Clock, Hosts};
 use domain::{media::ModerationType, submission::SubmissionLimits};
+use front::serve;
 use management::{Analyse, Analysed, Management, Outlet, Pace, Passwords, Workbench};
 use metrics::gauge;
 use queue::Queue;
@@ -21,6 +22,7 @@ use workers::{
     webhooks::ping::ping,
 };
 
+use super::console;
 use crate::{
     config::{self, ApiOptions, HttpOptions},
     open_files::{self, Wanted},
@@ -56,6 +58,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let settings = options.database.pool.settings();
     let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;
+    let browsers = console::bind(&options.console)?;
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
@@ -71,7 +74,9 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
         outbound: TESTS,
-        own: service::own_files(options.database.pool) + INTERFACE_FILES,
+        own: service::own_files(options.database.pool)
+            + INTERFACE_FILES
+            + browsers.as_ref().map_or(0, |_| console::CONNECTIONS),
     })?;
     let database = database::watch(hosts, pool.clone());
     let outbound = Outbound::new(options.egress.policy(None), files.outbound);
@@ -97,6 +102,13 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         quiet.clone(),
         sample,
     );
+    let pages = console::serve(
+        &options.http,
+        LINGER,
+        browsers,
+        Arc::clone(&interface.management),
+        stop.clone(),
+    )?;
     let server = serve(
         &options.http,
         files.clients,
@@ -112,6 +124,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     // requests end.
     ready.send_replace(service::stopping());
     server.await??;
+    pages.await??;
     queue.close(CLOSE).await;
     quiet.cancel();
     monitoring.await??;
@@ -139,7 +152,7 @@ pub(crate) fn interface(
             statuses: Statuses::new(pool.clone()),
             limits: SubmissionLimits::default(),
         },
-        management: Management {
+        management: Arc::new(Management {
             pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: Some(master_key.clone()),
@@ -148,7 +161,7 @@ pub(crate) fn interface(
             rules_per_day: bounds.rules_per_day(),
             pace: Pace::new(bounds.pace()),
             passwords: Passwords::default(),
-        },
+        }),
         body: bounds.body(),
         refusals: bounds.refusals(),
         deadline: bounds.deadline(),
@@ -200,6 +213,7 @@ pub(crate) fn serve(
     tokio::spawn(serve::serve(
         listener,
         endpoint,
+        Arc::new(ProblemDocuments),
         bounds.serve(connections, linger),
         stop.cancelled_owned(),
     ))

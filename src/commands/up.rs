@@ -4,7 +4,7 @@ mod first_start;
 mod prepare;
 mod welcome;
 
-use std::time::Duration;
+use std::{net::TcpListener as StdListener, sync::Arc, time::Duration};
 
 use ::api::Readiness;
 use anyhow::bail;
@@ -12,22 +12,22 @@ use database::{Hosts, Watch};
 use management::Workbench;
 use queue::Queue;
 use store::seal::MasterKey;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
-use super::{api, worker};
+use super::{api, console, worker};
 use crate::{
     config::UpOptions,
     data_dir::DataDir,
-    demo::{Addresses, Consent},
+    demo::Addresses,
     demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
-    open_files::{self, Wanted},
+    open_files::{self, Division, Wanted},
     service, telemetry,
 };
 use first_start::{master_key, prepare_database, prepare_demo};
-use welcome::print_welcome;
+use welcome::Welcome;
 
 pub(crate) use prepare::{Prepared, prepare};
 
@@ -39,6 +39,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         options,
         data,
         listener,
+        browsers,
         monitoring,
     } = prepared;
     let listener = TcpListener::from_std(listener)?;
@@ -60,10 +61,12 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let hosts = Hosts::parse(&url)?.with_writable_first().await?;
     let pool = database::pool(&hosts, "gatehouse up", options.pool.settings());
     let watch = database::watch(hosts, pool.clone());
-    let served = serve(
-        options, &data, &watch, master_key, listener, monitoring, stop,
-    )
-    .await;
+    let listeners = Listeners {
+        listener,
+        browsers,
+        monitoring,
+    };
+    let served = serve(options, &data, &watch, master_key, listeners, stop).await;
     // From here on, closed connections are expected and not reported.
     drop(watch);
     // Postgres always stops last.
@@ -74,51 +77,57 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     served
 }
 
+/// Where `up` listens.
+struct Listeners {
+    listener: TcpListener,
+    browsers: Option<StdListener>,
+    monitoring: TcpListener,
+}
+
+impl Listeners {
+    fn addresses(&self) -> anyhow::Result<Addresses> {
+        Ok(Addresses {
+            base_url: format!("http://{}/functions/v1", self.listener.local_addr()?),
+            metrics_url: format!("http://{}/metrics", self.monitoring.local_addr()?),
+        })
+    }
+}
+
+/// How the open files are divided.
+fn files(options: &UpOptions, has_console: bool) -> anyhow::Result<Division> {
+    let concurrency = options.work.concurrency.into();
+    let console = if has_console { console::CONNECTIONS } else { 0 };
+    open_files::divide(Wanted {
+        clients: options.http.connections(),
+        outbound: options.outbound.bounds(concurrency),
+        own: service::own_files(options.pool)
+            + api::INTERFACE_FILES
+            + console
+            + worker::provider_files(concurrency),
+    })
+}
+
 async fn serve(
     options: UpOptions,
     data: &DataDir,
     watch: &Watch,
     master_key: MasterKey,
-    listener: TcpListener,
-    monitoring: TcpListener,
+    listeners: Listeners,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let pool = watch.pool();
     prepare_database(pool, &master_key).await?;
-    let addresses = Addresses {
-        base_url: format!("http://{}/functions/v1", listener.local_addr()?),
-        metrics_url: format!("http://{}/metrics", monitoring.local_addr()?),
-    };
-    let consent = if options.database_url.is_none() || options.demo {
-        Consent::Given
-    } else {
-        Consent::IfEmpty
-    };
+    let addresses = listeners.addresses()?;
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = telemetry::start_metrics()?;
     let queue = Queue::open(pool.clone(), options.work.queue())?;
-    let demo = prepare_demo(
-        &options,
-        data,
-        pool,
-        &queue,
-        &master_key,
-        consent,
-        addresses,
-    )
-    .await?;
+    let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = options.work.providers.load()?;
 
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
-    let concurrency = options.work.concurrency.into();
-    let own = service::own_files(options.pool) + api::INTERFACE_FILES;
-    let files = open_files::divide(Wanted {
-        clients: options.http.connections(),
-        outbound: options.outbound.bounds(concurrency),
-        own: own + worker::provider_files(concurrency),
-    })?;
+    let files = files(&options, listeners.browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
     let analyse = api::analyse(providers.clone());
     let interface = api::interface(
@@ -143,8 +152,19 @@ async fn serve(
         rules: options.rules.settings(options.work.kept_rules),
         animations: options.work.animations.settings(),
     };
-    print_welcome(data, &listener, &monitoring, demo.as_ref())?;
+    let welcome = Welcome {
+        data,
+        options: &options,
+        listeners: &listeners,
+        demo: demo.as_ref(),
+    };
+    welcome.print(&interface.management).await?;
     let sample = api::sample(&interface);
+    let Listeners {
+        listener,
+        browsers,
+        monitoring,
+    } = listeners;
     let monitoring = service::serve_monitoring(
         monitoring,
         metrics,
@@ -154,7 +174,13 @@ async fn serve(
         sample,
     );
 
-    // Stop in order: accept nothing new, let running jobs end, then write their results.
+    let pages = console::serve(
+        &options.http,
+        Duration::ZERO,
+        browsers,
+        Arc::clone(&interface.management),
+        stop.clone(),
+    )?;
     let server = api::serve(
         &options.http,
         files.clients,
@@ -166,24 +192,59 @@ async fn serve(
     );
     let drained = CancellationToken::new();
     let settings = Settings {
-        concurrency,
+        concurrency: options.work.concurrency.into(),
         grace: options.work.grace(),
         ..Settings::default()
     };
-    let mut workers = tokio::spawn(workers::run(context, settings, drained.clone()));
-    tokio::select! {
-        () = stop.cancelled() => {}
-        ended = &mut workers => {
-            ended??;
-            bail!("the workers ended unexpectedly");
+    let workers = tokio::spawn(workers::run(context, settings, drained.clone()));
+    let running = Running {
+        ready,
+        server,
+        pages,
+        drained,
+        queue,
+        monitoring,
+        quiet,
+    };
+    running.until(workers, &stop).await
+}
+
+/// What runs until `up` is told to stop.
+struct Running {
+    ready: watch::Sender<Readiness>,
+    server: JoinHandle<std::io::Result<()>>,
+    pages: JoinHandle<std::io::Result<()>>,
+    drained: CancellationToken,
+    queue: Queue,
+    monitoring: JoinHandle<std::io::Result<()>>,
+    quiet: CancellationToken,
+}
+
+impl Running {
+    /// Stops in order: accepts nothing new, lets running jobs end, then writes their results.
+    async fn until<E>(
+        self,
+        mut workers: JoinHandle<Result<(), E>>,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<()>
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            ended = &mut workers => {
+                ended??;
+                bail!("the workers ended unexpectedly");
+            }
         }
+        self.ready.send_replace(service::stopping());
+        self.server.await??;
+        self.pages.await??;
+        self.drained.cancel();
+        workers.await??;
+        self.queue.close(CLOSE).await;
+        self.quiet.cancel();
+        self.monitoring.await??;
+        Ok(())
     }
-    ready.send_replace(service::stopping());
-    server.await??;
-    drained.cancel();
-    workers.await??;
-    queue.close(CLOSE).await;
-    quiet.cancel();
-    monitoring.await??;
-    Ok(())
 }

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::{
     ListenOptions, MetricsOptions,
+    console::ConsoleOptions,
     egress::{EgressOptions, OutboundOptions, demo_endpoint},
     http::HttpOptions,
     postgres::{AnyDatabaseOptions, DatabaseOptions, PoolOptions},
@@ -33,6 +34,8 @@ pub(crate) struct UpOptions {
     pub(crate) listen: ListenOptions,
     #[command(flatten)]
     pub(crate) http: HttpOptions,
+    #[command(flatten)]
+    pub(crate) console: ConsoleOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
     /// Send the demo site's webhooks to this URL. Its host and port are exempt from the egress guard, for the demo team only
@@ -65,6 +68,8 @@ pub(crate) struct ApiOptions {
     pub(crate) listen: ListenOptions,
     #[command(flatten)]
     pub(crate) http: HttpOptions,
+    #[command(flatten)]
+    pub(crate) console: ConsoleOptions,
     #[command(flatten)]
     pub(crate) rules: RuleOptions,
     #[command(flatten)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ::api::{BodySettings, RefusalSettings, serve};
 use clap::Args;
+use front::{BodySettings, RefusalSettings, serve};
 use ipnet::IpNet;
 use management::PaceSettings;
 use shares::Proxies;

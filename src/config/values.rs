@@ -83,6 +83,20 @@ pub(super) fn http_url(text: &str) -> Result<Url, String> {
         .ok_or_else(|| "must be a URL such as https://api.example.com".to_owned())
 }
 
+/// An origin: `https://console.example.com`.
+pub(super) fn origin(text: &str) -> Result<Url, String> {
+    let wrong = || format!("`{text}` is not an address such as https://console.example.com");
+    let url: Url = text.parse().map_err(|_| wrong())?;
+    let is_origin = matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.path() == "/"
+        && url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    is_origin.then_some(url).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use domain::id::TeamId;

@@ -1,6 +1,9 @@
 //! The listener of `/metrics`, `/healthz` and `/readyz`.
 
-use ::api::{Readiness, monitoring::Monitoring, serve};
+use std::sync::Arc;
+
+use ::api::{ProblemDocuments, Readiness, monitoring::Monitoring};
+use front::serve;
 use metrics_exporter_prometheus::PrometheusHandle;
 use store::PgPool;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::Instant};
@@ -34,6 +37,7 @@ pub(crate) fn serve_monitoring(
     tokio::spawn(serve::serve(
         listener,
         endpoint,
+        Arc::new(ProblemDocuments),
         serve::Settings {
             connections: MONITORING_CONNECTIONS,
             ..serve::Settings::default()

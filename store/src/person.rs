@@ -4,6 +4,7 @@ mod account;
 pub mod entrance;
 pub mod factor;
 pub mod failure;
+pub mod first;
 pub mod link;
 mod membership;
 mod requirement;

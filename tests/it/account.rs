@@ -74,6 +74,8 @@ fn refusal(data: &DataDir, arguments: &[&str]) -> String {
             "127.0.0.1:0",
             "--metrics-listen",
             "127.0.0.1:0",
+            "--console-listen",
+            "127.0.0.1:0",
         ])
         .arg("--data-dir")
         .arg(data.path())

@@ -3,6 +3,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use domain::key::ManagementToken;
+use front::{RequestId, sender};
 use management::{FieldProblem, Management};
 use poem::{
     Request, RequestBody, Result,
@@ -13,7 +14,7 @@ use poem_openapi::{
     registry::{MetaSecurityScheme, Registry},
 };
 
-use crate::{body::sender, problem::Refusal, query::Parameters, request_id::RequestId};
+use crate::{problem::Refusal, query::Parameters};
 
 /// The caller that a request names. The token is well-formed, but may not exist.
 pub(super) struct Caller(management::Caller);

@@ -1,5 +1,6 @@
 //! The answer to a request that ended with an error of a handler or of the router.
 
+use front::RequestId;
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError},
@@ -8,7 +9,6 @@ use poem_openapi::error::ContentTypeError;
 use tracing::error;
 
 use super::{Code, Refusal};
-use crate::request_id::RequestId;
 
 /// The answer for an error of a handler or of the router.
 pub(crate) fn answer(error: poem::Error, request: &RequestId) -> Response {

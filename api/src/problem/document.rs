@@ -1,5 +1,6 @@
 //! The problem document and its headers, as a response of poem or as raw bytes.
 
+use front::{Answer, RequestId};
 use poem::{
     Response,
     http::{HeaderMap, HeaderValue, header},
@@ -8,10 +9,7 @@ use poem_openapi::Object;
 use serde::Serialize;
 
 use super::Refusal;
-use crate::{
-    limited, protection,
-    request_id::{self, RequestId},
-};
+use crate::limited;
 
 /// The content type of every problem document.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
@@ -62,27 +60,13 @@ impl Refusal {
         response
     }
 
-    /// The problem document as the bytes of a response that closes the connection, for requests
-    /// that could not be read.
-    pub(crate) fn render_raw(self, request: &RequestId) -> Vec<u8> {
-        let mut headers = self.headers();
-        protection::protect(&mut headers);
-        let status = self.code.status();
-        let body = self.document(request);
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
-        let mut answer = format!(
-            "HTTP/1.1 {status}\r\n{}: {}\r\n",
-            request_id::HEADER,
-            request.as_str()
-        )
-        .into_bytes();
-        for (name, value) in &headers {
-            answer.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    /// The problem document, for the front.
+    pub(crate) fn answer(self, request: &RequestId) -> Answer {
+        Answer {
+            status: self.code.status(),
+            headers: self.headers(),
+            body: self.document(request),
         }
-        answer.extend_from_slice(b"\r\n");
-        answer.extend(body);
-        answer
     }
 
     fn headers(&self) -> HeaderMap {

@@ -7,15 +7,18 @@ use std::{
 };
 
 use api::{
-    BodySettings, Readiness, RefusalSettings,
+    ProblemDocuments, Readiness,
     interface::{Interface, interface},
     public::Public,
-    serve::{Settings, serve},
 };
 use domain::{
     id::{SiteId, TeamId},
     rules::Limits,
     submission::SubmissionLimits,
+};
+use front::{
+    BodySettings, RefusalSettings,
+    serve::{Settings, serve},
 };
 use management::{Analyse, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench};
 use queue::{Queue, QueueName};
@@ -191,7 +194,7 @@ impl App {
                 statuses: Statuses::new(pool.clone()),
                 limits: options.limits,
             },
-            management: Management {
+            management: Arc::new(Management {
                 pool: pool.clone(),
                 queue: queue.clone(),
                 master_key: Some(MasterKey::new([7; 32])),
@@ -200,7 +203,7 @@ impl App {
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),
                 passwords: Passwords::default(),
-            },
+            }),
             body: options.body,
             // Tests are refused more often than clients.
             refusals: RefusalSettings {
@@ -216,6 +219,7 @@ impl App {
         let server = tokio::spawn(serve(
             listener,
             endpoint,
+            Arc::new(ProblemDocuments),
             options.serve,
             stop.clone().cancelled_owned(),
         ));

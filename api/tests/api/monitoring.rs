@@ -6,10 +6,10 @@ use std::sync::{
 };
 
 use api::{
-    Readiness,
+    ProblemDocuments, Readiness,
     monitoring::{Monitoring, monitoring},
-    serve::{Settings, serve},
 };
+use front::serve::{Settings, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use sqlx::PgPool;
 use tokio::{net::TcpListener, sync::watch};
@@ -52,6 +52,7 @@ async fn metrics_count_requests_with_bounded_labels_and_show_no_key(pool: PgPool
     tokio::spawn(serve(
         listener,
         endpoint,
+        Arc::new(ProblemDocuments),
         Settings::default(),
         std::future::pending(),
     ));

@@ -74,6 +74,8 @@ impl Process {
                 .args(account_name()?.map(|name| format!("--user={name}"))),
         };
         command.args(["--metrics-listen", &self.metrics.to_string()]);
+        // A variable, because an older binary beside this one does not know the option.
+        command.env("GATEHOUSE_NO_CONSOLE", "true");
         self.child = Some(command.stdout(log.try_clone()?).stderr(log).spawn()?);
         let started = Instant::now();
         let mut health = Client::new(self.metrics);

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use askama::Template;
 use domain::{
+    email::Email,
     key::{LinkSecret, SecretHash},
     name::Name,
     role::Role,
 };
 use management::{
     FieldProblem, Refused,
-    account::links::{self, Leads},
+    account::{
+        first,
+        links::{self, Leads},
+    },
 };
-use poem::http::StatusCode;
+use poem::{Response, http::StatusCode};
 
 use super::entered;
 use crate::{page, router::Answer, trouble::Trouble, visit::Visit};
@@ -29,6 +33,15 @@ struct Join<'a> {
 }
 
 #[derive(Template)]
+#[template(path = "door/first.html")]
+struct First<'a> {
+    team: Option<String>,
+    email: &'a str,
+    name: &'a str,
+    problem: Problem,
+}
+
+#[derive(Template)]
 #[template(path = "door/reset.html")]
 struct Reset {
     email: String,
@@ -38,6 +51,7 @@ struct Reset {
 /// What is wrong with what was typed.
 #[derive(Default)]
 struct Problem {
+    email: Option<String>,
     name: Option<String>,
     password: Option<String>,
     other: Option<String>,
@@ -70,6 +84,7 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
             );
             joined.await.map(|signed_in| entered(&signed_in))
         }
+        Leads::First { .. } => become_operator(&visit, link, password).await,
         Leads::Reset { .. } => {
             let reset = links::reset_password(&visit.management, &visit.visitor, link, password);
             let reset = reset.await;
@@ -91,6 +106,20 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
     form(&visit, problem, StatusCode::UNPROCESSABLE_ENTITY).await
 }
 
+async fn become_operator(
+    visit: &Visit,
+    link: SecretHash,
+    password: &str,
+) -> Result<Response, Refused> {
+    let email = visit.form.get("email").trim().parse::<Email>();
+    let email = email.map_err(|wrong| Refused::field("email", wrong.to_string()))?;
+    let name = visit.form.get("name").trim().parse::<Name>();
+    let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
+    let (management, visitor) = (&visit.management, &visit.visitor);
+    let signed_in = first::become_operator(management, visitor, link, &email, &name, password);
+    Ok(entered(&signed_in.await?))
+}
+
 async fn form(visit: &Visit, problem: Problem, status: StatusCode) -> Answer {
     match links::look(&visit.management, link(visit)?).await? {
         Leads::Invitation {
@@ -104,6 +133,15 @@ async fn form(visit: &Visit, problem: Problem, status: StatusCode) -> Answer {
                 email,
                 role,
                 has_account,
+                name: visit.form.get("name"),
+                problem,
+            };
+            Ok(page::html(status, &page))
+        }
+        Leads::First { team } => {
+            let page = First {
+                team,
+                email: visit.form.get("email"),
                 name: visit.form.get("name"),
                 problem,
             };
@@ -124,6 +162,7 @@ fn of_fields(problems: &[FieldProblem]) -> Problem {
         found.map(|problem| problem.message.clone())
     };
     Problem {
+        email: about("email"),
         name: about("name"),
         password: about("password"),
         other: None,

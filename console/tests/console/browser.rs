@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use console::{Console, console};
 use domain::{id::TeamId, role::Role, totp::TotpSecret};
+use front::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
     Caller, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
     people::{Standing, invitations},
@@ -41,7 +42,13 @@ impl Stage {
                 Arc::new(|_| Box::pin(async { None })),
             ),
             rules_per_day: 1 << 20,
-            pace: Pace::new(PaceSettings::default()),
+            // A test opens all pages within a minute.
+            pace: Pace::new(PaceSettings {
+                per_token: 1_000_000,
+                per_team: 1_000_000,
+                per_address: 1_000_000,
+                ..PaceSettings::default()
+            }),
             passwords: Passwords::default(),
         });
         let name = "Marktplatz".parse().unwrap();
@@ -51,6 +58,16 @@ impl Stage {
         let endpoint = console(Console {
             management: Arc::clone(&management),
             proxies: Proxies::default(),
+            body: BodySettings {
+                max_bytes: 1 << 20,
+                ..BodySettings::default()
+            },
+            // Tests are refused more often than people.
+            refusals: RefusalSettings {
+                per_second: 1_000_000,
+                ..RefusalSettings::default()
+            },
+            deadline: DEADLINE,
         });
         Self {
             management,
@@ -85,12 +102,7 @@ impl Stage {
         let mut browser = self.browser();
         let form = format!("name=Ada&password={}", PASSWORD.replace(' ', "+"));
         if browser.post(&link, &form).await.leads_to() == "/account/factor" {
-            let page = browser.post("/account/factor", "").await.text;
-            let secret = base32(between(&page, "name=\"secret\" value=\"", "\""));
-            let code = TotpSecret::from_bytes(secret).code_at(chrono::Utc::now());
-            let form = format!("code={code}");
-            let page = browser.post("/account/factor/confirm", &form).await;
-            assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+            browser.set_up_factor().await;
         }
         browser
     }
@@ -118,6 +130,16 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
+    pub(crate) async fn set_up_factor(&mut self) {
+        let page = self.post("/account/factor", "").await.text;
+        let secret = base32(between(&page, "name=\"secret\" value=\"", "\""));
+        let code = TotpSecret::from_bytes(secret).code_at(chrono::Utc::now());
+        let page = self
+            .post("/account/factor/confirm", &format!("code={code}"))
+            .await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+    }
+
     pub(crate) async fn get(&mut self, path: &str) -> Answer {
         self.send(Method::GET, path, "", &[]).await
     }

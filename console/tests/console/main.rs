@@ -4,5 +4,6 @@
 
 mod browser;
 mod door;
+mod first;
 mod protection;
 mod sites;

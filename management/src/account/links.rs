@@ -47,6 +47,11 @@ pub enum Leads {
         /// The person's e-mail address.
         email: String,
     },
+    /// It makes its user the first operator: see [`super::first`].
+    First {
+        /// The team of which the person becomes an owner, too.
+        team: Option<String>,
+    },
 }
 
 /// Tells what a link is for.
@@ -73,6 +78,15 @@ pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Re
             let account = person::lock_account(&mut tx, user).await?;
             Ok(Leads::Reset {
                 email: account.email,
+            })
+        }
+        Purpose::First(first) => {
+            let team = match first.team {
+                Some(team) => team::find(&mut tx, team).await?,
+                None => None,
+            };
+            Ok(Leads::First {
+                team: team.map(|team| team.name),
             })
         }
     }

@@ -6,6 +6,7 @@ use anyhow::ensure;
 use rustix::process::geteuid;
 use tracing::info;
 
+use super::super::console;
 use crate::{
     account::{self, Account},
     config::{self, UpOptions},
@@ -18,6 +19,7 @@ pub(crate) struct Prepared {
     pub(super) options: UpOptions,
     pub(super) data: DataDir,
     pub(super) listener: StdListener,
+    pub(super) browsers: Option<StdListener>,
     pub(super) monitoring: StdListener,
 }
 
@@ -30,6 +32,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         None => config::default_data_dir()?,
     };
     let listener = service::bind(options.listen.listen, "--listen");
+    let browsers = console::bind(&options.console);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
     let path = give_up_root(path, options.user.as_deref())?;
     // If another Gatehouse runs here, report that rather than the address in use.
@@ -38,6 +41,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         options,
         data,
         listener: listener?,
+        browsers: browsers?,
         monitoring: monitoring?,
     })
 }

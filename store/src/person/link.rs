@@ -66,6 +66,17 @@ pub enum Purpose {
     Invitation(Invitation),
     /// To set a new password.
     Reset(UserId),
+    /// To become the first operator.
+    First(First),
+}
+
+/// A link for the first operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct First {
+    /// The link.
+    pub id: LinkId,
+    /// The team of which the person becomes an owner, too.
+    pub team: Option<TeamId>,
 }
 
 /// A new link: its secret is shown once.
@@ -373,6 +384,10 @@ impl TryFrom<LinkRow> for Purpose {
                 };
                 Ok(Self::Invitation(row.try_into()?))
             }
+            (None, None, None) => Ok(Self::First(First {
+                id: link.id.into(),
+                team: link.team_id.map(TeamId::from),
+            })),
             _ => Err(Error::Unreadable(format!(
                 "the link {} has no purpose",
                 link.id

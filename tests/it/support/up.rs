@@ -61,6 +61,7 @@ impl Up {
             .arg("--data-dir")
             .arg(data.path())
             .args(["--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"])
+            .args(["--console-listen", "127.0.0.1:0"])
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())

@@ -2,6 +2,7 @@
 //! unchanged.
 
 use bytes::Bytes;
+use front::Share;
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
     impl_apirequest_for_payload,
@@ -9,7 +10,7 @@ use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
 };
 
-use crate::{fair::Share, payload::reader};
+use crate::payload::held;
 
 pub(super) const TEXT: &str = "text/plain";
 
@@ -40,7 +41,7 @@ impl ParsePayload for HashFile {
     const IS_REQUIRED: bool = true;
 
     async fn from_request(request: &Request, body: &mut RequestBody) -> Result<Self> {
-        let held = reader(request).read(request, body.take()?).await?;
+        let held = held(request, body.take()?).await?;
         Ok(Self {
             bytes: held.bytes,
             _share: held.share,

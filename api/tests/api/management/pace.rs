@@ -1,6 +1,6 @@
 //! How many requests the management interface takes in a minute.
 
-use api::serve::Settings;
+use front::serve::Settings;
 use management::PaceSettings;
 use sqlx::PgPool;
 

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use domain::{name::Name, rule_file::GivenFile};
+use front::Share;
 use poem::{Request, RequestBody, Result as PoemResult};
 use poem_openapi::{
     Object,
@@ -11,10 +12,9 @@ use poem_openapi::{
 };
 
 use crate::{
-    fair::Share,
     management::rule_groups::rules::RuleDocuments,
     member::Member,
-    payload::{is_json, parse, reader},
+    payload::{held, is_json, parse},
     problem::Refusal,
 };
 
@@ -59,7 +59,7 @@ impl ParsePayload for RuleFileBody {
     const IS_REQUIRED: bool = true;
 
     async fn from_request(request: &Request, body: &mut RequestBody) -> PoemResult<Self> {
-        let held = reader(request).read(request, body.take()?).await?;
+        let held = held(request, body.take()?).await?;
         Ok(Self {
             bytes: held.bytes,
             is_json: request.content_type().is_none_or(is_json),

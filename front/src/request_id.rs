@@ -10,7 +10,7 @@ const LONGEST: usize = 64;
 
 /// The id of a request in logs and answers: 1 to 64 of `A-Z a-z 0-9 _ -`.
 #[derive(Clone, Debug)]
-pub(crate) struct RequestId(HeaderValue);
+pub struct RequestId(HeaderValue);
 
 impl RequestId {
     /// The client's own id if it has that form; otherwise a new UUID, version 7.
@@ -22,13 +22,14 @@ impl RequestId {
     }
 
     /// A new one.
-    pub(crate) fn generate() -> Self {
+    pub fn generate() -> Self {
         let mut buffer = Uuid::encode_buffer();
         let text = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
         Self(HeaderValue::from_str(text).expect("a UUID is printable ASCII"))
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// Its text.
+    pub fn as_str(&self) -> &str {
         self.0.to_str().expect("only visible ASCII is kept")
     }
 

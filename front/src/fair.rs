@@ -6,7 +6,7 @@ use std::{net::IpAddr, sync::Arc};
 use shares::{Limit, Proxies, Shares, client};
 
 /// An address's part of a capacity.
-pub(crate) type Share = shares::Share<IpAddr>;
+pub type Share = shares::Share<IpAddr>;
 
 /// A capacity that is divided among addresses.
 pub(crate) struct Fair {

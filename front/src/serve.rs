@@ -41,6 +41,7 @@ use self::{
     pace::{Paced, Patience, Turns},
     unreadable::Unreadable,
 };
+use crate::words::Words;
 
 /// The bounds of a listener.
 #[derive(Clone, Debug)]
@@ -93,6 +94,7 @@ const BUFFER_BYTES: usize = 16 << 10;
 pub async fn serve<E>(
     listener: TcpListener,
     endpoint: E,
+    words: Arc<dyn Words>,
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()>
@@ -105,7 +107,12 @@ where
         head: settings.head,
         answer: settings.answer,
     };
-    let door = Door::new(listener, settings.connections, settings.proxies);
+    let door = Door::new(
+        listener,
+        settings.connections,
+        settings.proxies,
+        Arc::clone(&words),
+    );
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
     let leaving = CancellationToken::new();
@@ -123,7 +130,7 @@ where
             let leaving = leaving.clone();
             let turns = Turns::default();
             let stream = Paced::new(stream, patience, turns.clone(), door.room());
-            let stream = Unreadable::new(stream);
+            let stream = Unreadable::new(stream, Arc::clone(&words));
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let turn = turns.take();
                 let request = received(request, local.clone(), remote.clone());

@@ -10,14 +10,14 @@ use metrics::{Counter, Histogram, counter, histogram};
 use poem::http::{HeaderValue, Method, StatusCode};
 
 /// All routes of a listener. Their paths may have parameters: `/sites/{site_id}`.
-pub(crate) struct Routes {
+pub struct Routes {
     known: Router<Route>,
     unknown: Route,
 }
 
 impl Routes {
     /// From paths and their methods. A path with GET also has HEAD.
-    pub(crate) fn new(paths: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
+    pub fn new(paths: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
         let mut known = Router::new();
         for (path, methods) in paths {
             let route = Route::new(path.clone(), &methods);

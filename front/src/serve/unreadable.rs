@@ -1,4 +1,4 @@
-//! Problem documents for requests that hyper cannot read.
+//! Answers in the face's words to requests that hyper cannot read.
 //!
 //! hyper answers such a request itself: with a status, without a body and without an id. No handler
 //! sees the request, so the answer is replaced where it is written. Afterwards, further data of the
@@ -8,6 +8,7 @@
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -21,12 +22,11 @@ use super::{
     BUFFER_BYTES,
     linger::{LINGER, LINGER_BYTES},
 };
-use crate::{
-    problem::{Code, Refusal},
-    request_id::RequestId,
-};
+use crate::words::{self, Fault, Words};
 
 const METRIC: &str = "gatehouse_http_unreadable_requests_total";
+const HEAD_TOO_LARGE: &str = "head_too_large";
+const INVALID_REQUEST: &str = "invalid_request";
 
 /// hyper's answer to a head that is too large.
 const TOO_LARGE: &[u8] =
@@ -34,9 +34,10 @@ const TOO_LARGE: &[u8] =
 /// hyper's answer to a request that is not valid HTTP/1.1.
 const MALFORMED: &[u8] = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n";
 
-/// A connection whose bare refusals become problem documents.
+/// A connection whose bare refusals are answered in the face's words.
 pub(super) struct Unreadable<S> {
     stream: S,
+    words: Arc<dyn Words>,
     /// hyper has written only a part of an answer, so the next bytes do not begin an answer.
     in_the_middle: bool,
     refusal: Option<Written>,
@@ -51,32 +52,30 @@ struct Written {
 
 /// Shown from the start: a counter that first appears with its first incident shows no increase.
 pub(super) fn declare() {
-    for code in [Code::HeadTooLarge, Code::InvalidRequest] {
-        counter!(METRIC, "code" => code.as_str()).increment(0);
+    for code in [HEAD_TOO_LARGE, INVALID_REQUEST] {
+        counter!(METRIC, "code" => code).increment(0);
     }
 }
 
 /// The replacement for `bytes`, if these are a bare refusal.
-fn refusal(bytes: &[u8]) -> Option<Written> {
-    let refusal = if bytes.starts_with(TOO_LARGE) {
-        let detail = format!(
-            "The request's head is too large: it may have {BUFFER_BYTES} bytes and 100 headers."
-        );
-        Refusal::new(Code::HeadTooLarge, detail)
+fn refusal(words: &dyn Words, bytes: &[u8]) -> Option<Written> {
+    let (fault, code) = if bytes.starts_with(TOO_LARGE) {
+        (Fault::HeadTooLarge(BUFFER_BYTES), HEAD_TOO_LARGE)
     } else if bytes.starts_with(MALFORMED) {
-        Refusal::new(Code::InvalidRequest, "The request is not valid HTTP/1.1.")
+        (Fault::Malformed, INVALID_REQUEST)
     } else {
         return None;
     };
-    counter!(METRIC, "code" => refusal.code().as_str()).increment(1);
-    let bytes = refusal.render_raw(&RequestId::generate());
+    counter!(METRIC, "code" => code).increment(1);
+    let bytes = words::raw(words, fault);
     Some(Written { bytes, count: 0 })
 }
 
 impl<S> Unreadable<S> {
-    pub(super) fn new(stream: S) -> Self {
+    pub(super) fn new(stream: S, words: Arc<dyn Words>) -> Self {
         Self {
             stream,
+            words,
             in_the_middle: false,
             refusal: None,
             lingering: None,
@@ -85,8 +84,8 @@ impl<S> Unreadable<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Unreadable<S> {
-    /// Writes `bytes`, or the problem document instead. A replaced answer counts as written only
-    /// when the whole document is. `bytes` are the first of `offered` bytes in total.
+    /// Writes `bytes`, or the answer in the face's words instead. A replaced answer counts as written only
+    /// when all of the other is. `bytes` are the first of `offered` bytes in total.
     fn poll_answer(
         &mut self,
         cx: &mut Context<'_>,
@@ -95,7 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Unreadable<S> {
         write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if self.refusal.is_none() && !self.in_the_middle {
-            self.refusal = refusal(bytes);
+            self.refusal = refusal(&*self.words, bytes);
         }
         let stream = Pin::new(&mut self.stream);
         let Some(refusal) = &mut self.refusal else {
@@ -188,13 +187,14 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
+    use crate::words::tests::Plain;
 
     #[tokio::test]
     async fn a_part_of_a_long_answer_is_never_taken_for_a_refusal() {
         let answer = [b"0123456789", MALFORMED, b"\r\n"].concat();
         // The first ten bytes fit, and the rest looks like a refusal.
         let (ours, mut theirs) = tokio::io::duplex(10);
-        let mut stream = Unreadable::new(ours);
+        let mut stream = Unreadable::new(ours, Arc::new(Plain));
         let sent = answer.clone();
         let sending = tokio::spawn(async move {
             stream.write_all(&sent).await.unwrap();

@@ -9,10 +9,7 @@ use poem::{Addr, Body, Request, http::header};
 use shares::Proxies;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{
-    fair::{Fair, Share},
-    problem::{Code, Refusal},
-};
+use crate::fair::{Fair, Share};
 
 /// The bounds of request bodies.
 #[derive(Clone, Debug)]
@@ -46,38 +43,61 @@ impl Default for BodySettings {
     }
 }
 
+/// Why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyFault {
+    /// It is larger than it may be.
+    #[error("The body is larger than {0} bytes.")]
+    TooLarge(usize),
+    /// It is compressed.
+    #[error("The body must be sent as it is, without Content-Encoding.")]
+    Encoded,
+    /// It did not arrive in time.
+    #[error("The body did not arrive in time.")]
+    TooSlow,
+    /// It ended early, or is not well-formed.
+    #[error("The body ended early or is not well-formed.")]
+    Broken,
+    /// The memory for bodies is used up, or the address's share of it.
+    #[error("Too much is waiting at the moment. Please try again.")]
+    NoRoom,
+}
+
 const SMALL: usize = 16 << 10;
 
 /// Reads bodies. All handlers of a listener share it.
 #[derive(Clone)]
-pub(crate) struct BodyReader {
+pub struct BodyReader {
     settings: BodySettings,
     budget: Arc<Fair>,
 }
 
 /// A whole body, with its share of the memory until it is dropped.
-pub(crate) struct Held {
-    pub(crate) bytes: Bytes,
-    pub(crate) share: Share,
+pub struct Held {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Its share of the memory. Keep it as long as the bytes or what was made of them.
+    pub share: Share,
 }
 
 impl BodyReader {
-    pub(crate) fn new(settings: BodySettings) -> Self {
+    /// A reader with these bounds.
+    pub fn new(settings: BodySettings) -> Self {
         let budget = Fair::new(settings.budget_bytes, settings.proxies.clone());
         Self { settings, budget }
     }
 
     /// Reads the whole body. A compressed body, and a declared length over the limit, are refused
     /// before anything is read.
-    pub(crate) async fn read(&self, request: &Request, body: Body) -> Result<Held, Refusal> {
+    ///
+    /// # Errors
+    /// Why the body was not read.
+    pub async fn read(&self, request: &Request, body: Body) -> Result<Held, BodyFault> {
         if declared_length(request).is_some_and(|length| length > self.settings.max_bytes as u64) {
             return Err(self.too_large());
         }
         if is_encoded(request) {
-            return Err(Refusal::new(
-                Code::UnsupportedMediaType,
-                "The body must be sent as it is, without Content-Encoding.",
-            ));
+            return Err(BodyFault::Encoded);
         }
         let share = self.budget.share(sender(request));
         self.collect(body.into(), declared_length(request), share)
@@ -89,18 +109,18 @@ impl BodyReader {
         mut body: BoxBody<Bytes, io::Error>,
         declared: Option<u64>,
         mut share: Share,
-    ) -> Result<Held, Refusal> {
+    ) -> Result<Held, BodyFault> {
         let started = Instant::now();
         // Nearly every body is one chunk, which is then taken as it is.
         let (mut first, mut joined) = (Bytes::new(), Vec::new());
         loop {
             let length = first.len() + joined.len();
             let by = started + self.time_for(length);
-            let frame = timeout_at(by, body.frame()).await.map_err(|_| too_slow())?;
+            let frame = timeout_at(by, body.frame())
+                .await
+                .map_err(|_| BodyFault::TooSlow)?;
             let Some(frame) = frame else { break };
-            let frame = frame.map_err(|_| {
-                Refusal::invalid_request("The body ended early or is not well-formed.")
-            })?;
+            let frame = frame.map_err(|_| BodyFault::Broken)?;
             // A frame without data is a trailer. Trailers are ignored.
             let Ok(chunk) = frame.into_data() else {
                 continue;
@@ -148,26 +168,22 @@ impl BodyReader {
             .min(self.settings.deadline)
     }
 
-    fn too_large(&self) -> Refusal {
-        let detail = format!("The body is larger than {} bytes.", self.settings.max_bytes);
-        Refusal::new(Code::PayloadTooLarge, detail)
+    fn too_large(&self) -> BodyFault {
+        BodyFault::TooLarge(self.settings.max_bytes)
     }
 }
 
 /// Grows the share to cover this many bytes of a body.
-fn cover(share: &mut Share, bytes: usize) -> Result<(), Refusal> {
+fn cover(share: &mut Share, bytes: usize) -> Result<(), BodyFault> {
     if bytes <= SMALL {
         return Ok(());
     }
     let more = bytes - share.amount();
-    share.grow(more).map_err(|_| Refusal::overloaded())
+    share.grow(more).map_err(|_| BodyFault::NoRoom)
 }
 
-fn too_slow() -> Refusal {
-    Refusal::new(Code::RequestTimeout, "The body did not arrive in time.")
-}
-
-pub(crate) fn sender(request: &Request) -> IpAddr {
+/// The address at the other end of the connection.
+pub fn sender(request: &Request) -> IpAddr {
     match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
         // All our listeners are TCP listeners.
@@ -202,7 +218,7 @@ mod tests {
 
     const PIECE: usize = 10_000;
 
-    async fn collect(pieces: usize, declared: Option<u64>) -> Result<Held, Refusal> {
+    async fn collect(pieces: usize, declared: Option<u64>) -> Result<Held, BodyFault> {
         let reader = BodyReader::new(BodySettings {
             max_bytes: 40 * PIECE,
             ..BodySettings::default()

@@ -18,8 +18,7 @@ use tracing::{debug, warn};
 
 use crate::{
     fair::{Fair, Share},
-    problem::{Code, Refusal},
-    request_id::RequestId,
+    words::{self, Fault, Words},
 };
 
 /// The pause after a failed accept, which nearly always means that no file descriptor is free.
@@ -33,6 +32,7 @@ pub(super) struct Door {
     seats: Arc<Semaphore>,
     by_address: Arc<Fair>,
     room: Arc<Notify>,
+    words: Arc<dyn Words>,
     refused: Counter,
     failed: Counter,
     told: Mutex<Option<Instant>>,
@@ -53,7 +53,12 @@ pub(super) struct Seat {
 }
 
 impl Door {
-    pub(super) fn new(listener: TcpListener, connections: usize, proxies: Proxies) -> Self {
+    pub(super) fn new(
+        listener: TcpListener,
+        connections: usize,
+        proxies: Proxies,
+        words: Arc<dyn Words>,
+    ) -> Self {
         let refused = counter!("gatehouse_http_connections_refused_total");
         // Shown from the start: a counter that first appears with its first incident shows no
         // increase.
@@ -67,6 +72,7 @@ impl Door {
             // And one connection that waits for a seat.
             by_address: Fair::new(connections + 1, proxies),
             room: Arc::default(),
+            words,
             refused,
             failed,
             told: Mutex::default(),
@@ -86,7 +92,7 @@ impl Door {
             let mut share = self.by_address.share(peer.ip());
             if share.grow(1).is_err() {
                 self.refused.increment(1);
-                refuse(stream);
+                refuse(stream, &*self.words);
                 continue;
             }
             let seat = self.seat().await;
@@ -164,12 +170,8 @@ impl Drop for Seat {
 }
 
 /// Closes the connection, and says why if that needs no waiting.
-fn refuse(stream: TcpStream) {
-    let refusal = Refusal::new(
-        Code::Overloaded,
-        "Too many connections are open from this address.",
-    );
-    let answer = refusal.render_raw(&RequestId::generate());
+fn refuse(stream: TcpStream, words: &dyn Words) {
+    let answer = words::raw(words, Fault::Crowded);
     let sent = stream
         .into_std()
         .and_then(|mut stream| stream.write_all(&answer));

@@ -35,7 +35,7 @@ const CLIENTS_OF_A_PROXY: f64 = 10.0;
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Wraps an endpoint and delays its refusals.
-pub(crate) struct Unhurried<E> {
+pub struct Unhurried<E> {
     inner: E,
     settings: RefusalSettings,
     pacer: Arc<Pacer<IpAddr>>,
@@ -43,7 +43,8 @@ pub(crate) struct Unhurried<E> {
 }
 
 impl<E> Unhurried<E> {
-    pub(crate) fn new(inner: E, settings: RefusalSettings) -> Self {
+    /// Wraps an endpoint.
+    pub fn new(inner: E, settings: RefusalSettings) -> Self {
         let paced = counter!("gatehouse_paced_requests_total", "policy" => "refusals");
         paced.increment(0);
         Self {

@@ -1,0 +1,88 @@
+//! What every request passes on its way in and out: its id, its deadline, its metrics and log line, and the answers to errors
+//! and panics.
+//!
+//! The log has method, route, status and time, but never the query, headers, keys or content.
+
+use std::{
+    panic::AssertUnwindSafe,
+    time::{Duration, Instant},
+};
+
+use futures::FutureExt as _;
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{StatusCode, header},
+};
+use tokio::time::timeout;
+use tracing::{debug, error, warn};
+
+use crate::{
+    access::{Route, Routes},
+    request_id::{self, RequestId},
+    words::{Fault, Words},
+};
+
+/// Wraps the router of a listener.
+pub struct Front<E, W> {
+    /// The router.
+    pub router: E,
+    /// Its routes, for the metrics and the header `Allow`.
+    pub routes: Routes,
+    /// How long a request may take, its body included.
+    pub deadline: Duration,
+    /// How the face words what it does not answer itself.
+    pub words: W,
+}
+
+/// Longer than a slow body and a short outage of the database together.
+pub const DEADLINE: Duration = Duration::from_mins(1);
+
+impl<E: Endpoint<Output = Response>, W: Words> Endpoint for Front<E, W> {
+    type Output = Response;
+
+    /// Never fails: every error inside becomes an answer.
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let started = Instant::now();
+        let id = RequestId::of(request.headers());
+        let method = request.method().clone();
+        let route = self.routes.find(request.uri().path());
+        request.set_data(id.clone());
+
+        let mut response = self.answer(request, &id, route).await;
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(header::ALLOW, route.allow());
+        }
+
+        let (status, took) = (response.status(), started.elapsed());
+        route.record(&method, status, took);
+        let (code, elapsed_ms) = (status.as_u16(), took.as_secs_f64() * 1_000.0);
+        if status.is_server_error() {
+            warn!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
+        } else {
+            debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
+        }
+        let headers = response.headers_mut();
+        headers.insert(request_id::HEADER, id.into_header());
+        self.words.protect(headers);
+        Ok(response)
+    }
+}
+
+impl<E: Endpoint<Output = Response>, W: Words> Front<E, W> {
+    async fn answer(&self, request: Request, id: &RequestId, route: &Route) -> Response {
+        let answering = AssertUnwindSafe(self.router.call(request)).catch_unwind();
+        match timeout(self.deadline, answering).await {
+            Ok(Ok(Ok(response))) => response,
+            Ok(Ok(Err(error))) => self.words.error(error, id),
+            Ok(Err(_)) => {
+                error!(
+                    request.id = id.as_str(),
+                    route = route.template(),
+                    "a handler panicked"
+                );
+                self.words.fault(Fault::Panicked, id).into_response()
+            }
+            Err(_) => self.words.fault(Fault::Late, id).into_response(),
+        }
+    }
+}

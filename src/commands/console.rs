@@ -1,0 +1,75 @@
+//! The listener of the console, in `up` and `api`.
+
+use std::{net::TcpListener as StdListener, sync::Arc, time::Duration};
+
+use console::{Console, Pages, console};
+use front::{BodySettings, serve};
+use management::Management;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{ConsoleOptions, HttpOptions},
+    service,
+};
+
+/// Connections of browsers. Each uses a few.
+pub(super) const CONNECTIONS: usize = 256;
+/// Bytes of one form.
+const FORM_BYTES: usize = 1 << 20;
+/// Memory for all large forms together.
+const FORMS_BYTES: usize = 16 << 20;
+
+/// Binds the console's listener, unless there is to be none.
+pub(crate) fn bind(options: &ConsoleOptions) -> anyhow::Result<Option<StdListener>> {
+    let address = options.address();
+    address
+        .map(|address| service::bind(address, "--console-listen"))
+        .transpose()
+}
+
+/// Where people open the console: what the operator says, or the listener. None without a console.
+pub(crate) fn origin(
+    options: &ConsoleOptions,
+    listener: Option<&StdListener>,
+) -> anyhow::Result<Option<String>> {
+    let Some(listener) = listener else {
+        return Ok(None);
+    };
+    if let Some(url) = &options.public_url {
+        return Ok(Some(url.as_str().trim_end_matches('/').to_owned()));
+    }
+    Ok(Some(format!("http://{}", listener.local_addr()?)))
+}
+
+/// Serves the console until `stop`, then lets open requests end. Ends at once if there is none.
+pub(crate) fn serve(
+    bounds: &HttpOptions,
+    linger: Duration,
+    listener: Option<StdListener>,
+    management: Arc<Management>,
+    stop: CancellationToken,
+) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
+    let Some(listener) = listener else {
+        return Ok(tokio::spawn(std::future::ready(Ok(()))));
+    };
+    let settings = bounds.serve(CONNECTIONS, linger);
+    let endpoint = console(Console {
+        management,
+        proxies: settings.proxies.clone(),
+        body: BodySettings {
+            max_bytes: FORM_BYTES,
+            budget_bytes: FORMS_BYTES,
+            ..bounds.body()
+        },
+        refusals: bounds.refusals(),
+        deadline: bounds.deadline(),
+    });
+    Ok(tokio::spawn(serve::serve(
+        TcpListener::from_std(listener)?,
+        endpoint,
+        Arc::new(Pages),
+        settings,
+        stop.cancelled_owned(),
+    )))
+}

@@ -1,0 +1,30 @@
+//! Where the console is.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use url::Url;
+
+use super::values::{address, origin};
+
+/// Where the console listens, and how people reach it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConsoleOptions {
+    /// Address of the console. Keep it private, or put it behind a proxy that speaks HTTPS
+    #[arg(long, env = "GATEHOUSE_CONSOLE_LISTEN", default_value = "127.0.0.1:8081", value_parser = address)]
+    pub(crate) console_listen: SocketAddr,
+    /// Do not serve the console
+    #[arg(long, env = "GATEHOUSE_NO_CONSOLE")]
+    pub(crate) no_console: bool,
+    /// The address at which people open the console, such as <https://console.example.com>. Links begin with it [default: the
+    /// address of the console's listener]
+    #[arg(long, env = "GATEHOUSE_PUBLIC_URL", value_parser = origin)]
+    pub(crate) public_url: Option<Url>,
+}
+
+impl ConsoleOptions {
+    /// The address to listen on, unless there is to be no console.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        (!self.no_console).then_some(self.console_listen)
+    }
+}
