@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test test-console lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -15,6 +15,9 @@ lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js
 
 test-clients: ## clients by six generators, and the applications in examples/, against a real service (needs Node.js, Python and Java)
 	@scripts/test-clients $(CLIENTS)
+
+test-console: ## the console in Chromium: every page, hostile content, without scripts (needs Node.js and Chromium)
+	@scripts/test-console $(ARGS)
 
 test-receivers: ## the code of docs/webhooks.md, against vectors and a real service (needs Node.js and Python)
 	@scripts/test-receivers $(RECEIVERS)
