@@ -55,12 +55,12 @@ pub async fn update_queue(
     management: &Management,
     caller: &Caller,
     name: &str,
-    pause: Option<Pause>,
+    pause: impl FnOnce() -> Result<Option<Pause>, Refused>,
 ) -> Result<Updated<QueueState>, Refused> {
     let mut work = Work::begin(management, caller, name, Part::Whole).await?;
-    work.apply(pause, None).await?;
-    let now = all(work.session.conn()).await?.into_iter();
-    let now = now.into_iter().find(|queue| queue.stats.queue == name);
+    work.apply(pause()?, None).await?;
+    let mut now = all(work.session.conn()).await?.into_iter();
+    let now = now.find(|queue| queue.stats.queue == name);
     let now = now.ok_or(Refused::NotFound(Noun::Queue))?;
     work.finish(management, now).await
 }
@@ -75,11 +75,11 @@ pub async fn update_group(
     caller: &Caller,
     name: &str,
     group: Group,
-    pause: Option<Pause>,
+    pause: impl FnOnce() -> Result<Option<Pause>, Refused>,
     cap: Option<Option<u32>>,
 ) -> Result<Updated<GroupStats>, Refused> {
     let mut work = Work::begin(management, caller, name, Part::Group(group)).await?;
-    work.apply(pause, cap).await?;
+    work.apply(pause()?, cap).await?;
     let queue = work.queue;
     let now = groups::read(work.session.conn(), queue, group).await;
     let now = now.map_err(Error::from)?;
@@ -96,11 +96,11 @@ pub async fn update_lane(
     caller: &Caller,
     name: &str,
     lane: Lane,
-    pause: Option<Pause>,
+    pause: impl FnOnce() -> Result<Option<Pause>, Refused>,
     cap: Option<Option<u32>>,
 ) -> Result<Updated<LaneStats>, Refused> {
     let mut work = Work::begin(management, caller, name, Part::Lane(lane)).await?;
-    work.apply(pause, cap).await?;
+    work.apply(pause()?, cap).await?;
     let queue = work.queue;
     let now = lanes::read(work.session.conn(), queue, lane).await;
     let now = now.map_err(Error::from)?;
