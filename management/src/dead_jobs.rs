@@ -58,6 +58,20 @@ pub async fn summary(
     })
 }
 
+/// How many dead jobs match. Takes time in proportion to them.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn count(
+    management: &Management,
+    caller: &Caller,
+    filter: Filter<'_>,
+) -> Result<u64, Refused> {
+    let mut session = read(management, caller).await?;
+    let count = dead::count(session.conn(), filter).await;
+    Ok(count.map_err(Error::from)?)
+}
+
 /// Begins a replay of the jobs that match and are dead now. Nothing is replayed yet.
 ///
 /// # Errors
