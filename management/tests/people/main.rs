@@ -6,6 +6,7 @@ mod factor;
 mod fixture;
 mod hostile;
 mod links;
+mod queues;
 mod races;
 mod roles;
 mod sessions;

@@ -1,11 +1,27 @@
 //! Dead jobs, for operators.
 
+use std::sync::LazyLock;
+
+use chrono::{DateTime, SecondsFormat, SubsecRound as _, TimeDelta, Utc};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{assert_answers, changes};
 use crate::app::App;
+
+/// The time from which jobs are dead: recent, because old dead jobs are deleted.
+fn beginning() -> DateTime<Utc> {
+    static BEGINNING: LazyLock<DateTime<Utc>> =
+        LazyLock::new(|| (Utc::now() - TimeDelta::hours(1)).trunc_subsecs(0));
+    *BEGINNING
+}
+
+/// The time at which job `number` died, as answers show it.
+fn died_at(number: i64) -> String {
+    let time = beginning() + TimeDelta::seconds(number);
+    time.to_rfc3339_opts(SecondsFormat::Micros, true)
+}
 
 /// A payload of no use case: what it carries is nobody's business.
 const SECRET: &str = "whsec_of_nobody";
@@ -17,7 +33,7 @@ impl App {
             "insert into queue.dead_jobs
                     (id, queue, grp, lane, priority, attempt, max_attempts, created_at, died_at, cause, error, payload)
              select i, $1, $2, $2, 0, 5, 5, now() - interval '1 day',
-                    '2026-01-01T00:00:00Z'::timestamptz + i * interval '1 s', 'exhausted', $5,
+                    $7 + i * interval '1 s', 'exhausted', $5,
                     json_build_object('media', lpad(i::text, 32, '0')::uuid, 'secret', $6::text)
                from generate_series($3, $4) i",
         )
@@ -27,6 +43,7 @@ impl App {
         .bind(numbers.1)
         .bind(error)
         .bind(SECRET)
+        .bind(beginning())
         .execute(&self.pool)
         .await
         .unwrap();
@@ -47,7 +64,8 @@ async fn dead_jobs_are_listed_by_pages_the_latest_first_and_without_what_they_ca
     app.bury("rules", Uuid::from_u128(9), (5, 7), "too slow")
         .await;
     // Buried together.
-    sqlx::query("update queue.dead_jobs set died_at = '2026-01-01' where id < 5")
+    sqlx::query("update queue.dead_jobs set died_at = $1 where id < 5")
+        .bind(beginning())
         .execute(&app.pool)
         .await
         .unwrap();
@@ -81,8 +99,8 @@ async fn dead_jobs_are_listed_by_pages_the_latest_first_and_without_what_they_ca
         (format!("team_id={team}&error=503"), &[4, 3, 2, 1][..]),
         (format!("lane_id={}", Uuid::from_u128(9)), &[7, 6, 5]),
         ("cause=aborted".to_owned(), &[]),
-        ("queue=rules&since=2026-01-01T00:00:06Z".to_owned(), &[7, 6]),
-        ("queue=rules&until=2026-01-01T00:00:06Z".to_owned(), &[5]),
+        (format!("queue=rules&since={}", died_at(6)), &[7, 6]),
+        (format!("queue=rules&until={}", died_at(6)), &[5]),
         ("queue=nothing".to_owned(), &[]),
     ] {
         let found = operator.get(&format!("/dead-jobs?{query}")).await.ok();
@@ -125,8 +143,8 @@ async fn dead_jobs_are_counted_by_cause_the_largest_group_first(pool: PgPool) {
         "error": "answered 503",
         "jobs": 5,
         "lanes": 2,
-        "first_died_at": "2026-01-01T00:00:03.000000Z",
-        "last_died_at": "2026-01-01T00:00:07.000000Z",
+        "first_died_at": died_at(3),
+        "last_died_at": died_at(7),
     }]);
     assert_eq!(summary["data"], largest);
     let of_rules = operator.get("/dead-jobs/summary?queue=rules").await.ok();
@@ -154,7 +172,7 @@ async fn a_replay_goes_on_where_it_was_and_counts_each_job_once(pool: PgPool) {
             break;
         }
         body["cursor"] = step["next_cursor"].clone();
-        // What dies again after the beginning is left alone.
+        // A job that dies again after the beginning is not replayed again.
         sqlx::query(
             "insert into queue.dead_jobs (id, queue, lane, priority, attempt, max_attempts, created_at, cause, error, payload)
              values ($1, 'analysis', $2, 0, 5, 5, now(), 'exhausted', 'answered 503', '{}')",
@@ -212,7 +230,7 @@ async fn a_replay_by_id_or_team_takes_these_and_no_others_and_only_once(pool: Pg
         changes(&app.member(app.tenant.team).await, "dead_jobs.replay").await,
         log[..1]
     );
-    let between = json!({ "since": "2026-01-01T00:00:06Z", "until": "2026-01-01T00:00:08Z" });
+    let between = json!({ "since": died_at(6), "until": died_at(8) });
     let step = operator.post("/dead-jobs/replay", between).await.ok();
     assert_eq!(step["replayed"], 2);
     assert_eq!(ids(&operator.get("/dead-jobs").await.ok()), [9, 8, 4]);
