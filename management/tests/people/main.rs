@@ -6,7 +6,6 @@ mod factor;
 mod fixture;
 mod hostile;
 mod links;
-mod queues;
 mod races;
 mod roles;
 mod sessions;
