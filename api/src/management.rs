@@ -14,6 +14,7 @@ mod media;
 mod people;
 mod plans;
 mod providers;
+mod queues;
 mod recoveries;
 mod rule_groups;
 mod sites;
@@ -44,6 +45,7 @@ type Nouns = (
     recoveries::Recoveries,
     webhooks::Nouns,
     providers::Providers,
+    queues::Nouns,
     media::Media,
     tokens::Tokens,
     people::Nouns,
@@ -63,6 +65,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         recoveries::Recoveries,
         webhooks::nouns(),
         providers::Providers,
+        queues::nouns(),
         media::Media,
         tokens::Tokens,
         people::nouns(),
@@ -93,6 +96,7 @@ fn described() -> Vec<document::Operation> {
         recoveries::described(),
         webhooks::described(),
         providers::described(),
+        queues::described(),
         media::described(),
         tokens::described(),
         people::described(),
@@ -128,6 +132,8 @@ enum Tag {
     Webhooks,
     /// Services and models that score texts and images.
     Providers,
+    /// The job queues: depth, pauses, caps, workers and dead jobs.
+    Queues,
     /// Submitted items, with their analyses, verdicts and events.
     Media,
     /// Credentials for this interface.

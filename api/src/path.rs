@@ -1,4 +1,4 @@
-//! Ids in paths.
+//! Ids and names in paths.
 
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
@@ -10,11 +10,30 @@ use uuid::Uuid;
 
 use crate::problem::{Code, Refusal};
 
-/// The id of a thing, as a part of the path. A text that is not a UUID is an id of nothing.
-/// (poem-openapi's macro recognises path parameters by the name of this type.)
+/// What a part of a path can be read as.
+pub(crate) trait Segment: Sized {
+    /// How the document shows it.
+    fn segment_schema() -> MetaSchemaRef;
+
+    /// Reads it. `None`: the text names nothing.
+    fn read(text: &str) -> Option<Self>;
+}
+
+impl<Id: From<Uuid>> Segment for Id {
+    fn segment_schema() -> MetaSchemaRef {
+        Uuid::schema_ref()
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok().map(Uuid::into)
+    }
+}
+
+/// The id or the name of a thing, as a part of the path. A text that is not a UUID is an id of
+/// nothing. (poem-openapi's macro recognises path parameters by the name of this type.)
 pub(crate) struct Path<Id>(pub(crate) Id);
 
-impl<'a, Id: From<Uuid>> ApiExtractor<'a> for Path<Id> {
+impl<'a, Id: Segment> ApiExtractor<'a> for Path<Id> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
     const PARAM_IS_REQUIRED: bool = true;
     type ParamType = ();
@@ -25,7 +44,7 @@ impl<'a, Id: From<Uuid>> ApiExtractor<'a> for Path<Id> {
     }
 
     fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(Uuid::schema_ref())
+        Some(Id::segment_schema())
     }
 
     async fn from_request(
@@ -34,9 +53,7 @@ impl<'a, Id: From<Uuid>> ApiExtractor<'a> for Path<Id> {
         options: ExtractParamOptions<()>,
     ) -> Result<Self> {
         let text = request.raw_path_param(options.name).unwrap_or_default();
-        let id: Uuid = text
-            .parse()
-            .map_err(|_| Refusal::new(Code::NotFound, "The id in this path is no UUID."))?;
-        Ok(Self(id.into()))
+        let missing = || Refusal::new(Code::NotFound, "Nothing has the id in this path.");
+        Ok(Self(Id::read(text).ok_or_else(missing)?))
     }
 }

@@ -122,5 +122,9 @@ named_set! {
         SessionEnd = "session.end",
         /// A team's rules for signing in were changed.
         SignInUpdate = "sign_in.update",
+        /// A queue, or one of its groups or lanes, was paused, resumed or capped.
+        QueueUpdate = "queue.update",
+        /// Dead jobs were enqueued again.
+        DeadJobsReplay = "dead_jobs.replay",
     }
 }

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::media::named_set;
+
 /// When a breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BreakerSettings {
@@ -59,6 +61,18 @@ pub enum Allowed {
     Nothing(DateTime<Utc>),
 }
 
+named_set! {
+    /// The phase of a breaker, for people who look at it.
+    Phase {
+        /// Requests are allowed.
+        Closed = "closed",
+        /// Nobody asks.
+        Open = "open",
+        /// One request tests whether the receiver works again.
+        Probing = "probing",
+    }
+}
+
 /// The right by which a request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
@@ -76,6 +90,15 @@ impl Breaker {
             (Some(open), _) if now < open => Allowed::Nothing(open),
             (Some(_), Some(probe)) if now < probe => Allowed::Nothing(probe),
             (Some(_), _) => Allowed::Probing,
+        }
+    }
+
+    /// The phase in which it is.
+    pub fn phase(&self, now: DateTime<Utc>) -> Phase {
+        match self.open_until {
+            None => Phase::Closed,
+            Some(open) if now < open => Phase::Open,
+            Some(_) => Phase::Probing,
         }
     }
 

@@ -90,6 +90,8 @@ const OPERATOR: &[Scope] = &[
     Scope::PeopleRead,
     Scope::PeopleWrite,
     Scope::AuditRead,
+    Scope::QueuesRead,
+    Scope::QueuesWrite,
 ];
 
 impl Role {
@@ -164,7 +166,12 @@ mod tests {
         };
         assert_eq!(writes(Role::Viewer), 0);
         assert_eq!(writes(Role::Moderator), 1);
-        for scope in [Scope::PlansWrite, Scope::SubscriptionsWrite] {
+        for scope in [
+            Scope::PlansWrite,
+            Scope::SubscriptionsWrite,
+            Scope::QueuesRead,
+            Scope::QueuesWrite,
+        ] {
             assert!(!Role::Owner.scopes().contains(&scope));
             assert!(Role::Operator.scopes().contains(&scope));
         }

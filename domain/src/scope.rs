@@ -55,6 +55,10 @@ named_set! {
         PeopleRead = "people:read",
         /// Invite people, change their roles, disable them, end their sessions.
         PeopleWrite = "people:write",
+        /// As an operator, see the queues, their workers and dead jobs.
+        QueuesRead = "queues:read",
+        /// As an operator, pause, resume and cap queues, and replay dead jobs.
+        QueuesWrite = "queues:write",
     }
 }
 

@@ -2,7 +2,7 @@
 //! authorisation, its checks and its entry in the audit log.
 //!
 //! The crate has several faces: the JSON interface (`api`) and the command line (`gatehouse
-//! admin`). A face parses the request into typed values, names the [`Caller`], calls one function,
+//! admin` and `gatehouse queue`). A face parses the request into typed values, names the [`Caller`], calls one function,
 //! and shows the result or the reason why it was [`Refused`]. Nothing here knows HTTP or SQL.
 //!
 //! Every use case runs in one transaction, a `Session`. It begins with a lookup of the caller's
@@ -11,6 +11,7 @@
 pub mod account;
 pub mod audit_log;
 mod caller;
+pub mod dead_jobs;
 pub mod deliveries;
 pub mod endpoints;
 pub mod events;
@@ -22,6 +23,7 @@ mod passwords;
 pub mod people;
 pub mod plans;
 pub mod providers;
+pub mod queues;
 pub mod recoveries;
 mod refused;
 pub mod rule_groups;

@@ -1,15 +1,44 @@
 //! The providers that sites can choose from: list.
 
 use domain::scope::Scope;
-use store::provider::{self, KnownProvider};
+use store::provider::{self, Condition, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
+
+/// The providers, and for operators how it stands with them.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// The providers that workers are configured with, in the operator's order.
+    pub providers: Vec<KnownProvider>,
+    /// `None` for teams: it shows what all teams together do.
+    pub health: Option<Health>,
+}
+
+/// How it stands with the providers, as far as it is stored.
+#[derive(Clone, Debug)]
+pub struct Health {
+    /// The states of their credentials.
+    pub conditions: Vec<Condition>,
+    /// How often they answered and failed of late.
+    pub recent: Vec<Recent>,
+}
 
 /// The providers that workers are configured with, in the operator's order.
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(management: &Management, caller: &Caller) -> Result<Vec<KnownProvider>, Refused> {
+pub async fn list(management: &Management, caller: &Caller) -> Result<Survey, Refused> {
     let mut session = management.read(caller, Scope::SitesRead).await?;
-    Ok(provider::list(session.conn()).await?)
+    let is_operator = session.only_team().is_none();
+    let conn = session.conn();
+    let providers = provider::list(conn).await?;
+    let health = if is_operator {
+        Some(Health {
+            conditions: provider::conditions(conn).await?,
+            recent: provider::recent(conn).await?,
+        })
+    } else {
+        None
+    };
+    Ok(Survey { providers, health })
 }

@@ -1,11 +1,15 @@
 //! Exceptions for single groups of lanes: pauses and caps, which hold for all processes.
 
+mod busiest;
+
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
 use crate::{Group, QueueName, enqueue::millis};
+
+pub use self::busiest::busiest;
 
 /// A group of a queue, and what holds it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +47,28 @@ pub async fn pause(
         queue.as_str(),
         group.0,
         duration.into().map(millis),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Stops new claims from all lanes of a group until a time of the database's clock. A longer existing
+/// pause stays.
+pub async fn pause_until(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    group: Group,
+    until: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into queue.groups as g (queue, grp, paused_until)
+         values ($1, $2, $3)
+         on conflict (queue, grp)
+         do update set paused_until = greatest(g.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        group.0,
+        until,
     )
     .execute(conn)
     .await?;

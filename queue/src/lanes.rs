@@ -1,5 +1,6 @@
 //! Exceptions for single lanes: pauses and caps, which hold for all processes.
 
+mod busiest;
 mod pause;
 
 use chrono::{DateTime, Utc};
@@ -7,7 +8,10 @@ use sqlx::PgConnection;
 
 use crate::{Group, Lane, QueueName};
 
-pub use self::pause::{pause, pause_until, resume, resume_before};
+pub use self::{
+    busiest::busiest,
+    pause::{pause, pause_until, resume, resume_before},
+};
 
 /// A lane of a queue, and what holds it back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -64,6 +64,7 @@ mod config;
 pub mod dead;
 mod effect;
 mod enqueue;
+pub mod exceptions;
 mod fault;
 mod fence;
 mod finish;

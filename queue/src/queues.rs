@@ -48,6 +48,26 @@ pub async fn pause(
     Ok(())
 }
 
+/// Stops new claims from a queue until a time of the database's clock. A longer existing pause
+/// stays.
+pub async fn pause_until(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    until: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into queue.queues as q (queue, paused_until)
+         values ($1, $2)
+         on conflict (queue)
+         do update set paused_until = greatest(q.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        until,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Ends the pause of a queue, and returns whether there was one. Pauses of its groups and lanes
 /// stay. Wake the queue after the commit; otherwise its jobs wait for the poll.
 pub async fn resume(conn: &mut PgConnection, queue: QueueName) -> Result<bool, sqlx::Error> {

@@ -11,12 +11,14 @@ use std::{io::Write as _, process::ExitCode, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
-use queue::{Group, JobId, Lane, QueueName};
+use management::Management;
+use queue::{Group, JobId, Lane, Queue, QueueName};
 use serde_json::Value;
 
 use crate::{
     config::{AnyDatabaseOptions, queue_name, whole},
     duration::humane,
+    face::{self, Means},
     service,
 };
 
@@ -84,16 +86,17 @@ struct Shown {
 /// Runs the subcommand and prints its result.
 pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let located = options.database.locate()?;
-    let mut conn = service::connect(&located.database, "gatehouse queue").await?;
-    let conn = &mut conn;
+    let pool = service::open_current(&located.database, "gatehouse queue").await?;
+    let queue = Queue::open_to_notify(pool.clone());
+    let management = &face::management(&pool, queue, Means::default());
     let report = match options.action {
-        Action::Status(args) => status::run(conn, args).await?,
-        Action::Jobs(args) => jobs::run(conn, &args).await?,
-        Action::Dead(args) => dead::run(conn, &args).await?,
-        Action::Replay(args) => replay::run(conn, &args).await?,
-        Action::Pause(args) => pause::pause(conn, args).await?,
-        Action::Resume(args) => pause::resume(conn, args).await?,
-        Action::Cap(args) => pause::cap(conn, args).await?,
+        Action::Status(args) => status::run(management, args).await?,
+        Action::Jobs(args) => jobs::run(&mut *management.pool.acquire().await?, &args).await?,
+        Action::Dead(args) => dead::run(management, &args).await?,
+        Action::Replay(args) => replay::run(management, &args).await?,
+        Action::Pause(args) => pause::pause(management, args).await?,
+        Action::Resume(args) => pause::resume(management, args).await?,
+        Action::Cap(args) => pause::cap(management, args).await?,
     };
     let text = if options.json {
         format!("{}\n", report.document)
@@ -142,6 +145,13 @@ fn group(text: &str) -> Result<Group, String> {
 fn job_id(text: &str) -> Result<JobId, String> {
     let id = text.parse().ok().filter(|id| *id > 0).map(JobId);
     id.ok_or_else(|| "the id of a job is a whole number from 1".to_owned())
+}
+
+/// Tells the workers that jobs of these queues may run. The command may end before its queue has
+/// done so.
+async fn wake<Q: AsRef<str>>(management: &Management, queues: &[Q]) -> anyhow::Result<()> {
+    let mut conn = management.pool.acquire().await?;
+    Ok(queue::wake(&mut conn, queues).await?)
 }
 
 /// How long ago something was.

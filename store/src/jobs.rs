@@ -3,6 +3,7 @@
 
 mod chains;
 mod media;
+mod subject;
 mod webhooks;
 
 use queue::QueueName;
@@ -10,6 +11,7 @@ use queue::QueueName;
 pub use self::{
     chains::{BacktestJob, HashImportJob, HashScanJob, RecoveryJob},
     media::MediaJob,
+    subject::subject,
     webhooks::{DeliveryJob, TURNS, Turn},
 };
 pub(crate) use self::{

@@ -1,12 +1,18 @@
 //! The providers that workers are configured with, as workers record them, and the state of each.
 
+mod answers;
+mod condition;
 mod state;
 
 use chrono::{DateTime, Utc};
 use domain::score::Category;
 use sqlx::{PgConnection, PgPool};
 
-pub use self::state::{State, Stated, change, read};
+pub use self::{
+    answers::{Recent, recent},
+    condition::{Condition, conditions},
+    state::{State, Stated, change, read},
+};
 use crate::Error;
 
 /// A provider that a worker is configured with.

@@ -72,6 +72,23 @@ pub async fn exists(conn: &mut PgConnection, team: TeamId) -> Result<bool, Error
     Ok(found)
 }
 
+/// The team that a group or a lane of a queue belongs to: it has the id of the team, or that of one
+/// of its endpoints. None if it belongs to all teams, or if its owner is gone.
+pub async fn of_group_or_lane(conn: &mut PgConnection, id: Uuid) -> Result<Option<TeamId>, Error> {
+    let team = sqlx::query_scalar!(
+        r#"
+        select t.id as "id!" from teams t where t.id = $1
+        union all
+        select s.team_id from webhook_endpoints e join sites s on s.id = e.site_id where e.id = $1
+        limit 1
+        "#,
+        id,
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(team.map(TeamId::from))
+}
+
 /// A team; none if there is no such team.
 pub async fn find(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>, Error> {
     let team = sqlx::query_as!(

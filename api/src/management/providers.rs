@@ -1,15 +1,21 @@
 //! The providers that a site can choose from.
 
+mod health;
+
 use std::sync::Arc;
 
 use domain::{scope::Scope, score::Category};
-use management::{Management, providers};
+use management::{
+    Management,
+    providers::{self, Health},
+};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
 use store::provider;
 
+use self::health::ProviderHealth;
 use super::{
     Tag,
     caller::Caller,
@@ -47,11 +53,16 @@ struct KnownProvider {
     /// When a worker last reported it. Each worker does so once a minute. A provider that no worker
     /// reports disappears after a day.
     seen_at: Member<Time>,
+    /// Failures, breakers and limits, over all workers and teams. `null` for teams: only operators
+    /// see it.
+    #[oai(nullable)]
+    health: Option<ProviderHealth>,
 }
 
-impl From<provider::KnownProvider> for KnownProvider {
-    fn from(provider: provider::KnownProvider) -> Self {
+impl KnownProvider {
+    fn of(provider: provider::KnownProvider, health: Option<&Health>) -> Self {
         Self {
+            health: health.map(|health| ProviderHealth::of(&provider.name, health)),
             name: provider.name,
             kind: provider.kind,
             categories: provider.categories.into_iter().map(Member).collect(),
@@ -69,16 +80,20 @@ impl Providers {
     /// List providers
     ///
     /// Returns the providers that workers are configured with. Their addresses and keys are not
-    /// shown.
+    /// shown. Operators also see how it stands with each provider.
     #[oai(path = "/providers", method = "get", operation_id = "listProviders")]
     async fn list_providers(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
     ) -> Result<Json<KnownProviders>, Refusal> {
-        let providers = providers::list(&management, &caller).await?;
+        let survey = providers::list(&management, &caller).await?;
+        let health = survey.health.as_ref();
+        let providers = survey.providers.into_iter();
         Ok(Json(KnownProviders {
-            data: providers.into_iter().map(KnownProvider::from).collect(),
+            data: providers
+                .map(|provider| KnownProvider::of(provider, health))
+                .collect(),
         }))
     }
 }
@@ -94,6 +109,26 @@ pub(super) fn described() -> Vec<Operation> {
         "image_categories": ["adult", "violence", "self_harm"],
         "paused_until": null,
         "seen_at": example::CREATED_AT,
+        "health": {
+            "credentials": [{
+                "breaker": "closed",
+                "failures": 1,
+                "openings": 0,
+                "open_until": null,
+                "paused_until": null,
+                "limit": {
+                    "from_bytes": 4_096,
+                    "met": 1,
+                    "passed": 0,
+                    "until": example::CREATED_AT,
+                },
+                "changed_at": example::CREATED_AT,
+            }],
+            "recently_asked": 480,
+            "recently_failed": 2,
+            "recent_mean_ms": 212,
+            "recently_failed_at": example::CREATED_AT,
+        },
     });
     vec![Operation {
         answer: Some(json!({ "data": [provider] })),

@@ -3,6 +3,7 @@
 use domain::{
     audit::Action,
     backtest::Decided,
+    breaker::Phase,
     chain::State,
     event::EventKind,
     image::ImageFormat,
@@ -53,6 +54,7 @@ named_sets!(
     Modality as "Modality": "The part of an item that was analysed.",
     ModerationType as "ModerationType": "Who or what decided.",
     OnFailure as "OnFailure": "What happens to an item that could not be checked completely.",
+    Phase as "BreakerPhase": "`closed`: requests are sent. `open`: none is sent. `probing`: one request tests whether it works again.",
     RecoveryKind as "RecoveryKind": "Which deliveries are sent again.",
     Role as "Role": "What a person may do in a team, or on the whole instance.",
     Ruling as "Decision": "What a moderator decides.",

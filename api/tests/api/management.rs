@@ -11,6 +11,8 @@ mod pace;
 mod people;
 mod plan_limits;
 mod plans;
+mod providers;
+mod queues;
 mod recoveries;
 mod rule_groups;
 mod sites;

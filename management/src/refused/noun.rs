@@ -45,6 +45,8 @@ pub enum Noun {
     Link,
     /// A version of a rule group.
     Version,
+    /// A queue.
+    Queue,
 }
 
 impl std::fmt::Display for Noun {
@@ -71,6 +73,7 @@ impl std::fmt::Display for Noun {
             Self::Session => "session",
             Self::Link => "link",
             Self::Version => "version",
+            Self::Queue => "queue",
         })
     }
 }

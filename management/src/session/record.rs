@@ -55,6 +55,29 @@ impl Session {
         Ok(())
     }
 
+    /// Records a change of something that has no id of its own, and commits, in one transaction.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn commit_without_target(
+        mut self,
+        action: Action,
+        team: Option<TeamId>,
+        details: &Value,
+    ) -> Result<(), Refused> {
+        let entry = Entry {
+            actor: self.grant.actor,
+            action,
+            team,
+            target: None,
+            details,
+            request_id: self.request.as_deref(),
+        };
+        audit::record(&mut self.tx, entry).await?;
+        self.tx.commit().await.map_err(store::Error::from)?;
+        Ok(())
+    }
+
     /// Ends the transaction, before work that takes too long for a transaction.
     pub fn leave(self) -> Doing {
         Doing {

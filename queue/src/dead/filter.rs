@@ -20,6 +20,8 @@ pub struct Filter<'a> {
     pub cause: Option<DeathCause>,
     /// With this text in their error.
     pub error: Option<&'a str>,
+    /// Dead after this.
+    pub after: Option<Place>,
     /// Dead before this.
     pub before: Option<Place>,
 }
@@ -56,6 +58,11 @@ impl Filter<'_> {
                 .push(" and strpos(error, ")
                 .push_bind(error)
                 .push(") > 0");
+        }
+        if let Some(after) = self.after {
+            query.push(" and (died_at, id) > (");
+            query.push_bind(after.died_at).push(", ");
+            query.push_bind(after.id).push(")");
         }
         if let Some(before) = self.before {
             query.push(" and (died_at, id) < (");

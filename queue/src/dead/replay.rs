@@ -52,7 +52,7 @@ impl<'a> Replay<'a> {
                 before: Some(before),
                 ..filter
             },
-            after: None,
+            after: filter.after,
         })
     }
 
@@ -61,9 +61,14 @@ impl<'a> Replay<'a> {
         self.filter
     }
 
+    /// Where it is: everything up to here was visited. `None` if it visited nothing yet.
+    pub fn place(&self) -> Option<Place> {
+        self.after
+    }
+
     /// Goes back to the beginning: jobs that another command had locked may be free by now.
     pub fn rewind(&mut self) {
-        self.after = None;
+        self.after = self.filter.after;
     }
 
     /// Visits the next jobs in the order of their death, at most `limit`, and replays those that

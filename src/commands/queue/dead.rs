@@ -6,18 +6,21 @@ use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
+use management::{
+    Caller, Management,
+    dead_jobs::{self, Summary},
+};
 use queue::{
     DeathCause, JobId,
-    dead::{self, Buried, Filter},
+    dead::{Buried, Filter},
 };
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 use super::{
     Report, Shown, Which, ago, job_id, payload,
     table::{Left, Right, Table, one_line},
 };
-use crate::config::one_of;
+use crate::{config::one_of, face::told};
 
 pub(super) use groups::{group_document, groups_text};
 
@@ -46,7 +49,7 @@ pub(super) struct WhichDead {
 }
 
 impl WhichDead {
-    pub(super) async fn filter(&self, conn: &mut PgConnection) -> anyhow::Result<Filter<'_>> {
+    pub(super) async fn filter(&self, management: &Management) -> anyhow::Result<Filter<'_>> {
         let Which {
             queue,
             group,
@@ -55,7 +58,7 @@ impl WhichDead {
             error,
         } = &self.which;
         let before = match self.before {
-            Some(id) => Some(find(conn, id).await?.place()),
+            Some(id) => Some(find(management, id).await?.place()),
             None => None,
         };
         Ok(Filter {
@@ -65,27 +68,34 @@ impl WhichDead {
             lane: *lane,
             cause: self.cause,
             error: error.as_deref(),
+            after: None,
             before,
         })
     }
 }
 
-async fn find(conn: &mut PgConnection, id: JobId) -> anyhow::Result<Buried> {
+async fn find(management: &Management, id: JobId) -> anyhow::Result<Buried> {
     let filter = Filter {
         ids: Some(&[id]),
         ..Filter::default()
     };
-    let found = dead::list(conn, filter, 1).await?.pop();
+    let found = dead_jobs::list(management, &Caller::command_line(), filter, 1).await;
+    let found = found.map_err(told)?.pop();
     found.with_context(|| format!("--before: there is no dead job {id} (any more)"))
 }
 
-pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
-    let now = queue::now(conn).await?;
-    let filter = args.which.filter(conn).await?;
+pub(super) async fn run(management: &Management, args: &Args) -> anyhow::Result<Report> {
+    let now = queue::now(&mut *management.pool.acquire().await?).await?;
+    let caller = &Caller::command_line();
+    let filter = args.which.filter(management).await?;
     let limit = args.shown.limit;
     if args.summary {
-        let groups = dead::summary(conn, filter, limit).await?;
-        let total = dead::count(conn, filter).await?;
+        let summary = dead_jobs::summary(management, caller, filter, limit).await;
+        let Summary {
+            at: now,
+            matching: total,
+            groups,
+        } = summary.map_err(told)?;
         let document = json!({
             "at": now,
             "matching": total,
@@ -93,7 +103,8 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
         });
         return Ok(Report::new(groups_text(now, total, &groups), document));
     }
-    let mut found = dead::list(conn, filter, limit + 1).await?;
+    let found = dead_jobs::list(management, caller, filter, limit + 1).await;
+    let mut found = found.map_err(told)?;
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
 

@@ -6,11 +6,11 @@ mod target;
 
 use std::{fmt::Write as _, time::Duration};
 
-use queue::{QueueName, groups, lanes, queues};
-use sqlx::PgConnection;
+use management::{Management, queues::Pause};
+use queue::QueueName;
 
-use super::{Report, table::counted, until};
-use crate::{config::queue_name, duration};
+use super::{Report, table::counted, until, wake};
+use crate::{config::queue_name, duration, face::told};
 use after::After;
 use target::{Held, Part, Target};
 
@@ -62,14 +62,10 @@ fn cap_value(text: &str) -> Result<Cap, String> {
     })
 }
 
-pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::Result<Report> {
-    let Target { queue, part } = args.target;
-    match part.held() {
-        Held::Group(group) => groups::pause(conn, queue, group, args.duration).await?,
-        Held::Lane(lane) => lanes::pause(conn, queue, lane, args.duration).await?,
-        Held::Queue => queues::pause(conn, queue, args.duration).await?,
-    }
-    let after = After::read(conn, args.target).await?;
+pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::Result<Report> {
+    let pause = args.duration.map_or(Pause::UntilResumed, Pause::For);
+    let after = After::updating(management, args.target, Some(pause), None).await;
+    let after = after.map_err(told)?;
     let text = format!(
         "{} is paused {}. {}\n",
         args.target,
@@ -79,15 +75,12 @@ pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::R
     Ok(Report::new(text, after.document))
 }
 
-pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow::Result<Report> {
+pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow::Result<Report> {
     let Target { queue, part } = args.target;
-    let resumed = match part.held() {
-        Held::Group(group) => groups::resume(conn, queue, group).await?,
-        Held::Lane(lane) => lanes::resume(conn, queue, lane).await?,
-        Held::Queue => queues::resume(conn, queue).await?,
-    };
-    queue::wake(conn, &[queue.as_str()]).await?;
-    let after = After::read(conn, args.target).await?;
+    let after = After::updating(management, args.target, Some(Pause::End), None).await;
+    let after = after.map_err(told)?;
+    wake(management, &[queue.as_str()]).await?;
+    let resumed = after.was_paused;
     let verb = if resumed {
         "is resumed"
     } else {
@@ -120,18 +113,17 @@ pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow:
     Ok(Report::new(text, document))
 }
 
-pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Result<Report> {
+pub(super) async fn cap(management: &Management, args: CapArgs) -> anyhow::Result<Report> {
     let target = Target {
         queue: args.queue,
         part: args.part,
     };
-    match args.part.held() {
-        Held::Group(group) => groups::set_cap(conn, args.queue, group, args.cap.0).await?,
-        Held::Lane(lane) => lanes::set_cap(conn, args.queue, lane, args.cap.0).await?,
-        Held::Queue => anyhow::bail!("a cap applies to a group or a lane: give --group or --lane"),
+    if matches!(args.part.held(), Held::Queue) {
+        anyhow::bail!("a cap applies to a group or a lane: give --group or --lane");
     }
-    queue::wake(conn, &[args.queue.as_str()]).await?;
-    let after = After::read(conn, target).await?;
+    let after = After::updating(management, target, None, Some(args.cap.0)).await;
+    let after = after.map_err(told)?;
+    wake(management, &[args.queue.as_str()]).await?;
     let cap = match args.cap.0 {
         Some(cap) => format!("runs at most {} at once", counted(cap, "job", "jobs")),
         None => "has the default cap of its queue".to_owned(),

@@ -6,9 +6,12 @@ use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
 use clap::ArgGroup;
-use queue::dead::{self, Replay};
+use management::{
+    Caller, Management,
+    dead_jobs::{self, Summary},
+};
+use queue::dead::Replay;
 use serde_json::json;
-use sqlx::PgConnection;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
@@ -16,8 +19,9 @@ use super::{
     Report,
     dead::{WhichDead, group_document, groups_text},
     table::counted,
+    wake,
 };
-use crate::{duration::humane, service};
+use crate::{duration::humane, face::told, service};
 use progress::Progress;
 
 /// Jobs visited in one transaction.
@@ -45,14 +49,17 @@ pub(super) struct Args {
     dry_run: bool,
 }
 
-pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
+pub(super) async fn run(management: &Management, args: &Args) -> anyhow::Result<Report> {
     let stop = service::stop_signal()?;
-    let filter = args.which.filter(conn).await?;
-    let mut replay = Replay::begin(conn, filter).await?;
-    let matching = dead::count(conn, replay.filter()).await?;
+    let caller = &Caller::command_line();
+    let filter = args.which.filter(management).await?;
+    let replay = dead_jobs::begin_replay(management, caller, filter).await;
+    let mut replay = replay.map_err(told)?;
     if args.dry_run {
-        return dry_run(conn, &replay, matching).await;
+        return dry_run(management, &replay).await;
     }
+    let matching = dead_jobs::count(management, caller, replay.filter()).await;
+    let matching = matching.map_err(told)?;
     let mut progress = Progress::new(matching);
     let mut left = matching;
     for pass in 0..PASSES {
@@ -63,10 +70,12 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
             tokio::time::sleep(BETWEEN_PASSES).await;
             replay.rewind();
         }
-        if !go_through(conn, &mut replay, &mut progress, &stop).await? {
+        if !go_through(management, &mut replay, &mut progress, &stop).await? {
             return Ok(interrupted(&progress));
         }
-        left = dead::count(conn, replay.filter()).await?;
+        left = dead_jobs::count(management, caller, replay.filter())
+            .await
+            .map_err(told)?;
     }
     let mut text = if matching == 0 {
         "No dead job matches: nothing to replay.\n".to_owned()
@@ -88,23 +97,24 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
 
 /// One pass, batch by batch. `false` if it was stopped before its end.
 async fn go_through(
-    conn: &mut PgConnection,
+    management: &Management,
     replay: &mut Replay<'_>,
     progress: &mut Progress,
     stop: &CancellationToken,
 ) -> anyhow::Result<bool> {
+    let caller = &Caller::command_line();
     while !stop.is_cancelled() {
-        let batch = match replay.next(conn, BATCH).await {
+        let batch = match dead_jobs::replay(management, caller, replay, BATCH).await {
             Ok(batch) => batch,
-            Err(error) => {
+            Err(refused) => {
                 progress.clear();
                 let done = progress.done();
-                return Err(error).context(format!(
+                return Err(told(refused)).context(format!(
                     "{done} replayed. Run the same command again to continue"
                 ));
             }
         };
-        if let Err(error) = queue::wake(conn, &batch.queues).await {
+        if let Err(error) = wake(management, &batch.queues).await {
             debug!(%error, "cannot notify the workers; they find the jobs by polling");
         }
         progress.add(batch.replayed);
@@ -117,13 +127,14 @@ async fn go_through(
     Ok(false)
 }
 
-async fn dry_run(
-    conn: &mut PgConnection,
-    replay: &Replay<'_>,
-    matching: u64,
-) -> anyhow::Result<Report> {
-    let now = queue::now(conn).await?;
-    let groups = dead::summary(conn, replay.filter(), GROUPS).await?;
+async fn dry_run(management: &Management, replay: &Replay<'_>) -> anyhow::Result<Report> {
+    let caller = &Caller::command_line();
+    let summary = dead_jobs::summary(management, caller, replay.filter(), GROUPS).await;
+    let Summary {
+        at: now,
+        matching,
+        groups,
+    } = summary.map_err(told)?;
     let mut text = groups_text(now, matching, &groups);
     if matching > 0 {
         let jobs = counted(matching, "dead job", "dead jobs");

@@ -4,13 +4,14 @@ mod held;
 mod overview;
 mod processes;
 
-use queue::{Group, groups, lanes, workers};
+use management::{Caller, Management, queues};
+use queue::Group;
 use serde_json::json;
-use sqlx::PgConnection;
 
 use super::Report;
+use crate::face::told;
 use held::{group_table, lane_table, of_group};
-use overview::{queue_table, read};
+use overview::queue_table;
 use processes::{worker_document, worker_table};
 
 pub(super) use held::{group_document, lane_document};
@@ -34,10 +35,10 @@ pub(super) struct Args {
     group: Option<Group>,
 }
 
-pub(super) async fn run(conn: &mut PgConnection, args: Args) -> anyhow::Result<Report> {
-    let now = queue::now(conn).await?;
-    let queues = read(conn).await?;
-    let workers = workers::living(conn).await?;
+pub(super) async fn run(management: &Management, args: Args) -> anyhow::Result<Report> {
+    let caller = &Caller::command_line();
+    let overview = queues::list(management, caller).await.map_err(told)?;
+    let (now, queues, workers) = (overview.at, overview.queues, overview.workers);
     let mut text = queue_table(now, &queues);
     text += &worker_table(now, &workers);
     let mut document = json!({
@@ -47,14 +48,16 @@ pub(super) async fn run(conn: &mut PgConnection, args: Args) -> anyhow::Result<R
     });
     if args.groups || args.group.is_some() {
         let groups = match args.group {
-            Some(group) => of_group(conn, group).await?,
-            None => groups::list(conn, BUSIEST, MOST_LANES).await?,
+            Some(group) => of_group(management, group).await,
+            None => queues::held_groups(management, caller, BUSIEST, MOST_LANES).await,
         };
+        let groups = groups.map_err(told)?;
         text += &group_table(now, &groups);
         document["groups"] = groups.iter().map(group_document).collect();
     }
     if args.lanes {
-        let lanes = lanes::list(conn, BUSIEST, MOST_LANES).await?;
+        let lanes = queues::held_lanes(management, caller, BUSIEST, MOST_LANES).await;
+        let lanes = lanes.map_err(told)?;
         text += &lane_table(now, &lanes);
         document["lanes"] = lanes.iter().map(lane_document).collect();
     }

@@ -13,6 +13,10 @@ use super::{count, running::Gatehouse, until_count};
 /// Workers poll twice per second. A job that is untouched for this long stays untouched.
 const A_WHILE: Duration = Duration::from_millis(1_500);
 
+/// Changes of queues by commands.
+const RECORDED: &str =
+    "select count(*) from audit_log where actor = 'command_line' and action = 'queue.update'";
+
 /// Enqueues a job for an item that does not exist, so running it takes no time.
 async fn enqueue(pool: &PgPool, queue: QueueName, lane: u128) {
     let payload = json!({ "media": Uuid::now_v7() });
@@ -56,6 +60,7 @@ async fn a_pause_holds_over_a_restart_until_it_is_resumed(pool: PgPool) {
         );
         until_count(&pool, HELD, |waiting| waiting == 0).await;
     }
+    assert_eq!(count(&pool, RECORDED).await, 4);
 }
 
 #[sqlx::test(migrations = false)]
@@ -108,4 +113,7 @@ async fn a_team_is_held_back_with_all_its_lanes(pool: PgPool) {
     let resumed = gatehouse.json(&with_target("resume"));
     assert_eq!(resumed["resumed"], json!(true));
     until_count(&pool, HELD, |waiting| waiting == 0).await;
+    // A command that changes nothing leaves no entry.
+    assert_eq!(gatehouse.json(&with_target("resume"))["resumed"], false);
+    assert_eq!(count(&pool, RECORDED).await, 3);
 }

@@ -81,4 +81,9 @@ async fn a_replay_that_is_interrupted_and_killed_loses_and_doubles_nothing(pool:
     assert_eq!(count(&pool, REPLAYED).await, DEAD);
     let distinct = "select count(distinct (payload ->> 'n')::int) from queue.jobs";
     assert_eq!(count(&pool, distinct).await, DEAD);
+    // Each job is in the audit log once, with the batch in which it was replayed.
+    let recorded =
+        "select coalesce(sum((details ->> 'replayed')::bigint), 0)::bigint from audit_log
+         where actor = 'command_line' and action = 'dead_jobs.replay'";
+    assert_eq!(count(&pool, recorded).await, DEAD);
 }

@@ -267,6 +267,10 @@ impl Things {
             "site_ids" => "site_id",
             "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
+            // A team is a group of every queue, and a lane of most.
+            "group_id" | "lane_id" => "team_id",
+            // A queue is nobody's.
+            "queue" => return Some("rules"),
             // Whatever the audit log tells of.
             "target_id" | "created_by" => "token_id",
             name => name,

@@ -138,7 +138,17 @@ async fn what_is_for_operators_only_is_refused_to_teams_whatever_their_scopes(po
             "POST /teams",
             "POST /plans",
             "PATCH /plans/{plan_id}",
-            "PUT /teams/{team_id}/subscription"
+            "PUT /teams/{team_id}/subscription",
+            "GET /queues",
+            "GET /queues/{queue}",
+            "PATCH /queues/{queue}",
+            "GET /queues/{queue}/groups/{group_id}",
+            "PATCH /queues/{queue}/groups/{group_id}",
+            "GET /queues/{queue}/lanes/{lane_id}",
+            "PATCH /queues/{queue}/lanes/{lane_id}",
+            "GET /dead-jobs",
+            "GET /dead-jobs/summary",
+            "POST /dead-jobs/replay",
         ]
     );
     assert_eq!(app.count("select count(*) from teams").await, 1);

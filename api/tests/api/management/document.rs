@@ -31,14 +31,16 @@ pub(super) struct Operation {
 impl Operation {
     /// Its path, with this id for every parameter.
     pub(super) fn path(&self, id: &str) -> String {
+        self.path_with(|_| id)
+    }
+
+    /// Its path, with what stands for each parameter.
+    fn path_with<'a>(&'a self, id: impl Fn(&str) -> &'a str) -> String {
         let segments = self.template.split('/');
         let filled: Vec<_> = segments
-            .map(|segment| {
-                if segment.starts_with('{') {
-                    id
-                } else {
-                    segment
-                }
+            .map(|segment| match segment.strip_prefix('{') {
+                Some(name) => id(name.trim_end_matches('}')),
+                None => segment,
             })
             .collect();
         filled.join("/")
@@ -375,6 +377,9 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         "endpoint_id": app.endpoint().await,
         "default_rule_group_id": group,
         "rule_group_id": group,
+        "queue": "recoveries",
+        "group_id": app.tenant.team,
+        "lane_id": app.tenant.team,
     });
     for operation in operations() {
         let Some(body) = operation.request.clone() else {
@@ -411,7 +416,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
             Value::String(text) => text,
             body => body.to_string(),
         };
-        let path = operation.path(id);
+        let path = operation.path_with(|name| there[name].as_str().unwrap_or(id));
         let answer = operator.perform(&operation, &path, &body).await;
         assert!(matches!(answer.status, 200..=202), "{answer:?}");
         assert_answers(&operation.method, &operation.template, &answer.json());

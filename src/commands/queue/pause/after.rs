@@ -1,13 +1,12 @@
 //! The state of a target after the command.
 
 use chrono::{DateTime, Utc};
-use queue::{
-    groups, lanes,
-    queues::{self, Restrictions},
-    stats::{self, QueueStats},
+use management::{
+    Caller, Management, Refused,
+    queues::{self, Pause, Updated},
 };
+use queue::queues::Restrictions;
 use serde_json::Value;
-use sqlx::PgConnection;
 
 use super::target::{Held, Target};
 use crate::commands::queue::{
@@ -18,6 +17,7 @@ use crate::commands::queue::{
 /// The jobs and the restrictions of the target.
 pub(super) struct After {
     pub(super) now: DateTime<Utc>,
+    pub(super) was_paused: bool,
     pub(super) queue: Restrictions,
     /// Of the group or the lane, or of the whole queue.
     pub(super) paused_until: Option<DateTime<Utc>>,
@@ -27,55 +27,59 @@ pub(super) struct After {
 }
 
 impl After {
-    pub(super) async fn read(conn: &mut PgConnection, target: Target) -> anyhow::Result<Self> {
-        let now = queue::now(conn).await?;
+    /// Changes the target.
+    pub(super) async fn updating(
+        management: &Management,
+        target: Target,
+        pause: Option<Pause>,
+        cap: Option<Option<u32>>,
+    ) -> Result<Self, Refused> {
+        let caller = &Caller::command_line();
         let name = target.queue.as_str();
-        let mut restrictions = queues::restrictions(conn).await?.into_iter();
-        let queue = restrictions
-            .find(|restrictions| restrictions.queue == name)
-            .unwrap_or_default();
-        match target.part.held() {
+        let pause = || Ok(pause);
+        Ok(match target.part.held() {
+            Held::Queue => {
+                let updated = queues::update_queue(management, caller, name, pause).await?;
+                let (stats, restrictions) = (&updated.now.stats, &updated.now.restrictions);
+                let document = status::queue_document(stats, restrictions);
+                let until = restrictions.paused_until;
+                let jobs = (stats.due, stats.running);
+                Self::of(updated, until, jobs, document)
+            }
             Held::Group(group) => {
-                let group = groups::read(conn, target.queue, group).await?;
-                return Ok(Self {
-                    now,
-                    queue,
-                    paused_until: group.paused_until,
-                    due: group.due,
-                    running: group.running,
-                    document: status::group_document(&group),
-                });
+                let updated =
+                    queues::update_group(management, caller, name, group, pause, cap).await?;
+                let document = status::group_document(&updated.now);
+                let until = updated.now.paused_until;
+                let jobs = (updated.now.due, updated.now.running);
+                Self::of(updated, until, jobs, document)
             }
             Held::Lane(lane) => {
-                let lane = lanes::read(conn, target.queue, lane).await?;
-                return Ok(Self {
-                    now,
-                    queue,
-                    paused_until: lane.paused_until,
-                    due: lane.due,
-                    running: lane.running,
-                    document: status::lane_document(&lane),
-                });
+                let updated =
+                    queues::update_lane(management, caller, name, lane, pause, cap).await?;
+                let document = status::lane_document(&updated.now);
+                let until = updated.now.paused_until;
+                let jobs = (updated.now.due, updated.now.running);
+                Self::of(updated, until, jobs, document)
             }
-            Held::Queue => {}
-        }
-        let mut stats = stats::read(conn, &store::jobs::LANE_CAPS, &[])
-            .await?
-            .into_iter();
-        let stats = stats
-            .find(|stats| stats.queue == name)
-            .unwrap_or_else(|| QueueStats {
-                queue: name.to_owned(),
-                ..QueueStats::default()
-            });
-        Ok(Self {
-            now,
-            paused_until: queue.paused_until,
-            due: stats.due,
-            running: stats.running,
-            document: status::queue_document(&stats, &queue),
-            queue,
         })
+    }
+
+    fn of<T>(
+        updated: Updated<T>,
+        paused_until: Option<DateTime<Utc>>,
+        (due, running): (i64, i64),
+        document: Value,
+    ) -> Self {
+        Self {
+            now: updated.at,
+            was_paused: updated.was_paused,
+            queue: updated.restrictions,
+            paused_until,
+            due,
+            running,
+            document,
+        }
     }
 
     pub(super) fn load(&self) -> String {

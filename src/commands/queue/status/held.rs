@@ -1,13 +1,9 @@
 //! The tables of groups and lanes, and what holds them back.
 
 use chrono::{DateTime, Utc};
-use queue::{
-    Group,
-    groups::{self, GroupStats},
-    lanes::LaneStats,
-};
+use management::{Caller, Management, Refused, queues};
+use queue::{Group, groups::GroupStats, lanes::LaneStats};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::MOST_LANES;
@@ -18,12 +14,14 @@ use crate::commands::queue::{
 
 /// One group in each queue.
 pub(super) async fn of_group(
-    conn: &mut PgConnection,
+    management: &Management,
     group: Group,
-) -> anyhow::Result<Vec<GroupStats>> {
+) -> Result<Vec<GroupStats>, Refused> {
+    let caller = Caller::command_line();
     let mut found = Vec::new();
     for queue in store::jobs::ALL {
-        found.push(groups::read(conn, queue, group).await?);
+        let group = queues::get_group(management, &caller, queue.as_str(), group).await?;
+        found.push(group);
     }
     Ok(found)
 }

@@ -1,14 +1,11 @@
 //! The table of queues.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use queue::{
-    queues::{self, Restrictions},
-    stats::{self, QueueStats},
-};
+use management::queues::QueueState;
+use queue::{queues::Restrictions, stats::QueueStats};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 use crate::{
     commands::queue::{
@@ -18,43 +15,7 @@ use crate::{
     duration::humane,
 };
 
-pub(super) struct Queue {
-    pub(super) stats: QueueStats,
-    pub(super) restrictions: Restrictions,
-}
-
-/// First the queues of this version, even if they are empty, then any other queues in the database.
-pub(super) async fn read(conn: &mut PgConnection) -> anyhow::Result<Vec<Queue>> {
-    let mut stats: BTreeMap<String, QueueStats> = stats::read(conn, &store::jobs::LANE_CAPS, &[])
-        .await?
-        .into_iter()
-        .map(|stats| (stats.queue.clone(), stats))
-        .collect();
-    let mut restrictions: BTreeMap<String, Restrictions> = queues::restrictions(conn)
-        .await?
-        .into_iter()
-        .map(|restrictions| (restrictions.queue.clone(), restrictions))
-        .collect();
-    let mut names: Vec<String> = store::jobs::ALL.map(|name| name.to_string()).into();
-    for name in stats.keys().chain(restrictions.keys()) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    let queues = names.into_iter().map(|name| Queue {
-        stats: stats.remove(&name).unwrap_or_else(|| QueueStats {
-            queue: name.clone(),
-            ..QueueStats::default()
-        }),
-        restrictions: restrictions.remove(&name).unwrap_or_else(|| Restrictions {
-            queue: name,
-            ..Restrictions::default()
-        }),
-    });
-    Ok(queues.collect())
-}
-
-pub(super) fn queue_table(now: DateTime<Utc>, queues: &[Queue]) -> String {
+pub(super) fn queue_table(now: DateTime<Utc>, queues: &[QueueState]) -> String {
     let mut table = Table::new([
         ("QUEUE", Left),
         ("DUE", Right),
@@ -64,9 +25,10 @@ pub(super) fn queue_table(now: DateTime<Utc>, queues: &[Queue]) -> String {
         ("DEAD", Right),
         ("HELD BACK", Left),
     ]);
-    for Queue {
+    for QueueState {
         stats,
         restrictions,
+        ..
     } in queues
     {
         let oldest = Duration::try_from_secs_f64(stats.oldest_due_seconds).unwrap_or_default();

@@ -1,0 +1,237 @@
+//! Queues, groups, lanes and workers in answers.
+
+use management::queues::{Overview, QueueDetails as Details, QueueState};
+use poem_openapi::Object;
+use queue::{groups::GroupStats, lanes::LaneStats, workers};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::member::{Member, Time};
+
+/// The most workers in an answer.
+const MOST_WORKERS: usize = 200;
+
+/// All queues, and the processes that work on them.
+#[derive(Serialize, Object)]
+pub(crate) struct Queues {
+    /// The time of the database when they were read.
+    at: Member<Time>,
+    /// The queues. Those of an item's steps come first, in order.
+    data: Vec<Queue>,
+    /// The live worker processes, the oldest first, at most 200.
+    workers: Vec<QueueWorker>,
+    /// How many more worker processes are live.
+    workers_left_out: i64,
+}
+
+impl From<Overview> for Queues {
+    fn from(overview: Overview) -> Self {
+        let all = overview.workers.len();
+        Self {
+            at: overview.at.into(),
+            data: overview.queues.into_iter().map(Queue::from).collect(),
+            workers: overview
+                .workers
+                .into_iter()
+                .take(MOST_WORKERS)
+                .map(QueueWorker::from)
+                .collect(),
+            workers_left_out: i64::try_from(all.saturating_sub(MOST_WORKERS)).unwrap_or(i64::MAX),
+        }
+    }
+}
+
+/// The depth of a queue, and what holds it back.
+#[derive(Serialize, Object)]
+pub(crate) struct Queue {
+    /// The name of the queue.
+    name: String,
+    /// Jobs that wait and whose time has come.
+    due: i64,
+    /// The due jobs that could run now: neither the queue nor their group or lane is paused, and
+    /// the caps leave room. More workers help these.
+    runnable: i64,
+    /// Jobs that wait for their time: delayed jobs and retries.
+    scheduled: i64,
+    /// Jobs that a worker has claimed, started or not.
+    running: i64,
+    /// Jobs that will not run again unless you replay them.
+    dead: i64,
+    /// How long the oldest due job has been due, in seconds. 0 if no job is due.
+    oldest_due_seconds: f64,
+    /// Whether the whole queue is paused.
+    paused: bool,
+    /// When the pause ends. `null` if the queue is not paused, or is paused until you resume it.
+    #[oai(nullable)]
+    paused_until: Option<Member<Time>>,
+    /// How many of its groups are paused.
+    paused_groups: i64,
+    /// How many of its groups have a cap.
+    capped_groups: i64,
+    /// How many of its lanes are paused.
+    paused_lanes: i64,
+    /// How many of its lanes have a cap of their own.
+    capped_lanes: i64,
+    /// How many jobs of a lane can run at once, over all processes, if the lane has no cap of its
+    /// own. `null` means no limit.
+    #[oai(nullable)]
+    lane_cap: Option<i64>,
+}
+
+impl From<QueueState> for Queue {
+    fn from(state: QueueState) -> Self {
+        let QueueState {
+            stats,
+            restrictions,
+            lane_cap,
+        } = state;
+        Self {
+            name: stats.queue,
+            due: stats.due,
+            runnable: stats.runnable,
+            scheduled: stats.scheduled,
+            running: stats.running,
+            dead: stats.dead,
+            oldest_due_seconds: stats.oldest_due_seconds,
+            paused: restrictions.is_paused,
+            paused_until: restrictions.paused_until.map(Member::from),
+            paused_groups: restrictions.paused_groups,
+            capped_groups: restrictions.capped_groups,
+            paused_lanes: restrictions.paused_lanes,
+            capped_lanes: restrictions.capped_lanes,
+            lane_cap: lane_cap.map(i64::from),
+        }
+    }
+}
+
+/// A queue with its busiest groups and lanes.
+#[derive(Serialize, Object)]
+pub(crate) struct QueueDetails {
+    /// The time of the database when they were read.
+    at: Member<Time>,
+    /// The queue.
+    queue: Queue,
+    /// The groups that have due or running jobs, a pause or a cap: those with the most due jobs
+    /// first, at most `limit`.
+    groups: Vec<QueueGroup>,
+    /// How many such groups were left out.
+    groups_left_out: i64,
+    /// The lanes that have due or running jobs, a pause or a cap: those with the most due jobs
+    /// first, at most `limit`.
+    lanes: Vec<QueueLane>,
+    /// How many such lanes were left out.
+    lanes_left_out: i64,
+}
+
+impl From<Details> for QueueDetails {
+    fn from(details: Details) -> Self {
+        let left_out = |all: i64, shown: usize| all - i64::try_from(shown).unwrap_or(all);
+        Self {
+            at: details.at.into(),
+            queue: details.queue.into(),
+            groups_left_out: left_out(details.all_groups, details.groups.len()),
+            groups: details.groups.into_iter().map(QueueGroup::from).collect(),
+            lanes_left_out: left_out(details.all_lanes, details.lanes.len()),
+            lanes: details.lanes.into_iter().map(QueueLane::from).collect(),
+        }
+    }
+}
+
+/// A group of a queue: a team, with all its lanes.
+#[derive(Serialize, Object)]
+pub(crate) struct QueueGroup {
+    /// The name of the queue.
+    queue: String,
+    /// The ID of the group: the ID of the team. Jobs of a hash list that all teams share have the
+    /// ID of the list.
+    group_id: Uuid,
+    /// Jobs that wait and whose time has come.
+    due: i64,
+    /// Jobs that a worker has claimed, started or not.
+    running: i64,
+    /// How many jobs of the group can run at once, over all processes. `null` means no limit.
+    #[oai(nullable)]
+    cap: Option<i64>,
+    /// Whether the group is paused in this queue.
+    paused: bool,
+    /// When the pause ends. `null` if the group is not paused, or is paused until you resume it.
+    #[oai(nullable)]
+    paused_until: Option<Member<Time>>,
+}
+
+impl From<GroupStats> for QueueGroup {
+    fn from(group: GroupStats) -> Self {
+        Self {
+            queue: group.queue,
+            group_id: group.group.0,
+            due: group.due,
+            running: group.running,
+            cap: group.cap.map(i64::from),
+            paused: group.is_paused,
+            paused_until: group.paused_until.map(Member::from),
+        }
+    }
+}
+
+/// A lane of a queue. Pauses of an endpoint that keeps failing, or that limits its requests, are
+/// pauses of its lane.
+#[derive(Serialize, Object)]
+pub(crate) struct QueueLane {
+    /// The name of the queue.
+    queue: String,
+    /// The ID of the lane: the ID of the endpoint in `webhooks`, and otherwise of the team. Jobs of
+    /// a hash list that all teams share have the ID of the list.
+    lane_id: Uuid,
+    /// Jobs that wait and whose time has come.
+    due: i64,
+    /// Jobs that a worker has claimed, started or not.
+    running: i64,
+    /// How many jobs of the lane can run at once, over all processes. `null` means the `lane_cap` of
+    /// the queue.
+    #[oai(nullable)]
+    cap: Option<i64>,
+    /// Whether the lane is paused.
+    paused: bool,
+    /// When the pause ends. `null` if the lane is not paused, or is paused until you resume it.
+    #[oai(nullable)]
+    paused_until: Option<Member<Time>>,
+}
+
+impl From<LaneStats> for QueueLane {
+    fn from(lane: LaneStats) -> Self {
+        Self {
+            queue: lane.queue,
+            lane_id: lane.lane.0,
+            due: lane.due,
+            running: lane.running,
+            cap: lane.cap.map(i64::from),
+            paused: lane.is_paused,
+            paused_until: lane.paused_until.map(Member::from),
+        }
+    }
+}
+
+/// A live worker process.
+#[derive(Serialize, Object)]
+pub(crate) struct QueueWorker {
+    /// The ID of the process. It is new at every start.
+    id: Uuid,
+    /// When the process started.
+    started_at: Member<Time>,
+    /// How long its lease is valid if it is not renewed, in seconds. After that, other processes
+    /// take over its jobs.
+    lease_left_seconds: f64,
+    /// Jobs that it has claimed, started or not.
+    running: i64,
+}
+
+impl From<workers::Worker> for QueueWorker {
+    fn from(worker: workers::Worker) -> Self {
+        Self {
+            id: worker.id,
+            started_at: worker.started_at.into(),
+            lease_left_seconds: worker.lease_left_seconds,
+            running: worker.running,
+        }
+    }
+}
