@@ -123,8 +123,9 @@ impl Media {
     ///
     /// A moderator approves or rejects an item that waits for review, or overturns an earlier verdict. The application gets
     /// `media.moderated` with the `moderation_type` `manual`, the reason in `moderation_details`, and the item's earlier
-    /// status in `previous_status`. If two decisions arrive at once, one is refused with `media_changed`. Send the status
-    /// that the moderator saw as `expected_status`: then nobody overturns by accident what somebody else decided meanwhile.
+    /// status in `previous_status`. If two decisions arrive at once, one is refused with `media_changed`. Send the
+    /// `verdict` that the moderator saw as `expected_verdict`: then nobody overturns by accident what somebody else decided
+    /// meanwhile, and such a decision is refused with `verdict_changed`. `expected_status` compares only the status.
     #[oai(
         path = "/media/:media_id/decision",
         method = "post",
@@ -157,7 +158,12 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation::new("getMediaImage", Scope::MediaRead),
         Operation {
-            problems: &[Code::StillPending, Code::AlreadyDecided, Code::MediaChanged],
+            problems: &[
+                Code::StillPending,
+                Code::AlreadyDecided,
+                Code::MediaChanged,
+                Code::VerdictChanged,
+            ],
             request: Some(decision::example_request()),
             answer: Some(decision::example()),
             ..Operation::new("decideMedia", Scope::MediaDecide)

@@ -31,6 +31,8 @@ pub struct Item {
     pub content_type: ContentType,
     /// Its status.
     pub status: Status,
+    /// The number of the verdict in force; none while pending.
+    pub verdict: Option<i16>,
     /// When it was accepted.
     pub created_at: DateTime<Utc>,
     /// The text that was submitted.
@@ -92,6 +94,7 @@ pub async fn find(
             m.app_media_id,
             m.content_type,
             m.status,
+            m.verdict,
             m.created_at,
             m.body,
             m.content_url,
@@ -113,6 +116,7 @@ pub async fn find(
         app_media_id: row.app_media_id,
         content_type: row.content_type.parse()?,
         status: row.status.parse()?,
+        verdict: row.verdict,
         created_at: row.created_at,
         body: row.body,
         content_url: row.content_url,

@@ -62,6 +62,8 @@ pub struct Listed {
     pub content_type: ContentType,
     /// Its status.
     pub status: Status,
+    /// The number of the verdict in force; none while pending.
+    pub verdict: Option<i16>,
     /// Who or what decided last; none while pending.
     pub moderation_type: Option<ModerationType>,
     /// When it was accepted.
@@ -122,6 +124,7 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
             m.app_media_id,
             m.content_type,
             m.status,
+            m.verdict,
             m.created_at,
             v.moderation_type as "moderation_type?",
             v.moderated_at as "moderated_at?"
@@ -142,6 +145,7 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
                 app_media_id: row.app_media_id,
                 content_type: row.content_type.parse()?,
                 status: row.status.parse()?,
+                verdict: row.verdict,
                 moderation_type: row.moderation_type.map(|text| text.parse()).transpose()?,
                 created_at: row.created_at,
                 moderated_at: row.moderated_at,

@@ -42,6 +42,9 @@ pub(crate) struct MediaItem {
     content_type: Member<ContentType>,
     /// Its status.
     status: Member<Status>,
+    /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
+    #[oai(nullable)]
+    verdict: Option<i16>,
     /// When it was accepted.
     created_at: Member<Time>,
     /// The text that was submitted.
@@ -99,6 +102,7 @@ impl TryFrom<media::Item> for MediaItem {
             app_media_id: item.app_media_id,
             content_type: Member(item.content_type),
             status: Member(item.status),
+            verdict: item.verdict,
             created_at: item.created_at.into(),
             body: item.body,
             content_url: item.content_url,

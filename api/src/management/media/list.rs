@@ -31,6 +31,9 @@ pub(crate) struct ListedMedia {
     content_type: Member<ContentType>,
     /// Its status.
     status: Member<Status>,
+    /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
+    #[oai(nullable)]
+    verdict: Option<i16>,
     /// Who or what decided last. `null` while it is pending.
     #[oai(nullable)]
     moderation_type: Option<Member<ModerationType>>,
@@ -49,6 +52,7 @@ impl From<Listed> for ListedMedia {
             app_media_id: listed.app_media_id,
             content_type: Member(listed.content_type),
             status: Member(listed.status),
+            verdict: listed.verdict,
             moderation_type: listed.moderation_type.map(Member),
             created_at: listed.created_at.into(),
             moderated_at: listed.moderated_at.map(Member::from),
@@ -95,6 +99,7 @@ pub(super) fn example() -> Value {
         "app_media_id": "comment-4711",
         "content_type": "text",
         "status": "pending_review",
+        "verdict": 1,
         "moderation_type": "rule",
         "created_at": example::CREATED_AT,
         "moderated_at": "2026-01-31T12:00:00.523456Z",

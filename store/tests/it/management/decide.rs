@@ -8,7 +8,7 @@ use domain::{
     actor::Actor,
     event::EventKind,
     id::MediaId,
-    media::{Ruling, Standing, Status, Step},
+    media::{Ruling, Seen, Standing, Status, Step},
     reach::Reach,
     reason::Reason,
 };
@@ -48,7 +48,11 @@ impl Tenant {
     }
 
     async fn rule(&self, media: MediaId, ruling: Ruling) -> Option<Decided> {
-        let step = self.standing(media).await.ruled(ruling, None).unwrap();
+        let step = self
+            .standing(media)
+            .await
+            .ruled(ruling, Seen::default())
+            .unwrap();
         self.decide(media, step).await
     }
 }

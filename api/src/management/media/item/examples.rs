@@ -13,6 +13,7 @@ pub(crate) fn example() -> Value {
         "app_media_id": "comment-4711",
         "content_type": "text",
         "status": "approved",
+        "verdict": 2,
         "created_at": example::CREATED_AT,
         "body": "Is this seat taken?",
         "content_url": null,
