@@ -8,7 +8,13 @@ mod list;
 
 use std::sync::Arc;
 
-use domain::{id::MediaId, media::Status, scope::Scope};
+use domain::{
+    author::Author,
+    id::{MediaId, RuleId},
+    media::Status,
+    scope::Scope,
+    score::Category,
+};
 use management::{Management, media};
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -44,9 +50,10 @@ pub(crate) struct Media;
 impl Media {
     /// List media
     ///
-    /// Newest first. One page looks at 5,000 items at most. With `status`, `since` or `until` a page may therefore hold
-    /// fewer than `limit` items, or none, although more follow: continue as long as there is a `next_cursor`. Items that
-    /// wait for a moderator (`status=pending_review`) and `app_media_id` are looked up directly.
+    /// Newest first. All parameters can be combined. One page looks at 5,000 items at most. With `status`, `since`, `until`,
+    /// `rule_id` or `category`, a page may therefore hold fewer than `limit` items, or none, although more follow: continue
+    /// as long as there is a `next_cursor`. Items that wait for a moderator (`status=pending_review`), `app_media_id` and
+    /// `author` are looked up directly. Of these, too, a page looks at 5,000 at most.
     #[oai(path = "/media", method = "get", operation_id = "listMedia")]
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_media(
@@ -63,6 +70,14 @@ impl Media {
         until: Query<Time>,
         /// Only media with this identifier of the application's.
         app_media_id: Query<AppMediaId>,
+        /// Only media by this author. Their site had an `author_pointer` when they were accepted.
+        author: Query<Author>,
+        /// Only media that this rule matched when the machine judged them, whether or not its effect was the verdict and
+        /// whatever was decided later. It may be a rule of an earlier version.
+        rule_id: Query<RuleId>,
+        /// Only media that a rule matched because of a score of this category when the machine judged them, whatever was
+        /// decided later. Together with `rule_id`: that rule.
+        category: Query<Category>,
         /// The most items to return.
         limit: Query<Limit>,
         /// `next_cursor` of the previous page.
@@ -74,6 +89,9 @@ impl Media {
             since: since.0.map(|time| time.0),
             until: until.0.map(|time| time.0),
             app_media_id: app_media_id.0.map(|id| id.0),
+            author: author.0,
+            rule: rule_id.0,
+            category: category.0,
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(MediaId::from);

@@ -39,6 +39,8 @@ pub struct Item {
     pub body: Option<String>,
     /// The URL of its image.
     pub content_url: Option<String>,
+    /// Its author, from the metadata; none if its site named none when it was accepted.
+    pub author: Option<String>,
     /// What the application sent along, unchanged.
     pub metadata: Option<Box<RawValue>>,
     /// What is known of its image.
@@ -98,6 +100,7 @@ pub async fn find(
             m.created_at,
             m.body,
             m.content_url,
+            m.author,
             m.metadata as "metadata: Json<Box<RawValue>>",
             m.group_versions
         from media m
@@ -120,6 +123,7 @@ pub async fn find(
         created_at: row.created_at,
         body: row.body,
         content_url: row.content_url,
+        author: row.author,
         metadata: row.metadata.map(|metadata| metadata.0),
         image: known(conn, media).await?,
         analysis: analysis(conn, media).await?,

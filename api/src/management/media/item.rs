@@ -38,6 +38,9 @@ pub(crate) struct MediaItem {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
+    /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
+    #[oai(nullable)]
+    author: Option<String>,
     /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
     /// Its status.
@@ -100,6 +103,7 @@ impl TryFrom<media::Item> for MediaItem {
             team_id: item.team.as_uuid(),
             site_id: item.site.as_uuid(),
             app_media_id: item.app_media_id,
+            author: item.author,
             content_type: Member(item.content_type),
             status: Member(item.status),
             verdict: item.verdict,

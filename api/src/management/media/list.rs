@@ -27,6 +27,9 @@ pub(crate) struct ListedMedia {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
+    /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
+    #[oai(nullable)]
+    author: Option<String>,
     /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
     /// Its status.
@@ -50,6 +53,7 @@ impl From<Listed> for ListedMedia {
             id: listed.media.as_uuid(),
             site_id: listed.site.as_uuid(),
             app_media_id: listed.app_media_id,
+            author: listed.author,
             content_type: Member(listed.content_type),
             status: Member(listed.status),
             verdict: listed.verdict,
@@ -97,6 +101,7 @@ pub(super) fn example() -> Value {
         "id": example::MEDIA,
         "site_id": example::SITE,
         "app_media_id": "comment-4711",
+        "author": "u-17",
         "content_type": "text",
         "status": "pending_review",
         "verdict": 1,

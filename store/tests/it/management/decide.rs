@@ -47,7 +47,7 @@ impl Tenant {
         decided
     }
 
-    async fn rule(&self, media: MediaId, ruling: Ruling) -> Option<Decided> {
+    pub(super) async fn rule(&self, media: MediaId, ruling: Ruling) -> Option<Decided> {
         let step = self
             .standing(media)
             .await

@@ -11,6 +11,7 @@ pub(crate) fn example() -> Value {
         "team_id": example::TEAM,
         "site_id": example::SITE,
         "app_media_id": "comment-4711",
+        "author": "u-17",
         "content_type": "text",
         "status": "approved",
         "verdict": 2,
@@ -20,7 +21,7 @@ pub(crate) fn example() -> Value {
         "image_format": null,
         "image_bytes": null,
         "image": null,
-        "metadata": { "author": "u-17" },
+        "metadata": { "user": { "id": "u-17" } },
         "rule_group_versions": [{
             "id": "01980f6d-05aa-7bbb-8ccc-0123456789ab",
             "number": 3,
