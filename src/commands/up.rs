@@ -4,7 +4,7 @@ mod first_start;
 mod prepare;
 mod welcome;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use ::api::Readiness;
 use anyhow::bail;
@@ -19,6 +19,7 @@ use workers::{Context, Settings, outbound::Outbound};
 use super::{api, worker};
 use crate::{
     config::UpOptions,
+    darkroom,
     data_dir::DataDir,
     demo::{Addresses, Consent},
     demo_file::Demo,
@@ -40,6 +41,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         data,
         listener,
         monitoring,
+        program,
     } = prepared;
     let listener = TcpListener::from_std(listener)?;
     let monitoring = TcpListener::from_std(monitoring)?;
@@ -61,7 +63,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let pool = database::pool(&hosts, "gatehouse up", options.pool.settings());
     let watch = database::watch(hosts, pool.clone());
     let served = serve(
-        options, &data, &watch, master_key, listener, monitoring, stop,
+        options, &data, &watch, master_key, listener, monitoring, program, stop,
     )
     .await;
     // From here on, closed connections are expected and not reported.
@@ -74,6 +76,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     served
 }
 
+#[expect(clippy::too_many_arguments, reason = "what `up` has prepared")]
 async fn serve(
     options: UpOptions,
     data: &DataDir,
@@ -81,6 +84,7 @@ async fn serve(
     master_key: MasterKey,
     listener: TcpListener,
     monitoring: TcpListener,
+    program: PathBuf,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let pool = watch.pool();
@@ -128,6 +132,7 @@ async fn serve(
         &master_key,
         Workbench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
+        darkroom::develop(program),
         readiness.clone(),
     );
     watch.lead(interface.management.pool.clone());

@@ -5,6 +5,7 @@ mod history;
 mod image;
 mod item;
 mod list;
+mod preview;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use self::{
     image::ImageFile,
     item::MediaItem,
     list::{AppMediaId, ListedMedia},
+    preview::PreviewFile,
 };
 use super::{
     Tag,
@@ -137,6 +139,29 @@ impl Media {
         Ok(ImageFile::new(image))
     }
 
+    /// Get a preview of a media item's image
+    ///
+    /// A JPEG of at most 640 pixels a side, which Gatehouse draws anew: upright, the first frame of an animation, white
+    /// behind transparent pixels, and without metadata. The image is decoded by a process of its own that has nothing but the
+    /// file. Only images that are stored have a preview: those sent inline, and those fetched from a URL, until the retention
+    /// of their site removes them. A team uses at most half of the memory for previews; further requests wait up to 8 s, and
+    /// are then refused with `overloaded`.
+    #[oai(
+        path = "/media/:media_id/preview",
+        method = "get",
+        operation_id = "getMediaPreview"
+    )]
+    async fn get_media_preview(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The item.
+        media_id: Path<MediaId>,
+    ) -> Result<PreviewFile, Refusal> {
+        let preview = media::preview(&management, &caller, media_id.0).await?;
+        Ok(PreviewFile::new(media_id.0, preview))
+    }
+
     /// Decide about a media item
     ///
     /// A moderator approves or rejects an item that waits for review, or overturns an earlier verdict. The application gets
@@ -175,6 +200,14 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("getMedia", Scope::MediaRead)
         },
         Operation::new("getMediaImage", Scope::MediaRead),
+        Operation {
+            problems: &[
+                Code::ImageNotPreviewed,
+                Code::PreviewTimedOut,
+                Code::DarkroomUnavailable,
+            ],
+            ..Operation::new("getMediaPreview", Scope::MediaRead)
+        },
         Operation {
             problems: &[
                 Code::StillPending,

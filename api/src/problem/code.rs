@@ -72,6 +72,7 @@ codes! {
     HashListInUse "hash_list_in_use" CONFLICT,
     AlreadyListed "already_listed" CONFLICT,
     ImageNotHashed "image_not_hashed" CONFLICT,
+    ImageNotPreviewed "image_not_previewed" CONFLICT,
     ScanRunning "scan_running" CONFLICT,
     RecoveryRunning "recovery_running" CONFLICT,
     EndpointDisabled "endpoint_disabled" CONFLICT,
@@ -89,6 +90,8 @@ codes! {
     TooManyTries "too_many_tries" TOO_MANY_REQUESTS,
     InternalError "internal_error" INTERNAL_SERVER_ERROR,
     Overloaded "overloaded" SERVICE_UNAVAILABLE,
+    PreviewTimedOut "preview_timed_out" SERVICE_UNAVAILABLE,
+    DarkroomUnavailable "darkroom_unavailable" SERVICE_UNAVAILABLE,
     NotReady "not_ready" SERVICE_UNAVAILABLE,
 }
 
@@ -160,6 +163,7 @@ impl From<Conflict> for Code {
             Conflict::HashListInUse => Self::HashListInUse,
             Conflict::AlreadyListed => Self::AlreadyListed,
             Conflict::ImageNotHashed => Self::ImageNotHashed,
+            Conflict::ImageNotPreviewed => Self::ImageNotPreviewed,
             Conflict::EndpointDisabled => Self::EndpointDisabled,
             Conflict::DeliveryPending => Self::DeliveryPending,
             Conflict::BacktestRunning => Self::BacktestRunning,

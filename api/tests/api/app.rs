@@ -17,7 +17,9 @@ use domain::{
     rules::Limits,
     submission::SubmissionLimits,
 };
-use management::{Analyse, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench};
+use management::{
+    Analyse, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench,
+};
 use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -55,6 +57,7 @@ pub(crate) struct Options {
     pub(crate) rule_limits: Limits,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
+    pub(crate) develop: Option<Develop>,
     pub(crate) rules_per_day: u64,
     pub(crate) limits: SubmissionLimits,
     pub(crate) pace: PaceSettings,
@@ -75,6 +78,7 @@ impl Default for Options {
             },
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { Some(answered(204, "")) })),
+            develop: None,
             rules_per_day: 256 << 20,
             limits: SubmissionLimits::default(),
             // Tests that walk over all operations ask for more in a minute than a client does.
@@ -197,6 +201,7 @@ impl App {
                 master_key: Some(MasterKey::new([7; 32])),
                 workbench: Workbench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
+                darkroom: Darkroom::new(options.develop),
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),
                 passwords: Passwords::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use console::{Console, console};
 use domain::{id::TeamId, role::Role};
 use management::{
-    Caller, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
+    Caller, Darkroom, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
     people::{Standing, invitations},
 };
 use poem::{
@@ -40,6 +40,7 @@ impl Stage {
                 Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
                 Arc::new(|_| Box::pin(async { None })),
             ),
+            darkroom: Darkroom::new(None),
             rules_per_day: 1 << 20,
             pace: Pace::new(PaceSettings::default()),
             passwords: Passwords::default(),

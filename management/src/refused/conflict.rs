@@ -23,6 +23,8 @@ pub enum Conflict {
     AlreadyListed,
     /// The item has no hashes.
     ImageNotHashed,
+    /// The image cannot be decoded.
+    ImageNotPreviewed,
     /// The endpoint is disabled.
     EndpointDisabled,
     /// The delivery has not ended.

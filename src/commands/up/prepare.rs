@@ -19,6 +19,8 @@ pub(crate) struct Prepared {
     pub(super) data: DataDir,
     pub(super) listener: StdListener,
     pub(super) monitoring: StdListener,
+    /// This binary.
+    pub(super) program: PathBuf,
 }
 
 /// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
@@ -29,6 +31,8 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         Some(path) => path,
         None => config::default_data_dir()?,
     };
+    // Without root's rights, the system no longer says it.
+    let program = config::own_program()?;
     let listener = service::bind(options.listen.listen, "--listen");
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
     let path = give_up_root(path, options.user.as_deref())?;
@@ -39,6 +43,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         data,
         listener: listener?,
         monitoring: monitoring?,
+        program,
     })
 }
 
