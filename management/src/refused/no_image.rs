@@ -9,7 +9,7 @@ pub enum NoImage {
     /// Its image is at a URL.
     #[error("The image has not been fetched from its URL yet.")]
     NotYetFetched,
-    /// Its image could not be had.
+    /// Its image could not be fetched.
     #[error("The image could not be fetched from its URL.")]
     NotFetched,
     /// What was at its URL is not kept.
