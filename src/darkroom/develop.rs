@@ -1,6 +1,7 @@
 //! Starts the darkroom's process for one image, and waits for its end.
 
 use std::{
+    future::pending,
     io,
     path::{Path, PathBuf},
     process::Stdio,
@@ -22,6 +23,8 @@ use super::message::Message;
 
 /// How long the process may take. The largest permitted picture takes less than two seconds.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// An option of the allocator: memory counts when it is used, not when it is reserved.
+const COMMIT_LATE: (&str, &str) = ("MIMALLOC_ARENA_EAGER_COMMIT", "0");
 /// The exit code of a Rust program that panicked: its decoder met something that it did not expect.
 const PANICKED: i32 = 101;
 
@@ -52,8 +55,10 @@ async fn one(
         }),
         Err(_) => Err(Undeveloped::TimedOut),
     };
-    // Its memory is in use until it has ended.
-    if let Err(error) = child.kill().await {
+    // Its memory is in use until it has ended. Only one that still runs has an id.
+    if child.id().is_some()
+        && let Err(error) = child.kill().await
+    {
         warn!(%error, "could not end a darkroom");
     }
     answer?
@@ -64,6 +69,8 @@ fn start(program: &Path, memory: usize) -> io::Result<Child> {
         .args(["darkroom", "--memory"])
         .arg(memory.to_string())
         .env_clear()
+        // Otherwise the allocator would take a gigabyte before the limit of memory holds.
+        .env(COMMIT_LATE.0, COMMIT_LATE.1)
         .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -85,10 +92,13 @@ async fn talk(child: &mut Child, file: Vec<u8>) -> io::Result<Result<Vec<u8>, Un
         // A process that ends early says why, or its exit code does.
         let _ = input.write_all(&file).await;
         drop(input);
+        pending::<()>().await;
     };
     let mut output = output.take(most);
-    let ((), read) = tokio::join!(giving, output.read_to_end(&mut said));
-    read?;
+    tokio::select! {
+        read = output.read_to_end(&mut said) => read.map(drop)?,
+        () = giving => {}
+    }
     drop(output);
     let status = child.wait().await?;
     if status.success() {
