@@ -88,9 +88,6 @@ fn a_picture_is_decoded_only_with_enough_memory_and_is_made_small() {
     let said = developed(&file, 128 << 20).stdout;
     assert_eq!(said[0], b'P');
     assert_eq!(sides(&said[1..]), (MAX_SIDE, MAX_SIDE));
-    // The system's limit holds, too: a claim that was wrong would end the process and nothing else.
-    let limits = fs::read_to_string("/proc/self/limits").unwrap();
-    assert!(limits.contains("Max data size"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -122,10 +119,10 @@ async fn the_darkroom_has_nothing_but_its_streams_and_can_get_nothing_else() {
         .unwrap()
         .map(|file| fs::read_link(file.unwrap().path()).unwrap())
         .collect();
-    let pipes = files
+    let are_pipes = files
         .iter()
-        .all(|file| file.starts_with("pipe:") || file.to_string_lossy().starts_with("pipe:"));
-    assert!(pipes && files.len() == 3, "{files:?}");
+        .all(|file| file.to_string_lossy().starts_with("pipe:"));
+    assert!(are_pipes && files.len() == 3, "{files:?}");
     child.kill().unwrap();
     child.wait().unwrap();
 }
