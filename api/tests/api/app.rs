@@ -78,7 +78,9 @@ impl Default for Options {
             },
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { Some(answered(204, "")) })),
-            develop: None,
+            develop: Some(Arc::new(|_, _| {
+                Box::pin(async { Ok(b"\xff\xd8\xff".to_vec()) })
+            })),
             rules_per_day: 256 << 20,
             limits: SubmissionLimits::default(),
             // Tests that walk over all operations ask for more in a minute than a client does.

@@ -153,7 +153,17 @@ async fn a_darkroom_that_is_late_or_not_there_is_a_passing_problem(pool: PgPool)
     late.problem(503, "preview_timed_out");
     assert!(late.header("retry-after").is_some());
     // A second process without a darkroom.
-    let other = App::beside(&app).await;
+    let Tenant { team, site, key } = &app.tenant;
+    let tenant = Tenant {
+        team: *team,
+        site: *site,
+        key: key.clone(),
+    };
+    let options = Options {
+        develop: None,
+        ..Options::default()
+    };
+    let other = App::serve(app.pool.clone(), tenant, options).await;
     other.leaves(store::jobs::IMAGES);
     let member = other.member(app.tenant.team).await;
     let unavailable = member.get(&path).await;
