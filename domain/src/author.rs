@@ -118,8 +118,8 @@ impl TryFrom<String> for AuthorPointer {
 
     fn try_from(text: String) -> Result<Self, InvalidAuthorPointer> {
         let is_short = text.chars().take(Self::LONGEST + 1).count() <= Self::LONGEST;
-        let escapes = text.split('~').skip(1);
-        let is_escaped = escapes.into_iter().all(|rest| rest.starts_with(['0', '1']));
+        let mut escapes = text.split('~').skip(1);
+        let is_escaped = escapes.all(|rest| rest.starts_with(['0', '1']));
         let names = text.matches('/').count();
         if is_short
             && is_escaped

@@ -20,13 +20,10 @@ pub async fn preview(
 ) -> Result<Vec<u8>, Refused> {
     let mut session = management.read(caller, Scope::MediaRead).await?;
     let reach = session.reach();
-    let image = match media::image(session.conn(), reach, media).await? {
-        Some(image) => image,
-        None => {
-            let standing = media::image_standing(session.conn(), reach, media).await?;
-            let (content_type, known) = standing.ok_or(Refused::NotFound(Noun::Media))?;
-            return Err(Refused::NoImage(why_none(content_type, known)));
-        }
+    let Some(image) = media::image(session.conn(), reach, media).await? else {
+        let standing = media::image_standing(session.conn(), reach, media).await?;
+        let (content_type, known) = standing.ok_or(Refused::NotFound(Noun::Media))?;
+        return Err(Refused::NoImage(why_none(content_type, known)));
     };
     // No connection is held while it waits for its turn.
     drop(session);

@@ -1,5 +1,8 @@
 //! What a list finds by rule, category and author, alone and together, and what it reads for that.
 
+mod authors;
+mod bounds;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     id::{MediaId, RuleId, SiteId},
@@ -8,15 +11,10 @@ use domain::{
     score::Category,
 };
 use serde_json::{Value, json};
-use sqlx::{PgConnection, PgPool};
-use store::{
-    media::{Filter, WALKED, list},
-    progress::Progress,
-    verdict::Concluded,
-};
+use sqlx::PgPool;
+use store::{media::Filter, progress::Progress, verdict::Concluded};
 use uuid::Uuid;
 
-use super::fill;
 use crate::tenant::Tenant;
 
 fn rule(number: u128) -> RuleId {
@@ -148,124 +146,6 @@ async fn rules_and_categories_are_those_of_the_machines_verdict_whatever_people_
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_author_finds_exactly_the_own_items_and_any_character_is_only_a_character(pool: PgPool) {
-    let fixture = Tenant::new(pool).await;
-    let other_site = fixture.create_site("second").await;
-    let odd = [
-        "%",
-        "_",
-        "a%",
-        "\\",
-        "'; drop table media; --",
-        "\"",
-        "$1",
-        "null",
-        "ADA",
-        "ada",
-        "ada ",
-        "é",
-        "e\u{301}",
-        "😀\u{202e}\n\t",
-        "{}",
-    ];
-    let mut own = Vec::new();
-    for (n, author) in (0..).zip(odd) {
-        let at = start() + TimeDelta::seconds(n);
-        let older = fixture.item_by(fixture.site, at, "a", author).await;
-        let newer = fixture
-            .item_by(other_site, at + TimeDelta::days(1), "b", author)
-            .await;
-        own.push([newer, older]);
-    }
-    fixture.item().await;
-    for (author, expected) in odd.into_iter().zip(&own) {
-        assert_eq!(
-            fixture.sought(&by_author(author)).await,
-            expected,
-            "{author:?}"
-        );
-    }
-    let ada = by_author("ada");
-    let [newer, older] = own[9];
-    fixture
-        .judge_by(older, Status::Rejected, &[matched(1)])
-        .await;
-    fixture
-        .judge_by(newer, Status::PendingReview, &[matched(1), matched(2)])
-        .await;
-    for (filter, expected) in [
-        (
-            Filter {
-                site: Some(fixture.site),
-                ..ada.clone()
-            },
-            vec![older],
-        ),
-        (
-            Filter {
-                status: Some(Status::PendingReview),
-                ..ada.clone()
-            },
-            vec![newer],
-        ),
-        (
-            Filter {
-                status: Some(Status::Pending),
-                ..ada.clone()
-            },
-            vec![],
-        ),
-        (
-            Filter {
-                app_media_id: Some("a".into()),
-                ..ada.clone()
-            },
-            vec![older],
-        ),
-        (
-            Filter {
-                app_media_id: Some("c".into()),
-                ..ada.clone()
-            },
-            vec![],
-        ),
-        (
-            Filter {
-                since: Some(start() + TimeDelta::hours(1)),
-                ..ada.clone()
-            },
-            vec![newer],
-        ),
-        (
-            Filter {
-                rule: Some(rule(1)),
-                ..ada.clone()
-            },
-            vec![newer, older],
-        ),
-        (
-            Filter {
-                rule: Some(rule(2)),
-                ..ada.clone()
-            },
-            vec![newer],
-        ),
-        (
-            Filter {
-                rule: Some(rule(1)),
-                status: Some(Status::Rejected),
-                app_media_id: Some("a".into()),
-                ..ada.clone()
-            },
-            vec![older],
-        ),
-        (by_author("nobody"), vec![]),
-    ] {
-        assert_eq!(fixture.sought(&filter).await, expected, "{filter:?}");
-    }
-}
-
-#[sqlx::test(migrations = false)]
 async fn another_teams_items_are_found_by_no_filter(pool: PgPool) {
     let fixture = Tenant::new(pool).await;
     let other = Tenant::another(&fixture.pool, "other").await;
@@ -302,93 +182,5 @@ async fn another_teams_items_are_found_by_no_filter(pool: PgPool) {
     ] {
         assert_eq!(fixture.sought(&filter).await, [], "{filter:?}");
         assert_eq!(other.sought(&filter).await, [theirs], "{filter:?}");
-    }
-}
-
-#[sqlx::test(migrations = false)]
-async fn a_page_of_a_rule_or_an_author_reads_a_bounded_part_of_the_tables(pool: PgPool) {
-    let fixture = Tenant::new(pool).await;
-    let walked = i32::try_from(WALKED).unwrap();
-    fill(&fixture, fixture.site, 0..4 * walked).await;
-    let trace = json!({ "evidence": [matched(1)] });
-    sqlx::query(
-        "insert into verdicts (media_id, number, status, previous_status, moderation_type, details, trace)
-         select id, 1, status, 'pending', 'rule', '{}', $1 from media",
-    )
-    .bind(&trace)
-    .execute(&fixture.pool)
-    .await
-    .unwrap();
-    fixture
-        .execute(
-            "update media set author = 'everybody'; update media set author = 'ada'
-             where id = '01980000-0000-7000-8000-000000000000'; analyze media; analyze verdicts",
-        )
-        .await;
-
-    // The verdict of every row is looked at, and no row matches: the most that a page can cost.
-    let all = Filter::default();
-    let none = Filter {
-        rule: Some(rule(2)),
-        ..all.clone()
-    };
-    let [media, verdicts] = fixture.rows_read(&none, 0).await;
-    assert!(
-        (walked.into()..2 * i64::from(walked)).contains(&media),
-        "{media}"
-    );
-    assert!(
-        (walked.into()..2 * i64::from(walked)).contains(&verdicts),
-        "{verdicts}"
-    );
-    // Other pages end as soon as they are full, and go on from there.
-    let every = Filter {
-        rule: Some(rule(1)),
-        ..all.clone()
-    };
-    let pages = fixture.pages(Reach::Team(fixture.team), &none, 10).await;
-    assert_eq!(pages, vec![Vec::new(); 5]);
-    let first = fixture
-        .page(Reach::Team(fixture.team), &every, None, 10)
-        .await;
-    assert_eq!(first.media.len(), 10);
-
-    // The only item of an author is the oldest one, and is found at once.
-    let [media, _] = fixture.rows_read(&by_author("ada"), 1).await;
-    assert!(media < 10, "{media}");
-    // An author with any number of items costs no more than a page.
-    let [media, _] = fixture.rows_read(&by_author("everybody"), 10).await;
-    assert!(media < 100, "{media}");
-    let rejected = Filter {
-        status: Some(Status::Pending),
-        ..by_author("everybody")
-    };
-    let [media, _] = fixture.rows_read(&rejected, 0).await;
-    assert!(media < 2 * i64::from(walked), "{media}");
-}
-
-/// Rows of media and of verdicts that this connection has read recently.
-async fn read(conn: &mut PgConnection) -> [i64; 2] {
-    let read: Vec<i64> = sqlx::query_scalar(
-        "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables
-         where relname in ('media', 'verdicts') order by relname",
-    )
-    .fetch_all(conn)
-    .await
-    .unwrap();
-    read.try_into().unwrap()
-}
-
-impl Tenant {
-    /// Rows of media and of verdicts that a page of 10 reads; it has so many items.
-    async fn rows_read(&self, filter: &Filter, found: usize) -> [i64; 2] {
-        let mut tx = self.pool.begin().await.unwrap();
-        let before = read(&mut tx).await;
-        let page = list(&mut tx, Reach::Team(self.team), filter, None, 10)
-            .await
-            .unwrap();
-        assert_eq!(page.media.len(), found, "{filter:?}");
-        let after = read(&mut tx).await;
-        [after[0] - before[0], after[1] - before[1]]
     }
 }
