@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::*;
 
-fn team(number: u128) -> Option<TeamId> {
-    Some(Uuid::from_u128(number).into())
+fn team(number: u128) -> TeamId {
+    Uuid::from_u128(number).into()
 }
 
 async fn file() -> Result<Vec<u8>, Refused> {
@@ -41,7 +41,7 @@ async fn one_team_has_half_of_the_turns_at_most_and_another_always_finds_one() {
     let (darkroom, mut arrived) = held();
     let ask = |number| {
         let darkroom = Arc::clone(&darkroom);
-        tokio::spawn(async move { darkroom.preview(team(number), file).await })
+        tokio::spawn(async move { darkroom.preview(Some(team(number)), file).await })
     };
     let greedy: Vec<_> = (0..10).map(|_| ask(1)).collect();
     let mut inside = vec![arrived.recv().await.unwrap(), arrived.recv().await.unwrap()];
@@ -74,7 +74,7 @@ async fn one_team_has_half_of_the_turns_at_most_and_another_always_finds_one() {
 async fn a_client_that_goes_away_frees_no_memory_that_is_in_use() {
     let (darkroom, mut arrived) = held();
     let asking = Arc::clone(&darkroom);
-    let asking = tokio::spawn(async move { asking.preview(team(1), file).await });
+    let asking = tokio::spawn(async move { asking.preview(Some(team(1)), file).await });
     let go = arrived.recv().await.unwrap();
     asking.abort();
     assert!(asking.await.unwrap_err().is_cancelled());
