@@ -16,7 +16,7 @@ use store::schema;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    demo_file, service, telemetry,
+    darkroom, demo_file, service, telemetry,
 };
 
 /// A self-hosted content moderation service.
@@ -60,6 +60,13 @@ pub(crate) enum Command {
     Admin(admin::Options),
     /// Look at the queue and act on it: status, dead jobs, replays, pauses
     Queue(queue::Options),
+    /// Decode the image at standard input, and write its preview. The interface starts this itself
+    #[command(hide = true)]
+    Darkroom {
+        /// Bytes of memory for decoding
+        #[arg(long)]
+        memory: usize,
+    },
     /// Receive webhooks here, verify and print them
     Listen(listen::Args),
 }
@@ -88,6 +95,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Openapi { document } => print_document(document)?,
         Command::Admin(options) => in_runtime(admin::run(options))?,
         Command::Queue(options) => return in_runtime(queue::run(options)),
+        Command::Darkroom { memory } => darkroom::run(memory)?,
         Command::Listen(args) => {
             let defaults = listen::Defaults {
                 secret: config::webhook_secret()?,

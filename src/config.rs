@@ -52,6 +52,11 @@ pub(crate) struct MetricsOptions {
     pub(crate) metrics_listen: SocketAddr,
 }
 
+/// Where this binary is. It starts itself to decode images.
+pub(crate) fn own_program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot find out where this program is")
+}
+
 /// `GATEHOUSE_WEBHOOK_SECRET`, if it is set. `gatehouse listen` verifies with it.
 pub(crate) fn webhook_secret() -> anyhow::Result<Option<WebhookSecret>> {
     let secret = variable("GATEHOUSE_WEBHOOK_SECRET")?.map(|text| text.parse());

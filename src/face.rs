@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use domain::rules::Limits;
 use management::{
-    FieldProblem, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Workbench,
+    Darkroom, FieldProblem, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Workbench,
 };
 use queue::Queue;
 use store::{PgPool, seal::MasterKey};
@@ -37,6 +37,8 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         master_key: means.master_key,
         workbench: Workbench::new(means.rules, None),
         outlet: Outlet::without_tests(Arc::new(move |team, url| config::judge(&policy, team, url))),
+        // No command shows images.
+        darkroom: Darkroom::new(None),
         rules_per_day: means.rules_per_day,
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),

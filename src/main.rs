@@ -4,6 +4,7 @@
 mod account;
 mod commands;
 mod config;
+mod darkroom;
 mod data_dir;
 mod demo;
 mod demo_file;

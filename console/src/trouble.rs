@@ -151,7 +151,7 @@ fn status(refused: &Refused) -> StatusCode {
     match refused {
         Refused::Unauthenticated => StatusCode::UNAUTHORIZED,
         Refused::Forbidden(..) => StatusCode::FORBIDDEN,
-        Refused::NotFound(_) => StatusCode::NOT_FOUND,
+        Refused::NotFound(_) | Refused::NoImage(_) => StatusCode::NOT_FOUND,
         Refused::Fields(_) | Refused::Invalid(_) | Refused::SignInFailed | Refused::WrongCode => {
             StatusCode::UNPROCESSABLE_ENTITY
         }
@@ -159,7 +159,9 @@ fn status(refused: &Refused) -> StatusCode {
         Refused::RateLimited { .. }
         | Refused::TooManyPings { .. }
         | Refused::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refused::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        Refused::Overloaded | Refused::PreviewTimedOut | Refused::NoDarkroom => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Refused::Store(_) | Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

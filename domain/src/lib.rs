@@ -3,6 +3,7 @@
 
 pub mod actor;
 pub mod audit;
+pub mod author;
 pub mod backtest;
 pub mod breaker;
 pub mod builtin;

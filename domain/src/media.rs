@@ -2,7 +2,7 @@
 
 mod step;
 
-pub use step::{NoRuling, Ruling, Standing, Step};
+pub use step::{NoRuling, Ruling, Seen, Standing, Step, VerdictNumber};
 
 /// Declares a closed set of names: an enum with the same spelling in JSON, in SQL and in `as_str`.
 macro_rules! named_set {

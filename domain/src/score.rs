@@ -4,11 +4,13 @@
 //! A category that nothing could score is absent. It is never 0, because 0 means "checked, and
 //! found nothing".
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::media::UnknownName;
 
 /// What content can be objectionable for. The order here is the order in every document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,6 +69,19 @@ impl Category {
 impl fmt::Display for Category {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Category {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let mut all = Self::ALL.into_iter();
+        let found = all.find(|category| category.as_str() == text);
+        found.ok_or_else(|| UnknownName {
+            set: "Category",
+            name: text.to_owned(),
+        })
     }
 }
 

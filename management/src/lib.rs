@@ -11,6 +11,7 @@
 pub mod account;
 pub mod audit_log;
 mod caller;
+mod darkroom;
 pub mod dead_jobs;
 pub mod deliveries;
 pub mod endpoints;
@@ -44,10 +45,11 @@ use store::{PgPool, seal::MasterKey};
 
 pub use self::{
     caller::{Caller, Credential},
+    darkroom::{Darkroom, Develop, Undeveloped},
     outlet::{Judge, Outlet, Ping},
     pace::{Pace, PaceSettings},
     passwords::Passwords,
-    refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
+    refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
     visitor::Visitor,
     workbench::{Analyse, Analysed, Workbench},
@@ -65,6 +67,8 @@ pub struct Management {
     pub workbench: Workbench,
     /// Judges and tests webhook endpoints.
     pub outlet: Outlet,
+    /// Makes previews of images.
+    pub darkroom: Darkroom,
     /// How many bytes of rules a team can store within 24 hours, in versions and backtests.
     pub rules_per_day: u64,
     /// Counts requests.

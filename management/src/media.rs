@@ -1,6 +1,7 @@
 //! Media: list, read, look at the image, decide.
 
 mod decisions;
+mod previews;
 
 use domain::{id::MediaId, scope::Scope};
 use store::{
@@ -10,7 +11,10 @@ use store::{
 
 use crate::{Caller, Management, Noun, Refused};
 
-pub use self::decisions::{Decided, NewDecision, decide};
+pub use self::{
+    decisions::{Decided, NewDecision, decide},
+    previews::preview,
+};
 
 /// An item's inline image, which is read slice by slice.
 #[derive(Clone, Debug)]

@@ -3,15 +3,17 @@
 mod conflict;
 mod fields;
 mod forbidden;
+mod no_image;
 mod noun;
 
 use std::borrow::Cow;
 
-use domain::{role::Role, scope::Scope};
+use domain::{decision::ImageProblem, role::Role, scope::Scope};
 
 pub use conflict::Conflict;
 pub use fields::{FieldFault, FieldProblem, Fields};
 pub use forbidden::Forbidden;
+pub use no_image::NoImage;
 pub use noun::Noun;
 
 /// Why a use case was refused. Nothing was changed.
@@ -26,6 +28,9 @@ pub enum Refused {
     /// It does not exist, or the caller cannot see it.
     #[error("There is no such {0}.")]
     NotFound(Noun),
+    /// The item has no image that is stored.
+    #[error("{0}")]
+    NoImage(NoImage),
     /// Members of the request are wrong.
     #[error("Some values are missing or not valid.")]
     Fields(Fields),
@@ -71,6 +76,12 @@ pub enum Refused {
     /// Too much is waiting at the moment. Trying again helps.
     #[error("Too much is waiting at the moment. Please try again.")]
     Overloaded,
+    /// The image took too long to decode.
+    #[error("The image took too long to decode. Please try again.")]
+    PreviewTimedOut,
+    /// No darkroom could be started, or it broke.
+    #[error("Previews cannot be made at the moment. Please try again later, or tell the operator.")]
+    NoDarkroom,
     /// The database refused a statement, failed or could not be reached.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -96,6 +107,19 @@ impl Refused {
     pub fn beyond(role: Role, scope: Scope) -> Self {
         let detail = format!("You do not have the scope {scope}, which the role {role} has.");
         Self::Forbidden(Forbidden::MissingScope, detail.into())
+    }
+
+    /// An image that is stored has no preview.
+    pub(crate) fn no_preview(problem: ImageProblem) -> Self {
+        let why = match problem {
+            ImageProblem::TooLarge => "it has too many pixels, or needs too much memory to decode",
+            ImageProblem::Unsupported => "it is no image of a kind that is decoded",
+            ImageProblem::Undecodable | ImageProblem::NotFetched => "it is damaged or incomplete",
+        };
+        Self::conflict(
+            Conflict::ImageNotPreviewed,
+            format!("The image has no preview: {why}."),
+        )
     }
 
     /// It conflicts with the present state.

@@ -6,7 +6,9 @@ use ::api::{ProblemDocuments, Readiness, interface::Interface, public::Public};
 use database::{Clock, Hosts};
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
-use management::{Analyse, Analysed, Management, Outlet, Pace, Passwords, Workbench};
+use management::{
+    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, Passwords, Workbench,
+};
 use metrics::gauge;
 use queue::Queue;
 use store::{
@@ -25,6 +27,7 @@ use workers::{
 use super::console;
 use crate::{
     config::{self, ApiOptions, HttpOptions},
+    darkroom,
     open_files::{self, Wanted},
     service, telemetry,
 };
@@ -32,9 +35,11 @@ use crate::{
 /// Database connections of the management interface. It has its own, so that it never takes those
 /// of the public interface.
 const MANAGEMENT_CONNECTIONS: u32 = 4;
-/// The connections to Postgres beside the pool: those of the management interface, and one that
-/// listens for rates.
-pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 1;
+/// The connections to Postgres beside the pool (those of the management interface, and one that
+/// listens for rates), and the pipes to darkrooms.
+pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 1 + DARKROOM_FILES;
+/// Four darkrooms at once, with two pipes each and what starting one takes for a moment.
+const DARKROOM_FILES: usize = 4 * 8;
 /// Connections for tests of endpoints: 16 tests run at once, and with twice as many connections no
 /// team waits. Tests are rare, so no idle connections are kept.
 const TESTS: Bounds = Bounds {
@@ -53,6 +58,7 @@ const LINGER: Duration = Duration::from_secs(5);
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     service::warn_root();
+    let program = config::own_program()?;
     let key = config::required_master_key()?;
     let hosts = Hosts::parse(&options.database.database_url)?;
     let settings = options.database.pool.settings();
@@ -89,6 +95,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         // Only worker processes know the providers.
         Workbench::new(options.rules.limits(), None),
         outlet,
+        darkroom::develop(program),
         readiness.clone(),
     );
     database.lead(interface.management.pool.clone());
@@ -133,6 +140,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
 }
 
 /// What the interfaces work with.
+#[expect(clippy::too_many_arguments, reason = "one for each of its means")]
 pub(crate) fn interface(
     bounds: &HttpOptions,
     pool: &PgPool,
@@ -140,6 +148,7 @@ pub(crate) fn interface(
     master_key: &MasterKey,
     workbench: Workbench,
     outlet: Outlet,
+    develop: Develop,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     verdict::expect_none(&[ModerationType::Manual]);
@@ -158,6 +167,7 @@ pub(crate) fn interface(
             master_key: Some(master_key.clone()),
             workbench,
             outlet,
+            darkroom: Darkroom::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
             pace: Pace::new(bounds.pace()),
             passwords: Passwords::default(),

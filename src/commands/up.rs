@@ -4,7 +4,7 @@ mod first_start;
 mod prepare;
 mod welcome;
 
-use std::{net::TcpListener as StdListener, sync::Arc, time::Duration};
+use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Duration};
 
 use ::api::Readiness;
 use anyhow::bail;
@@ -19,6 +19,7 @@ use workers::{Context, Settings, outbound::Outbound};
 use super::{api, console, worker};
 use crate::{
     config::UpOptions,
+    darkroom,
     data_dir::DataDir,
     demo::Addresses,
     demo_file::Demo,
@@ -41,6 +42,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         listener,
         browsers,
         monitoring,
+        program,
     } = prepared;
     let listener = TcpListener::from_std(listener)?;
     let monitoring = TcpListener::from_std(monitoring)?;
@@ -66,7 +68,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         browsers,
         monitoring,
     };
-    let served = serve(options, &data, &watch, master_key, listeners, stop).await;
+    let served = serve(options, &data, &watch, master_key, listeners, program, stop).await;
     // From here on, closed connections are expected and not reported.
     drop(watch);
     // Postgres always stops last.
@@ -113,6 +115,7 @@ async fn serve(
     watch: &Watch,
     master_key: MasterKey,
     listeners: Listeners,
+    program: PathBuf,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let pool = watch.pool();
@@ -137,6 +140,7 @@ async fn serve(
         &master_key,
         Workbench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
+        darkroom::develop(program),
         readiness.clone(),
     );
     watch.lead(interface.management.pool.clone());

@@ -25,6 +25,7 @@ mod writer;
 use std::{sync::Arc, time::Instant};
 
 use domain::{
+    author::Author,
     id::MediaId,
     idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
@@ -51,6 +52,8 @@ pub struct NewMedia {
     pub judges: Judges,
     /// What was submitted.
     pub submission: Submission,
+    /// Its author, where the site says that it is.
+    pub author: Option<Author>,
     /// What identifies a repetition of the request.
     pub idempotency: Option<Idempotency>,
     /// When the request arrived. It waits for Postgres for [`AcceptSettings::patience`] from then

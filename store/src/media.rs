@@ -13,7 +13,7 @@ mod list;
 pub use self::{
     decide::{Decided, Decision, decide, site_of, standing},
     history::{Delivery, Event, Verdict},
-    image::{Image, KnownImage, SLICE, image, image_slice},
+    image::{Image, KnownImage, SLICE, image, image_slice, image_standing},
     item::{Analysis, Item, PinnedVersion, find},
     list::{Filter, Listed, Page, WALKED, list},
 };

@@ -12,6 +12,7 @@ use crate::support::{Act, DataDir, ScriptedServer, Up, picture};
 mod files;
 mod hostile_files;
 mod hostile_servers;
+mod previews;
 
 /// The clauses in a reason about an image that could not be analysed.
 const NOT_FETCHED: &str = "the image could not be fetched";

@@ -15,6 +15,7 @@ mod outage;
 pub mod outbound;
 pub mod picture;
 mod places;
+pub mod preview;
 pub mod provider;
 pub mod recoveries;
 pub mod rules;

@@ -5,10 +5,17 @@ mod history;
 mod image;
 mod item;
 mod list;
+mod preview;
 
 use std::sync::Arc;
 
-use domain::{id::MediaId, media::Status, scope::Scope};
+use domain::{
+    author::Author,
+    id::{MediaId, RuleId},
+    media::Status,
+    scope::Scope,
+    score::Category,
+};
 use management::{Management, media};
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -20,6 +27,7 @@ use self::{
     image::ImageFile,
     item::MediaItem,
     list::{AppMediaId, ListedMedia},
+    preview::PreviewFile,
 };
 use super::{
     Tag,
@@ -44,9 +52,10 @@ pub(crate) struct Media;
 impl Media {
     /// List media
     ///
-    /// Newest first. One page looks at 5,000 items at most. With `status`, `since` or `until` a page may therefore hold
-    /// fewer than `limit` items, or none, although more follow: continue as long as there is a `next_cursor`. Items that
-    /// wait for a moderator (`status=pending_review`) and `app_media_id` are looked up directly.
+    /// Newest first. All parameters can be combined. One page looks at 5,000 items at most. With `status`, `since`, `until`,
+    /// `rule_id` or `category`, a page may therefore hold fewer than `limit` items, or none, although more follow: continue
+    /// as long as there is a `next_cursor`. Items that wait for a moderator (`status=pending_review`), `app_media_id` and
+    /// `author` are looked up directly. Of these, too, a page looks at 5,000 at most.
     #[oai(path = "/media", method = "get", operation_id = "listMedia")]
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_media(
@@ -63,6 +72,14 @@ impl Media {
         until: Query<Time>,
         /// Only media with this identifier of the application's.
         app_media_id: Query<AppMediaId>,
+        /// Only media by this author. Their site had an `author_pointer` when they were accepted.
+        author: Query<Author>,
+        /// Only media that this rule matched when the machine judged them, whether or not its effect was the verdict and
+        /// whatever was decided later. It may be a rule of an earlier version.
+        rule_id: Query<RuleId>,
+        /// Only media that a rule matched because of a score of this category when the machine judged them, whatever was
+        /// decided later. Together with `rule_id`: that rule.
+        category: Query<Category>,
         /// The most items to return.
         limit: Query<Limit>,
         /// `next_cursor` of the previous page.
@@ -74,6 +91,9 @@ impl Media {
             since: since.0.map(|time| time.0),
             until: until.0.map(|time| time.0),
             app_media_id: app_media_id.0.map(|id| id.0),
+            author: author.0,
+            rule: rule_id.0,
+            category: category.0,
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(MediaId::from);
@@ -119,12 +139,36 @@ impl Media {
         Ok(ImageFile::new(image))
     }
 
+    /// Get a preview of a media item's image
+    ///
+    /// A JPEG of at most 640 pixels a side, which Gatehouse draws anew: upright, the first frame of an animation, white
+    /// behind transparent pixels, and without metadata. The image is decoded by a process of its own that has nothing but the
+    /// file. Only images that are stored have a preview: those sent inline, and those fetched from a URL, until the retention
+    /// of their site removes them. A team uses at most half of the memory for previews; further requests wait up to 8 s, and
+    /// are then refused with `overloaded`.
+    #[oai(
+        path = "/media/:media_id/preview",
+        method = "get",
+        operation_id = "getMediaPreview"
+    )]
+    async fn get_media_preview(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The item.
+        media_id: Path<MediaId>,
+    ) -> Result<PreviewFile, Refusal> {
+        let preview = media::preview(&management, &caller, media_id.0).await?;
+        Ok(PreviewFile::new(media_id.0, preview))
+    }
+
     /// Decide about a media item
     ///
     /// A moderator approves or rejects an item that waits for review, or overturns an earlier verdict. The application gets
     /// `media.moderated` with the `moderation_type` `manual`, the reason in `moderation_details`, and the item's earlier
-    /// status in `previous_status`. If two decisions arrive at once, one is refused with `media_changed`. Send the status
-    /// that the moderator saw as `expected_status`: then nobody overturns by accident what somebody else decided meanwhile.
+    /// status in `previous_status`. If two decisions arrive at once, one is refused with `media_changed`. Send the
+    /// `verdict` that the moderator saw as `expected_verdict`: then nobody overturns by accident what somebody else decided
+    /// meanwhile, and such a decision is refused with `verdict_changed`. `expected_status` compares only the status.
     #[oai(
         path = "/media/:media_id/decision",
         method = "post",
@@ -157,7 +201,20 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation::new("getMediaImage", Scope::MediaRead),
         Operation {
-            problems: &[Code::StillPending, Code::AlreadyDecided, Code::MediaChanged],
+            problems: &[
+                Code::ImageNotPreviewed,
+                Code::PreviewTimedOut,
+                Code::DarkroomUnavailable,
+            ],
+            ..Operation::new("getMediaPreview", Scope::MediaRead)
+        },
+        Operation {
+            problems: &[
+                Code::StillPending,
+                Code::AlreadyDecided,
+                Code::MediaChanged,
+                Code::VerdictChanged,
+            ],
             request: Some(decision::example_request()),
             answer: Some(decision::example()),
             ..Operation::new("decideMedia", Scope::MediaDecide)

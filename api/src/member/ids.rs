@@ -1,8 +1,8 @@
 //! Members that are ids.
 
 use domain::id::{
-    GroupVersionId, LinkId, MediaId, MemberId, PlanId, RuleGroupId, SessionId, SiteId, TeamId,
-    TokenId,
+    GroupVersionId, LinkId, MediaId, MemberId, PlanId, RuleGroupId, RuleId, SessionId, SiteId,
+    TeamId, TokenId,
 };
 use poem_openapi::registry::MetaSchema;
 use uuid::Uuid;
@@ -40,6 +40,7 @@ ids!(
     MemberId,
     PlanId,
     RuleGroupId,
+    RuleId,
     SessionId,
     SiteId,
     TeamId,

@@ -1,6 +1,7 @@
 //! Members that are texts: names, e-mail addresses, reasons, policies, hashes in hexadecimal.
 
 use domain::{
+    author::{Author, AuthorPointer},
     email::Email,
     image_hash::{Pdq, Sha256Digest},
     name::Name,
@@ -23,6 +24,43 @@ impl Described for Name {
         MetaSchema {
             min_length: Some(1),
             max_length: Some(Self::LONGEST),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl Described for Author {
+    fn expected() -> String {
+        format!(
+            "a text of 1 to {} characters, none of them NUL",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LONGEST),
+            pattern: Some(r"^[^\x00]*$".to_owned()),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl Described for AuthorPointer {
+    fn expected() -> String {
+        format!(
+            "a JSON pointer such as /user/id, of at most {} characters and {} names",
+            Self::LONGEST,
+            Self::DEEPEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LONGEST),
+            pattern: Some(format!(r"^(/([^/~\x00]|~[01])*){{1,{}}}$", Self::DEEPEST)),
             ..MetaSchema::new("string")
         }
     }

@@ -27,7 +27,7 @@ impl From<Refused> for Refusal {
         match refused {
             Refused::Unauthenticated => Self::invalid_token(),
             Refused::Forbidden(why, detail) => Self::new(why.into(), detail),
-            Refused::NotFound(_) => Self::new(Code::NotFound, detail),
+            Refused::NotFound(_) | Refused::NoImage(_) => Self::new(Code::NotFound, detail),
             Refused::Fields(fields) => fields.into(),
             Refused::Invalid(detail) => Self::invalid_request(detail),
             Refused::Conflict(what, detail) => Self::new(what.into(), detail),
@@ -45,6 +45,8 @@ impl From<Refused> for Refusal {
                 wait: Some(seconds),
                 ..Self::new(Code::TooManyTries, detail)
             },
+            Refused::PreviewTimedOut => Self::new(Code::PreviewTimedOut, detail),
+            Refused::NoDarkroom => Self::new(Code::DarkroomUnavailable, detail),
             Refused::Overloaded => Self::overloaded(),
             Refused::Store(error) => error.into(),
             Refused::Internal => Self::internal(),

@@ -119,6 +119,9 @@ async fn prepare(
             })?
         }
     };
+    let pointer = site.author_pointer.as_ref();
+    let author = pointer.zip(submission.metadata.as_deref());
+    let author = author.and_then(|(pointer, metadata)| pointer.author(metadata));
     Ok(NewMedia {
         id: MediaId::from(Uuid::now_v7()),
         key,
@@ -126,6 +129,7 @@ async fn prepare(
         judges,
         idempotency: idempotency.map(|key| identify(key, &submission)),
         submission,
+        author,
         arrived,
     })
 }

@@ -20,7 +20,9 @@ use front::{
     BodySettings, RefusalSettings,
     serve::{Settings, serve},
 };
-use management::{Analyse, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench};
+use management::{
+    Analyse, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench,
+};
 use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -58,6 +60,7 @@ pub(crate) struct Options {
     pub(crate) rule_limits: Limits,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
+    pub(crate) develop: Option<Develop>,
     pub(crate) rules_per_day: u64,
     pub(crate) limits: SubmissionLimits,
     pub(crate) pace: PaceSettings,
@@ -78,6 +81,9 @@ impl Default for Options {
             },
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { Some(answered(204, "")) })),
+            develop: Some(Arc::new(|_, _| {
+                Box::pin(async { Ok(b"\xff\xd8\xff".to_vec()) })
+            })),
             rules_per_day: 256 << 20,
             limits: SubmissionLimits::default(),
             // Tests that walk over all operations ask for more in a minute than a client does.
@@ -200,6 +206,7 @@ impl App {
                 master_key: Some(MasterKey::new([7; 32])),
                 workbench: Workbench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
+                darkroom: Darkroom::new(options.develop),
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),
                 passwords: Passwords::default(),

@@ -6,7 +6,7 @@ use console::{Console, console};
 use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use front::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
-    Caller, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
+    Caller, Darkroom, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
     people::{Standing, invitations},
 };
 use poem::{
@@ -41,6 +41,7 @@ impl Stage {
                 Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
                 Arc::new(|_| Box::pin(async { None })),
             ),
+            darkroom: Darkroom::new(None),
             rules_per_day: 1 << 20,
             // A test opens all pages within a minute.
             pace: Pace::new(PaceSettings {

@@ -2,6 +2,7 @@
 //! later.
 
 use super::{Status, named_set};
+use crate::whole::Whole;
 
 named_set! {
     /// What a person decides about an item.
@@ -40,6 +41,18 @@ pub struct Step {
     to: Status,
 }
 
+/// What a person saw when deciding. Fields that are `None` are not compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The item's status.
+    pub status: Option<Status>,
+    /// The number of the verdict in force. A status can come back, a number never does.
+    pub verdict: Option<VerdictNumber>,
+}
+
+/// The number of a verdict. An item's verdicts count from 1.
+pub type VerdictNumber = Whole<1, { i16::MAX as i64 }>;
+
 /// Why a person cannot decide this now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRuling {
@@ -49,6 +62,9 @@ pub enum NoRuling {
     /// The item is not in the state that the person saw.
     #[error("the item has changed in the meantime")]
     Changed,
+    /// The verdict in force is not the one that the person saw.
+    #[error("the item has the verdict {} by now: it is {}", .0.verdicts, .0.status)]
+    VerdictChanged(Standing),
     /// The item already has this status.
     #[error("the item is already {0}")]
     AlreadyDecided(Status),
@@ -61,13 +77,19 @@ impl Standing {
         verdicts: 0,
     };
 
-    /// A person's verdict. `expected` is the status that the person saw, if it is known.
-    pub fn ruled(self, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
+    /// A person's verdict, if the item still is as the person saw it.
+    pub fn ruled(self, ruling: Ruling, seen: Seen) -> Result<Step, NoRuling> {
         let to = ruling.status();
         match self.status {
             Status::Pending => Err(NoRuling::StillPending),
-            seen if expected.is_some_and(|expected| expected != seen) => Err(NoRuling::Changed),
-            seen if seen == to => Err(NoRuling::AlreadyDecided(seen)),
+            _ if seen
+                .verdict
+                .is_some_and(|seen| seen.get() != i64::from(self.verdicts)) =>
+            {
+                Err(NoRuling::VerdictChanged(self))
+            }
+            now if seen.status.is_some_and(|status| status != now) => Err(NoRuling::Changed),
+            now if now == to => Err(NoRuling::AlreadyDecided(now)),
             Status::Approved | Status::Rejected | Status::PendingReview => {
                 Ok(Step { from: self, to })
             }

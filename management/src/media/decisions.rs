@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
     id::MediaId,
-    media::{NoRuling, Ruling, Status, Step},
+    media::{NoRuling, Ruling, Seen, Step},
     reason::Reason,
     scope::Scope,
 };
@@ -20,9 +20,8 @@ pub struct NewDecision {
     pub ruling: Ruling,
     /// The reason. The application can read it.
     pub reason: Reason,
-    /// The item's status when the moderator looked at it. If it has another status by now, nothing
-    /// is decided.
-    pub expected: Option<Status>,
+    /// What the moderator saw of the item. If it is different by now, nothing is decided.
+    pub seen: Seen,
 }
 
 /// A decision that is in force.
@@ -55,7 +54,7 @@ pub async fn decide(
         let site = media::site_of(session.conn(), media).await?;
         session.require_own_site(site)?;
     }
-    let step = standing.ruled(new.ruling, new.expected)?;
+    let step = standing.ruled(new.ruling, new.seen)?;
 
     let decision = media::Decision {
         media,
@@ -64,7 +63,13 @@ pub async fn decide(
         moderator: session.actor(),
     };
     let decided = media::decide(session.conn(), decision).await?;
-    let decided = decided.ok_or(NoRuling::Changed)?;
+    let Some(decided) = decided else {
+        // Somebody else decided between the two statements. This one waited for that commit.
+        let now = media::standing(session.conn(), reach, media).await?;
+        let now = now.filter(|_| new.seen.verdict.is_some());
+        let changed = now.map_or(NoRuling::Changed, |(_, now)| NoRuling::VerdictChanged(now));
+        return Err(changed.into());
+    };
     let (from, to) = (step.from().status, step.to());
     session
         .commit(Change {

@@ -9,6 +9,8 @@ pub enum Conflict {
     AlreadyDecided,
     /// Somebody else decided meanwhile.
     MediaChanged,
+    /// The item has another verdict than the one that the moderator saw.
+    VerdictChanged,
     /// Somebody else edited the draft meanwhile.
     DraftChanged,
     /// Sites use the rule group.
@@ -21,6 +23,8 @@ pub enum Conflict {
     AlreadyListed,
     /// The item has no hashes.
     ImageNotHashed,
+    /// The image cannot be decoded.
+    ImageNotPreviewed,
     /// The endpoint is disabled.
     EndpointDisabled,
     /// The delivery has not ended.

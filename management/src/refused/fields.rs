@@ -72,6 +72,13 @@ impl From<NoRuling> for Refused {
                 Conflict::MediaChanged,
                 "Somebody else has decided about the item meanwhile: read it again.",
             ),
+            NoRuling::VerdictChanged(now) => Self::conflict(
+                Conflict::VerdictChanged,
+                format!(
+                    "The item's verdict has the number {} by now, and the item is {}: read it again.",
+                    now.verdicts, now.status,
+                ),
+            ),
         }
     }
 }

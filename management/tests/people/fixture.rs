@@ -11,8 +11,8 @@ use domain::{
     totp::TotpSecret,
 };
 use management::{
-    Caller, Forbidden, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Visitor,
-    Workbench,
+    Caller, Darkroom, Forbidden, Management, Outlet, Pace, PaceSettings, Passwords, Refused,
+    Visitor, Workbench,
     account::{
         SignedIn, factor, links,
         sign_in::{give_code, sign_in},
@@ -86,6 +86,7 @@ impl Fixture {
                 Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
                 Arc::new(|_| Box::pin(async { None })),
             ),
+            darkroom: Darkroom::new(None),
             rules_per_day: 1 << 20,
             pace: Pace::new(PaceSettings::default()),
             passwords: Passwords::default(),

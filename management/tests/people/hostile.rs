@@ -3,7 +3,7 @@
 use domain::{
     id::{MediaId, SiteId, TeamId, TokenId},
     key::SecretHash,
-    media::{Ruling, Status},
+    media::{Ruling, Seen, Status},
     role::Role,
     scope::Scope,
 };
@@ -238,7 +238,10 @@ async fn a_moderator_of_some_sites_decides_there_and_foreign_items_are_as_missin
         let decision = NewDecision {
             ruling: Ruling::Approve,
             reason: serde_json::from_str(r#""fine""#).unwrap(),
-            expected,
+            seen: Seen {
+                status: expected,
+                verdict: None,
+            },
         };
         media::decide(&app.management, &moderator.caller(), media, decision).await
     };

@@ -21,6 +21,8 @@ pub(crate) struct Prepared {
     pub(super) listener: StdListener,
     pub(super) browsers: Option<StdListener>,
     pub(super) monitoring: StdListener,
+    /// This binary.
+    pub(super) program: PathBuf,
 }
 
 /// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
@@ -31,6 +33,8 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         Some(path) => path,
         None => config::default_data_dir()?,
     };
+    // Without root's rights, the system no longer says it.
+    let program = config::own_program()?;
     let listener = service::bind(options.listen.listen, "--listen");
     let browsers = console::bind(&options.console);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
@@ -43,6 +47,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         listener: listener?,
         browsers: browsers?,
         monitoring: monitoring?,
+        program,
     })
 }
 

@@ -1,6 +1,7 @@
 //! A batch as the columns of its statement.
 
 use domain::{
+    author::Author,
     event::EventKind,
     id::{DeliveryId, EventId},
     submission::ImageSource,
@@ -25,6 +26,7 @@ pub(super) struct Columns<'a> {
     pub(super) body: Vec<Option<&'a str>>,
     pub(super) content_url: Vec<Option<&'a str>>,
     pub(super) metadata: Vec<Option<&'a str>>,
+    pub(super) author: Vec<Option<&'a str>>,
     pub(super) idempotency_key: Vec<Option<&'a str>>,
     pub(super) fingerprint: Vec<Option<&'a [u8]>>,
     /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
@@ -62,6 +64,7 @@ impl<'a> Columns<'a> {
             site,
             judges,
             submission,
+            author,
             idempotency,
             arrived: _,
         } = media;
@@ -78,6 +81,7 @@ impl<'a> Columns<'a> {
             .push(idempotency.map(|request| &request.fingerprint.as_bytes()[..]));
         self.metadata
             .push(submission.metadata.as_ref().map(|metadata| metadata.get()));
+        self.author.push(author.as_ref().map(Author::as_str));
         let versions: Vec<String> = judges.versions.iter().map(ToString::to_string).collect();
         self.group_versions
             .push(format!("{{{}}}", versions.join(",")));

@@ -47,10 +47,12 @@ pub(super) async fn insert(
             select *
             from unnest(
                 $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
-                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean [], $24::integer []
+                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean [], $24::integer [],
+                $32::text []
             ) with ordinality as i (
                 id, event_id, key_hash, revision, content_type, app_media_id, body,
-                content_url, metadata, group_versions, idempotency_key, fingerprint, inline, webhooks, ordinal
+                content_url, metadata, group_versions, idempotency_key, fingerprint, inline, webhooks, author,
+                ordinal
             )
         ),
         -- Those whose key and site are what they were prepared for.
@@ -153,10 +155,10 @@ pub(super) async fn insert(
         ),
         new_media as (
             insert into media
-                (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions)
+                (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions, author)
             select
                 id, team_id, site_id, content_type, app_media_id, body, content_url, metadata::json,
-                group_versions::uuid []
+                group_versions::uuid [], author
             from admitted
         ),
         new_events as (
@@ -251,6 +253,7 @@ pub(super) async fn insert(
         held.group_caps as &[Option<i32>],
         held.lane_caps as &[Option<i32>],
         held.worker,
+        &columns.author as &[Option<&str>],
     )
     .fetch_all(conn)
     .await?;

@@ -6,6 +6,7 @@ use domain::{
     id::{MediaId, TeamId},
     image::ImageFormat,
     image_hash::{Pdq, Sha256Digest},
+    media::ContentType,
     reach::Reach,
 };
 use sqlx::{PgConnection, PgPool};
@@ -67,6 +68,25 @@ pub(super) async fn known(
 fn hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Error> {
     let bytes = bytes.map(<[u8; 32]>::try_from).transpose();
     bytes.map_err(|_| Error::Unreadable("a hash of other than 32 bytes".into()))
+}
+
+/// An item's kind and what is known of its image; none if there is no such item within reach.
+pub async fn image_standing(
+    conn: &mut PgConnection,
+    reach: Reach,
+    media: MediaId,
+) -> Result<Option<(ContentType, Option<KnownImage>)>, Error> {
+    let content_type = sqlx::query_scalar!(
+        "select content_type from media where id = $1 and ($2::uuid is null or team_id = $2)",
+        media.as_uuid(),
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    match content_type {
+        Some(content_type) => Ok(Some((content_type.parse()?, known(conn, media).await?))),
+        None => Ok(None),
+    }
 }
 
 /// An image that is there.

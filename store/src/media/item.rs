@@ -31,12 +31,16 @@ pub struct Item {
     pub content_type: ContentType,
     /// Its status.
     pub status: Status,
+    /// The number of the verdict in force; none while pending.
+    pub verdict: Option<i16>,
     /// When it was accepted.
     pub created_at: DateTime<Utc>,
     /// The text that was submitted.
     pub body: Option<String>,
     /// The URL of its image.
     pub content_url: Option<String>,
+    /// Its author, from the metadata; none if its site named none when it was accepted.
+    pub author: Option<String>,
     /// What the application sent along, unchanged.
     pub metadata: Option<Box<RawValue>>,
     /// What is known of its image.
@@ -92,9 +96,11 @@ pub async fn find(
             m.app_media_id,
             m.content_type,
             m.status,
+            m.verdict,
             m.created_at,
             m.body,
             m.content_url,
+            m.author,
             m.metadata as "metadata: Json<Box<RawValue>>",
             m.group_versions
         from media m
@@ -113,9 +119,11 @@ pub async fn find(
         app_media_id: row.app_media_id,
         content_type: row.content_type.parse()?,
         status: row.status.parse()?,
+        verdict: row.verdict,
         created_at: row.created_at,
         body: row.body,
         content_url: row.content_url,
+        author: row.author,
         metadata: row.metadata.map(|metadata| metadata.0),
         image: known(conn, media).await?,
         analysis: analysis(conn, media).await?,

@@ -8,15 +8,17 @@ mod walk;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{MediaId, SiteId, TeamId},
+    author::Author,
+    id::{MediaId, RuleId, SiteId, TeamId},
     media::{ContentType, ModerationType, Status},
     reach::Reach,
+    score::Category,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub use self::walk::WALKED;
-use self::walk::{Walk, named, newest, waiting};
+use self::walk::{Walk, named, newest, waiting, written};
 use crate::Error;
 
 /// Which media. Fields that are `None` filter nothing.
@@ -32,11 +34,34 @@ pub struct Filter {
     pub until: Option<DateTime<Utc>>,
     /// With this identifier of the application's own.
     pub app_media_id: Option<String>,
+    /// By this author.
+    pub author: Option<Author>,
+    /// This rule matched when the machine judged.
+    pub rule: Option<RuleId>,
+    /// A rule matched because of a score of this category when the machine judged. Together with
+    /// `rule`, it was this rule.
+    pub category: Option<Category>,
 }
 
 impl Filter {
+    /// Whether every item of a site, or of the one name or author, is wanted.
     fn wants_all(&self) -> bool {
-        self.status.is_none() && self.since.is_none() && self.until.is_none()
+        let Self {
+            site: _,
+            status,
+            since,
+            until,
+            app_media_id,
+            author,
+            rule,
+            category,
+        } = self;
+        status.is_none()
+            && since.is_none()
+            && until.is_none()
+            && (app_media_id.is_none() || author.is_none())
+            && rule.is_none()
+            && category.is_none()
     }
 }
 
@@ -58,10 +83,14 @@ pub struct Listed {
     pub site: SiteId,
     /// The application's own identifier.
     pub app_media_id: Option<String>,
+    /// Its author, from the metadata.
+    pub author: Option<String>,
     /// What was submitted.
     pub content_type: ContentType,
     /// Its status.
     pub status: Status,
+    /// The number of the verdict in force; none while pending.
+    pub verdict: Option<i16>,
     /// Who or what decided last; none while pending.
     pub moderation_type: Option<ModerationType>,
     /// When it was accepted.
@@ -81,10 +110,11 @@ pub async fn list(
 ) -> Result<Page, Error> {
     let sites = sites(conn, reach, filter.site).await?;
     let walk = Walk::new(sites, filter, after, limit);
-    let steps = match (&filter.app_media_id, filter.status) {
-        (Some(app_media_id), _) => named(conn, &walk, app_media_id).await?,
-        (None, Some(Status::PendingReview)) => waiting(conn, &walk).await?,
-        (None, Some(Status::Pending | Status::Approved | Status::Rejected) | None) => {
+    let steps = match (&filter.app_media_id, &filter.author, filter.status) {
+        (Some(app_media_id), _, _) => named(conn, &walk, app_media_id).await?,
+        (None, Some(author), _) => written(conn, &walk, author).await?,
+        (None, None, Some(Status::PendingReview)) => waiting(conn, &walk).await?,
+        (None, None, Some(Status::Pending | Status::Approved | Status::Rejected) | None) => {
             newest(conn, &walk).await?
         }
     };
@@ -120,8 +150,10 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
             m.id,
             m.site_id,
             m.app_media_id,
+            m.author,
             m.content_type,
             m.status,
+            m.verdict,
             m.created_at,
             v.moderation_type as "moderation_type?",
             v.moderated_at as "moderated_at?"
@@ -140,8 +172,10 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
                 media: row.id.into(),
                 site: row.site_id.into(),
                 app_media_id: row.app_media_id,
+                author: row.author,
                 content_type: row.content_type.parse()?,
                 status: row.status.parse()?,
+                verdict: row.verdict,
                 moderation_type: row.moderation_type.map(|text| text.parse()).transpose()?,
                 created_at: row.created_at,
                 moderated_at: row.moderated_at,

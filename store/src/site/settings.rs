@@ -8,6 +8,7 @@ mod row;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    author::AuthorPointer,
     id::{RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
@@ -56,6 +57,9 @@ pub struct Settings {
     pub policy: Option<Policy>,
     /// How long providers' answers are reused for equal texts; none: never.
     pub answer_cache_seconds: Option<AnswerCacheSeconds>,
+    /// Where the metadata of its items has their author; none: they have none. It counts for items
+    /// that are accepted later.
+    pub author_pointer: Option<AuthorPointer>,
     /// Submissions of each key in each UTC minute; none, or more than the plan allows, means the
     /// plan's limit.
     pub submissions_per_minute: Option<PerMinute>,
@@ -84,6 +88,7 @@ impl Settings {
             providers: None,
             policy: None,
             answer_cache_seconds: None,
+            author_pointer: None,
             submissions_per_minute: None,
             status_queries_per_minute: None,
             image_retention_days: ImageRetentionDays::of::<30>(),

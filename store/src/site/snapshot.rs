@@ -9,6 +9,7 @@ mod load;
 use std::sync::Arc;
 
 use domain::{
+    author::AuthorPointer,
     event::EventKind,
     id::{EndpointId, GroupVersionId, RuleGroupId, SiteId, TeamId},
     key::SecretHash,
@@ -33,6 +34,8 @@ pub struct Site {
     pub revision: i64,
     /// The enabled endpoints.
     pub endpoints: Vec<Subscriber>,
+    /// Where the metadata of its items has their author.
+    pub author_pointer: Option<AuthorPointer>,
     /// What judges a submission that names no group.
     pub judges: Judges,
 }

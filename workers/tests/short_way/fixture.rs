@@ -142,6 +142,7 @@ impl Fixture {
             },
             submission: Submission::parse(raw, &SubmissionLimits::default()).unwrap(),
             idempotency: None,
+            author: None,
             arrived: Instant::now(),
         };
         let accepted = self.acceptor.accept(media).await;

@@ -1,7 +1,7 @@
 //! A moderator's decision.
 
 use domain::{
-    media::{ModerationType, Ruling, Status},
+    media::{ModerationType, Ruling, Seen, Status, VerdictNumber},
     reason::Reason,
 };
 use management::media;
@@ -26,6 +26,10 @@ pub(crate) struct NewDecision {
     /// The item's status when the moderator looked at it. If it has another status by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
     expected_status: Option<Member<Status>>,
+    /// The item's `verdict` when the moderator looked at it. If another verdict is in force by now, nothing is decided.
+    /// This is stricter than `expected_status`: an item can get the same status again, but never the same number.
+    #[serde(default, deserialize_with = "given")]
+    expected_verdict: Option<Member<VerdictNumber>>,
 }
 
 /// A decision that is in force.
@@ -50,7 +54,10 @@ impl From<NewDecision> for media::NewDecision {
         Self {
             ruling: new.decision.0,
             reason: new.reason.0,
-            expected: new.expected_status.map(|status| status.0),
+            seen: Seen {
+                status: new.expected_status.map(|status| status.0),
+                verdict: new.expected_verdict.map(|verdict| verdict.0),
+            },
         }
     }
 }
@@ -73,7 +80,7 @@ pub(super) fn example_request() -> Value {
     json!({
         "decision": "approve",
         "reason": "Satire, clearly marked as such.",
-        "expected_status": "pending_review",
+        "expected_verdict": 1,
     })
 }
 

@@ -46,8 +46,8 @@ impl IntoResponse for ImageFile {
     }
 }
 
-const NOSNIFF: &str = "nosniff";
-const NO_STORE: &str = "no-store";
+pub(super) const NOSNIFF: &str = "nosniff";
+pub(super) const NO_STORE: &str = "no-store";
 
 /// The slices of the image, in order. If something fails, or the image is removed meanwhile, the
 /// stream ends early and the connection breaks. So nobody mistakes a part for the whole.
@@ -85,27 +85,34 @@ impl ApiResponse for ImageFile {
                 "string", "binary",
             ))),
         });
-        let header = |name: &str, description: &str| MetaHeader {
-            name: name.to_owned(),
-            description: Some(description.to_owned()),
-            required: true,
-            deprecated: false,
-            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
-        };
         MetaResponses {
             responses: vec![MetaResponse {
                 description: "The image, as what it is by its first bytes.",
                 status: Some(200),
                 status_range: None,
                 content: content.collect(),
-                headers: vec![
-                    header("Content-Disposition", "`attachment`, with a file name."),
-                    header("X-Content-Type-Options", "Always `nosniff`."),
-                    header("Cache-Control", "Always `no-store`."),
-                ],
+                headers: protecting_headers(),
             }],
         }
     }
 
     fn register(_registry: &mut Registry) {}
+}
+
+/// The headers of a stranger's image, as the document shows them.
+pub(super) fn protecting_headers() -> Vec<MetaHeader> {
+    let header = |(name, description): (&str, &str)| MetaHeader {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        required: true,
+        deprecated: false,
+        schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+    };
+    [
+        ("Content-Disposition", "`attachment`, with a file name."),
+        ("X-Content-Type-Options", "Always `nosniff`."),
+        ("Cache-Control", "Always `no-store`."),
+    ]
+    .map(header)
+    .into()
 }

@@ -38,10 +38,16 @@ pub(crate) struct MediaItem {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
+    /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
+    #[oai(nullable)]
+    author: Option<String>,
     /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
     /// Its status.
     status: Member<Status>,
+    /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
+    #[oai(nullable)]
+    verdict: Option<i16>,
     /// When it was accepted.
     created_at: Member<Time>,
     /// The text that was submitted.
@@ -97,8 +103,10 @@ impl TryFrom<media::Item> for MediaItem {
             team_id: item.team.as_uuid(),
             site_id: item.site.as_uuid(),
             app_media_id: item.app_media_id,
+            author: item.author,
             content_type: Member(item.content_type),
             status: Member(item.status),
+            verdict: item.verdict,
             created_at: item.created_at.into(),
             body: item.body,
             content_url: item.content_url,

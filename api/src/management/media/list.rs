@@ -27,10 +27,16 @@ pub(crate) struct ListedMedia {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
+    /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
+    #[oai(nullable)]
+    author: Option<String>,
     /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
     /// Its status.
     status: Member<Status>,
+    /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
+    #[oai(nullable)]
+    verdict: Option<i16>,
     /// Who or what decided last. `null` while it is pending.
     #[oai(nullable)]
     moderation_type: Option<Member<ModerationType>>,
@@ -47,8 +53,10 @@ impl From<Listed> for ListedMedia {
             id: listed.media.as_uuid(),
             site_id: listed.site.as_uuid(),
             app_media_id: listed.app_media_id,
+            author: listed.author,
             content_type: Member(listed.content_type),
             status: Member(listed.status),
+            verdict: listed.verdict,
             moderation_type: listed.moderation_type.map(Member),
             created_at: listed.created_at.into(),
             moderated_at: listed.moderated_at.map(Member::from),
@@ -93,8 +101,10 @@ pub(super) fn example() -> Value {
         "id": example::MEDIA,
         "site_id": example::SITE,
         "app_media_id": "comment-4711",
+        "author": "u-17",
         "content_type": "text",
         "status": "pending_review",
+        "verdict": 1,
         "moderation_type": "rule",
         "created_at": example::CREATED_AT,
         "moderated_at": "2026-01-31T12:00:00.523456Z",

@@ -19,6 +19,7 @@ pub(crate) fn described() -> Vec<Operation> {
         "providers": ["openai", "builtin"],
         "policy": null,
         "answer_cache_seconds": null,
+        "author_pointer": "/user/id",
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
         "image_retention_days": 30,

@@ -3,6 +3,7 @@
 mod change;
 
 use domain::{
+    author::AuthorPointer,
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
@@ -54,6 +55,11 @@ pub(super) struct NewSite {
     /// means that every text is sent to the provider.
     #[oai(nullable)]
     answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
+    /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901) such as `/user/id`. Items that are
+    /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
+    /// items have no author.
+    #[oai(nullable)]
+    author_pointer: Option<Member<AuthorPointer>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[oai(nullable)]
@@ -82,6 +88,7 @@ impl NewSite {
             providers: self.providers,
             policy: self.policy.map(|policy| policy.0),
             answer_cache_seconds: self.answer_cache_seconds.map(|seconds| seconds.0),
+            author_pointer: self.author_pointer.map(|pointer| pointer.0),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
             image_retention_days: self

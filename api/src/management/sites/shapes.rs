@@ -1,6 +1,7 @@
 //! Sites in requests and answers.
 
 use domain::{
+    author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
@@ -44,6 +45,10 @@ pub(crate) struct Site {
     /// means that every text is sent to the provider.
     #[oai(nullable)]
     answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
+    /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901). `null` means that items have no
+    /// author. A change counts for items that are accepted later.
+    #[oai(nullable)]
+    author_pointer: Option<Member<AuthorPointer>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan. The plan's limit applies in any case.
     #[oai(nullable)]
@@ -79,6 +84,7 @@ impl From<ManagedSite> for Site {
             providers: settings.providers,
             policy: settings.policy.map(Member),
             answer_cache_seconds: settings.answer_cache_seconds.map(Member),
+            author_pointer: settings.author_pointer.map(Member),
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             image_retention_days: Member(settings.image_retention_days),

@@ -220,6 +220,8 @@ impl Things {
             ("recovery_id", recovery.to_string()),
             ("backtest_id", backtest.to_string()),
             ("media_id", media.as_str().unwrap().to_owned()),
+            // Rules are parts of versions and have no rows.
+            ("rule_id", Uuid::now_v7().to_string()),
         ]);
         for (name, query) in [
             ("rule_group_id", "select default_rule_group_id from sites where id = $1"),

@@ -241,7 +241,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 82);
+    assert_eq!(tried, 83);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]

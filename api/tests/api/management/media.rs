@@ -1,6 +1,8 @@
 //! Media: lists, items with their history, images, decisions.
 
+mod authors;
 mod decisions;
+mod previews;
 
 use std::time::Duration;
 
@@ -139,6 +141,13 @@ async fn media_are_listed_newest_first_in_parts_and_by_what_is_asked_for(pool: P
         ("until", "2026-01-31"),
         ("app_media_id", "%00"),
         ("app_media_id", &long),
+        ("author", ""),
+        ("author", "%00"),
+        ("author", &long),
+        ("rule_id", "x"),
+        ("rule_id", ""),
+        ("category", "Hate"),
+        ("category", "hate,spam"),
     ] {
         let answer = member.get(&format!("/media?{name}={value}")).await;
         answer.blames("invalid_request", &[name]);

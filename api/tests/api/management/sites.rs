@@ -51,6 +51,7 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "providers": null,
         "policy": null,
         "answer_cache_seconds": null,
+        "author_pointer": null,
         "submissions_per_minute": null,
         "status_queries_per_minute": null,
         "image_retention_days": 30,
@@ -310,6 +311,15 @@ async fn what_no_site_can_be_is_refused_by_name_and_changes_nothing(pool: PgPool
         (
             "answer_cache_seconds",
             json!({ "answer_cache_seconds": 604_801 }),
+        ),
+        ("author_pointer", json!({ "author_pointer": "" })),
+        ("author_pointer", json!({ "author_pointer": "user/id" })),
+        ("author_pointer", json!({ "author_pointer": "/a~2" })),
+        ("author_pointer", json!({ "author_pointer": "/a\0" })),
+        ("author_pointer", json!({ "author_pointer": "/".repeat(9) })),
+        (
+            "author_pointer",
+            json!({ "author_pointer": format!("/{}", "a".repeat(200)) }),
         ),
         ("policy", json!({ "policy": "ü".repeat(8_193) })),
         ("providers", json!({ "providers": "own" })),

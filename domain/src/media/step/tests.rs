@@ -3,8 +3,16 @@
 use super::*;
 
 fn ruled(status: Status, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
+    let seen = Seen {
+        status: expected,
+        verdict: None,
+    };
+    standing(status).ruled(ruling, seen)
+}
+
+fn standing(status: Status) -> Standing {
     let verdicts = if status == Status::Pending { 0 } else { 3 };
-    Standing { status, verdicts }.ruled(ruling, expected)
+    Standing { status, verdicts }
 }
 
 #[test]
@@ -46,6 +54,39 @@ fn a_person_who_saw_something_else_is_told_whatever_they_decided() {
     }
     let fresh = ruled(Status::Rejected, Ruling::Approve, Some(Status::Rejected));
     assert!(fresh.is_ok());
+}
+
+#[test]
+fn a_person_who_saw_another_verdict_is_told_the_present_one_even_if_the_status_is_the_same() {
+    let saw = |verdict, status, at: Status, ruling| {
+        standing(at).ruled(
+            ruling,
+            Seen {
+                status,
+                verdict: Some(VerdictNumber::try_from(verdict).unwrap()),
+            },
+        )
+    };
+    let review = Status::PendingReview;
+    for verdict in [1, 2, 4, i64::from(i16::MAX)] {
+        for (ruling, status) in [(Ruling::Approve, None), (Ruling::Reject, Some(review))] {
+            let stale = saw(verdict, status, review, ruling);
+            assert_eq!(stale, Err(NoRuling::VerdictChanged(standing(review))));
+        }
+    }
+    let fresh = saw(3, None, review, Ruling::Reject).unwrap();
+    assert_eq!(fresh.number(), 4);
+    // Both are compared, and a pending item has no verdict to compare.
+    let other = saw(3, Some(Status::Approved), review, Ruling::Reject);
+    assert_eq!(other, Err(NoRuling::Changed));
+    let pending = saw(1, None, Status::Pending, Ruling::Reject);
+    assert_eq!(pending, Err(NoRuling::StillPending));
+    // Somebody else decided the same: the number differs, and that is the reason given.
+    let same = saw(2, None, Status::Rejected, Ruling::Reject);
+    assert_eq!(
+        same,
+        Err(NoRuling::VerdictChanged(standing(Status::Rejected)))
+    );
 }
 
 #[test]

@@ -1,10 +1,18 @@
 //! Walks the media of several sites at once, from the newest on, looking at a bounded number of
 //! rows.
+//!
+//! Each kind of walk is one statement. All of them look at the machine's verdict, an item's first, for the rule and the
+//! category. It is a scalar subquery, and no `exists` of its own: Postgres would read the whole table for a hash of it.
 
-use domain::{id::MediaId, media::Status};
-use sqlx::PgConnection;
+mod named;
+mod newest;
+mod waiting;
+mod written;
+
+use domain::{author::Author, id::MediaId, media::Status, score::Category};
 use uuid::Uuid;
 
+pub(super) use self::{named::named, newest::newest, waiting::waiting, written::written};
 use super::Filter;
 use crate::{
     id_time::ids_within,
@@ -60,6 +68,19 @@ impl<'a> Walk<'a> {
         self.filter.status.map(Status::as_str)
     }
 
+    fn author(&self) -> Option<&str> {
+        self.filter.author.as_ref().map(Author::as_str)
+    }
+
+    /// The id as it is in traces.
+    fn rule(&self) -> Option<String> {
+        self.filter.rule.map(|rule| rule.to_string())
+    }
+
+    fn category(&self) -> Option<&'static str> {
+        self.filter.category.map(Category::as_str)
+    }
+
     /// How many steps are fetched: one more than the page holds tells whether there is another
     /// page.
     fn fetched(&self) -> i64 {
@@ -71,127 +92,4 @@ impl<'a> Walk<'a> {
         let (found, next) = page::found(steps, self.limit);
         (found, next.map(MediaId::from))
     }
-}
-
-/// Walks the items themselves.
-pub(super) async fn newest(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-) -> Result<Vec<Step>, sqlx::Error> {
-    sqlx::query_as!(
-        Step,
-        r#"
-        select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
-            select
-                m.id,
-                ($5::text is null or m.status = $5)
-                and ($6::timestamptz is null or m.created_at >= $6)
-                and ($7::timestamptz is null or m.created_at < $7) as hit,
-                row_number() over (order by m.id desc) = $4 as last
-            from media m
-            where m.site_id = s.id and m.id >= $2 and m.id < $3
-            order by m.id desc
-            limit $4
-        ) w
-        where w.hit or w.last
-        order by w.id desc
-        limit $8
-        "#,
-        &walk.sites,
-        walk.from,
-        walk.before,
-        walk.share,
-        walk.status(),
-        walk.filter.since,
-        walk.filter.until,
-        walk.fetched(),
-    )
-    .fetch_all(conn)
-    .await
-}
-
-/// Walks the items that wait for a person.
-pub(super) async fn waiting(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-) -> Result<Vec<Step>, sqlx::Error> {
-    sqlx::query_as!(
-        Step,
-        r#"
-        select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
-            select
-                m.id,
-                ($5::timestamptz is null or m.created_at >= $5)
-                and ($6::timestamptz is null or m.created_at < $6) as hit,
-                row_number() over (order by r.media_id desc) = $4 as last
-            from reviews r
-            join media m on m.id = r.media_id
-            where r.site_id = s.id and r.media_id >= $2 and r.media_id < $3
-            order by r.media_id desc
-            limit $4
-        ) w
-        where w.hit or w.last
-        order by w.id desc
-        limit $7
-        "#,
-        &walk.sites,
-        walk.from,
-        walk.before,
-        walk.share,
-        walk.filter.since,
-        walk.filter.until,
-        walk.fetched(),
-    )
-    .fetch_all(conn)
-    .await
-}
-
-/// Walks the items of one name. Applications give a name to one item, or to a few, so these are
-/// sorted.
-pub(super) async fn named(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-    app_media_id: &str,
-) -> Result<Vec<Step>, sqlx::Error> {
-    sqlx::query_as!(
-        Step,
-        r#"
-        select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
-            select
-                m.id,
-                ($5::text is null or m.status = $5)
-                and ($6::timestamptz is null or m.created_at >= $6)
-                and ($7::timestamptz is null or m.created_at < $7) as hit,
-                row_number() over (order by m.id desc) = $4 as last
-            from media m
-            where
-                m.site_id = s.id
-                and hashtextextended(m.app_media_id, 0) = hashtextextended($9::text, 0)
-                and m.app_media_id = $9
-                and m.id >= $2 and m.id < $3
-            order by m.id desc
-            limit $4
-        ) w
-        where w.hit or w.last
-        order by w.id desc
-        limit $8
-        "#,
-        &walk.sites,
-        walk.from,
-        walk.before,
-        walk.share,
-        walk.status(),
-        walk.filter.since,
-        walk.filter.until,
-        walk.fetched(),
-        app_media_id,
-    )
-    .fetch_all(conn)
-    .await
 }

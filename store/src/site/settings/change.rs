@@ -1,6 +1,6 @@
 //! Giving a site other settings.
 
-use domain::{id::SiteId, plan::PerMinute, policy::AnswerCacheSeconds};
+use domain::{author::AuthorPointer, id::SiteId, plan::PerMinute, policy::AnswerCacheSeconds};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -48,7 +48,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             policy = $9,
             image_retention_days = $10::bigint,
             webhook_retention_days = $11::bigint,
-            answer_cache_seconds = $12::bigint
+            answer_cache_seconds = $12::bigint,
+            author_pointer = $13
         where id = $1
         ",
         site.as_uuid(),
@@ -63,6 +64,7 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.image_retention_days.get(),
         settings.webhook_retention_days.get(),
         settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
+        settings.author_pointer.as_ref().map(AuthorPointer::as_str),
     )
     .execute(conn)
     .await

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
+    author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
     plan::PerMinute,
@@ -23,6 +24,7 @@ pub(super) struct Row {
     pub(super) providers: Option<Vec<String>>,
     pub(super) policy: Option<String>,
     pub(super) answer_cache_seconds: Option<i32>,
+    pub(super) author_pointer: Option<String>,
     pub(super) submissions_per_minute: Option<i32>,
     pub(super) status_queries_per_minute: Option<i32>,
     pub(super) image_retention_days: i32,
@@ -55,6 +57,10 @@ impl TryFrom<Row> for ManagedSite {
         let answer_cache = answer_cache.map_err(|error| {
             Error::Unreadable(format!("the answer cache of site {} {error}", row.id))
         });
+        let author_pointer = row.author_pointer.map(AuthorPointer::try_from).transpose();
+        let author_pointer = author_pointer.map_err(|error| {
+            Error::Unreadable(format!("the author pointer of site {} {error}", row.id))
+        });
         let image_retention = ImageRetentionDays::try_from(i64::from(row.image_retention_days));
         let webhook_retention =
             WebhookRetentionDays::try_from(i64::from(row.webhook_retention_days));
@@ -70,6 +76,7 @@ impl TryFrom<Row> for ManagedSite {
                 providers: row.providers,
                 policy: policy.transpose()?,
                 answer_cache_seconds: answer_cache?,
+                author_pointer: author_pointer?,
                 image_retention_days: image_retention.map_err(unreadable)?,
                 webhook_retention_days: webhook_retention.map_err(unreadable)?,
                 default_rule_group: row.default_rule_group_id.into(),

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{
+    author::AuthorPointer,
     event::EventKind,
     id::{GroupVersionId, RuleGroupId, TeamId},
     key::SecretHash,
@@ -25,6 +26,7 @@ pub(super) async fn load(
             s.id,
             s.team_id,
             s.revision,
+            s.author_pointer,
             (
                 select coalesce(json_agg(json_build_array(e.id, e.events) order by e.id), '[]')
                 from webhook_endpoints e
@@ -57,6 +59,10 @@ pub(super) async fn load(
                 .hash
                 .try_into()
                 .map_err(|_| Error::Unreadable("a key hash of other than 32 bytes".into()))?;
+            let author_pointer = row.author_pointer.map(AuthorPointer::try_from).transpose();
+            let author_pointer = author_pointer.map_err(|error| {
+                Error::Unreadable(format!("the author pointer of site {} {error}", row.id))
+            });
             let endpoints = row.endpoints.0.into_iter();
             let site = Site {
                 id: row.id.into(),
@@ -68,6 +74,7 @@ pub(super) async fn load(
                         events,
                     })
                     .collect(),
+                author_pointer: author_pointer?,
                 judges: Judges {
                     versions: row.versions.into_iter().map(GroupVersionId::from).collect(),
                     uses_ai: row.uses_ai,

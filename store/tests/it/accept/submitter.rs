@@ -79,6 +79,7 @@ impl Submitter {
             site: Arc::clone(site),
             judges: site.judges.clone(),
             idempotency: None,
+            author: None,
             arrived: Instant::now(),
             submission: Submission {
                 body: Some(body.to_owned()),

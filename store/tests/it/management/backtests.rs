@@ -6,7 +6,7 @@ use domain::{
     backtest::{Count, Decided},
     chain::State,
     id::BacktestId,
-    media::{Ruling, Status},
+    media::{Ruling, Seen, Status},
     reach::Reach,
 };
 use sqlx::PgPool;
@@ -88,7 +88,7 @@ async fn slices_meet_every_item_once_whoever_replays_them_twice(pool: PgPool) {
         .unwrap();
     let decision = Decision {
         media: items[0],
-        step: standing.ruled(Ruling::Reject, None).unwrap(),
+        step: standing.ruled(Ruling::Reject, Seen::default()).unwrap(),
         reason: &String::from("spam").try_into().unwrap(),
         moderator: Actor::Token(team.token),
     };

@@ -8,7 +8,7 @@ use domain::{
     actor::Actor,
     event::EventKind,
     id::MediaId,
-    media::{Ruling, Standing, Status, Step},
+    media::{Ruling, Seen, Standing, Status, Step},
     reach::Reach,
     reason::Reason,
 };
@@ -47,8 +47,12 @@ impl Tenant {
         decided
     }
 
-    async fn rule(&self, media: MediaId, ruling: Ruling) -> Option<Decided> {
-        let step = self.standing(media).await.ruled(ruling, None).unwrap();
+    pub(super) async fn rule(&self, media: MediaId, ruling: Ruling) -> Option<Decided> {
+        let step = self
+            .standing(media)
+            .await
+            .ruled(ruling, Seen::default())
+            .unwrap();
         self.decide(media, step).await
     }
 }

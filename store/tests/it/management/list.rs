@@ -3,6 +3,7 @@
 mod bounds;
 mod complete;
 mod found;
+mod sought;
 
 use std::ops::Range;
 

@@ -67,6 +67,7 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         providers: Some(vec!["openai".into(), "builtin".into()]),
         policy: Some("No spoilers.".to_owned().try_into().unwrap()),
         answer_cache_seconds: Some(AnswerCacheSeconds::of::<60>()),
+        author_pointer: Some("/user/~0\"id".to_owned().try_into().unwrap()),
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
         image_retention_days: ImageRetentionDays::of::<7>(),

@@ -1,6 +1,7 @@
 //! The settings of a site that can be changed.
 
 use domain::{
+    author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
@@ -47,6 +48,13 @@ pub(crate) struct SiteChange {
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     answer_cache_seconds: Option<Option<Member<AnswerCacheSeconds>>>,
+    /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901) such as `/user/id`. Items that are
+    /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
+    /// new items have no author. Items that were accepted before keep what they have.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    author_pointer: Option<Option<Member<AuthorPointer>>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[serde(default, deserialize_with = "given")]
@@ -92,6 +100,11 @@ impl SiteChange {
                 .answer_cache_seconds
                 .map_or(settings.answer_cache_seconds, |seconds| {
                     seconds.map(|seconds| seconds.0)
+                }),
+            author_pointer: self
+                .author_pointer
+                .map_or(settings.author_pointer, |pointer| {
+                    pointer.map(|pointer| pointer.0)
                 }),
             submissions_per_minute: self
                 .submissions_per_minute

@@ -147,6 +147,96 @@ async fn of_two_decisions_at_once_one_is_taken_and_the_other_is_told(pool: PgPoo
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_decision_about_another_verdict_than_the_present_one_is_refused_and_says_which_it_is(
+    pool: PgPool,
+) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let media = app.submitted("a").await;
+    let path = format!("/media/{media}/decision");
+    let decide = async |decision: &str, verdict: i64| {
+        let body =
+            json!({ "decision": decision, "reason": "Because.", "expected_verdict": verdict });
+        member.post(&path, body).await
+    };
+    let number = async || {
+        let item = member.get(&format!("/media/{media}")).await.ok();
+        assert_answers("GET", "/media/{media_id}", &item);
+        let listed = member.get("/media").await.ok();
+        assert_eq!(listed["data"][0]["verdict"], item["verdict"]);
+        item["verdict"].as_i64()
+    };
+    assert_eq!(number().await, None);
+    decide("approve", 1).await.problem(409, "still_pending");
+    app.judge(&media, Status::PendingReview).await;
+    assert_eq!(number().await, Some(1));
+    decide("approve", 2).await.problem(409, "verdict_changed");
+    decide("approve", 1).await.ok();
+
+    // Somebody who still sees the review, and somebody who would decide the same.
+    for decision in ["reject", "approve"] {
+        let refused = decide(decision, 1).await;
+        let detail = refused.problem(409, "verdict_changed")["detail"].clone();
+        let detail = detail.as_str().unwrap();
+        assert!(
+            detail.contains("number 2") && detail.contains("approved"),
+            "{detail}"
+        );
+    }
+    // Overturned twice: the status is the one that was seen, the verdict is not.
+    decide("reject", 2).await.ok();
+    decide("approve", 3).await.ok();
+    let both = json!({
+        "decision": "reject", "reason": "Because.", "expected_status": "approved", "expected_verdict": 2,
+    });
+    member
+        .post(&path, both)
+        .await
+        .problem(409, "verdict_changed");
+    assert_eq!(number().await, Some(4));
+    assert_eq!(app.count("select count(*) from verdicts").await, 4);
+    assert_eq!(
+        app.count("select count(*) from audit_log where action = 'media.decide'")
+            .await,
+        3
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn of_two_people_who_saw_the_same_verdict_and_decide_at_once_one_is_refused(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let media = app.in_review("a").await;
+    let path = format!("/media/{media}/decision");
+    let mut held = app.pool.begin().await.unwrap();
+    sqlx::query("select from media for update")
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    // The same decision: without the number, the second person could think it was the own one.
+    let approval = json!({ "decision": "approve", "reason": "Because.", "expected_verdict": 1 });
+    let release = async {
+        app.until_waiting(2).await;
+        held.rollback().await.unwrap();
+    };
+    let (first, second, ()) = tokio::join!(
+        member.post(&path, approval.clone()),
+        member.post(&path, approval.clone()),
+        release
+    );
+    let (taken, refused) = if first.status == 200 {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    assert_eq!(taken.ok()["verdict"], 2);
+    let refused = refused.problem(409, "verdict_changed");
+    assert!(refused["detail"].as_str().unwrap().contains("number 2"));
+    assert_eq!(app.count("select count(*) from verdicts").await, 2);
+    assert_eq!(app.count("select count(*) from events").await, 3);
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_decision_that_says_too_little_or_too_much_decides_nothing(pool: PgPool) {
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
@@ -169,6 +259,22 @@ async fn a_decision_that_says_too_little_or_too_much_decides_nothing(pool: PgPoo
         (
             "expected_status",
             json!({ "decision": "approve", "reason": "a", "expected_status": null }),
+        ),
+        (
+            "expected_verdict",
+            json!({ "decision": "approve", "reason": "a", "expected_verdict": 0 }),
+        ),
+        (
+            "expected_verdict",
+            json!({ "decision": "approve", "reason": "a", "expected_verdict": 32_768 }),
+        ),
+        (
+            "expected_verdict",
+            json!({ "decision": "approve", "reason": "a", "expected_verdict": "1" }),
+        ),
+        (
+            "expected_verdict",
+            json!({ "decision": "approve", "reason": "a", "expected_verdict": null }),
         ),
         (
             "status",

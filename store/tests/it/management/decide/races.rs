@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
-    media::{Ruling, Status},
+    media::{Ruling, Seen, Status},
     reach::Reach,
     reason::Reason,
 };
@@ -31,7 +31,7 @@ async fn a_decision_is_later_than_what_it_overturns_even_in_a_transaction_that_b
     let reason = Reason::try_from("No.".to_owned()).unwrap();
     let decision = Decision {
         media,
-        step: seen.ruled(Ruling::Reject, None).unwrap(),
+        step: seen.ruled(Ruling::Reject, Seen::default()).unwrap(),
         reason: &reason,
         moderator: Actor::Token(fixture.token),
     };
@@ -58,7 +58,7 @@ async fn of_two_decisions_at_once_one_is_stored_and_the_other_is_told(pool: PgPo
         .await
         .unwrap();
     let [approve, reject] = [Ruling::Approve, Ruling::Reject]
-        .map(|ruling| fixture.decide(media, seen.ruled(ruling, None).unwrap()));
+        .map(|ruling| fixture.decide(media, seen.ruled(ruling, Seen::default()).unwrap()));
     let released = async {
         while fixture.count(WAITING).await < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,0 +1,83 @@
+//! Darkrooms that are not there, that hang, that say too much, and that break.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, time::Instant};
+
+use tempfile::TempDir;
+
+use super::*;
+
+const SOON: Duration = Duration::from_millis(500);
+
+/// A program that does this in place of the darkroom.
+fn script(directory: &TempDir, body: &str) -> PathBuf {
+    let path = directory.path().join("program");
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+async fn with(body: &str, deadline: Duration) -> Result<Vec<u8>, Undeveloped> {
+    let directory = TempDir::new().unwrap();
+    let program = script(&directory, body);
+    one(&program, vec![0; 1 << 20], 1 << 20, deadline).await
+}
+
+#[tokio::test]
+async fn a_darkroom_that_is_not_there_is_unavailable() {
+    let nowhere = Path::new("/nonexistent/gatehouse");
+    let answer = one(nowhere, Vec::new(), 1, DEADLINE).await;
+    assert_eq!(answer, Err(Undeveloped::Unavailable));
+}
+
+#[tokio::test]
+async fn a_darkroom_that_hangs_or_never_reads_is_ended_at_the_deadline() {
+    for body in [
+        "exec sleep 60",
+        "cat > /dev/null; exec sleep 60",
+        "exec yes",
+    ] {
+        let began = Instant::now();
+        let answer = with(body, SOON).await;
+        // `yes` says more than a preview can be long.
+        let expected = if body == "exec yes" {
+            Undeveloped::Unavailable
+        } else {
+            Undeveloped::TimedOut
+        };
+        assert_eq!(answer, Err(expected), "{body}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_darkroom_says_counts_only_if_it_ends_well_and_it_is_a_preview() {
+    let jpeg = r"cat > /dev/null; printf 'P\377\330\377rest'";
+    let preview = [&[0xff, 0xd8, 0xff][..], b"rest"].concat();
+    let minute = Duration::from_mins(1);
+    assert_eq!(with(jpeg, minute).await, Ok(preview));
+    let undecodable = Undeveloped::Problem(ImageProblem::Undecodable);
+    for (body, expected) in [
+        (format!("{jpeg}; exit 1"), Undeveloped::Unavailable),
+        (format!("{jpeg}; exit 101"), undecodable),
+        (format!("{jpeg}; kill -9 $$"), Undeveloped::Unavailable),
+        (
+            "cat > /dev/null; printf 'P<html>'".to_owned(),
+            Undeveloped::Unavailable,
+        ),
+        ("exit 0".to_owned(), Undeveloped::Unavailable),
+        ("printf M".to_owned(), Undeveloped::NeedsMemory),
+        (
+            "printf Etoo_large".to_owned(),
+            Undeveloped::Problem(ImageProblem::TooLarge),
+        ),
+    ] {
+        assert_eq!(with(&body, minute).await, Err(expected), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_darkroom_gets_nothing_of_the_environment() {
+    let body = "cat > /dev/null; [ -z \"$HOME$CARGO$DATABASE_URL\" ] && printf M";
+    let answer = with(body, Duration::from_mins(1)).await;
+    assert_eq!(answer, Err(Undeveloped::NeedsMemory));
+}
