@@ -1,7 +1,8 @@
 //! The providers that sites can choose from: list.
 
 use domain::scope::Scope;
-use store::provider::{self, KnownProvider};
+use store::provider;
+pub use store::provider::KnownProvider;
 
 use crate::{Caller, Management, Refused};
 

@@ -4,6 +4,7 @@ mod conflict;
 mod fields;
 mod forbidden;
 mod noun;
+mod stored;
 
 use std::borrow::Cow;
 
@@ -73,7 +74,7 @@ pub enum Refused {
     Overloaded,
     /// The database refused a statement, failed or could not be reached.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(store::Error),
     /// A defect of Gatehouse. It was logged.
     #[error("Something went wrong on our side. Please try again.")]
     Internal,
