@@ -40,7 +40,7 @@ async fn a_key_is_created_shown_once_and_disabled(pool: PgPool) {
     let example = format!("\"api_key\": \"{secret}\"");
     let pre = between(&created.text, "<pre>", "</pre>");
     assert!(pre.replace("&#34;", "\"").contains(&example), "{pre}");
-    assert_eq!(audited(&pool, "site_key.create").await.len(), 1);
+    assert_eq!(audited(&pool, "key.create").await.len(), 1);
 
     let listed = admin.get(&path).await.text;
     assert!(!listed.contains(secret), "it is shown once");
@@ -76,7 +76,7 @@ async fn a_key_is_created_shown_once_and_disabled(pool: PgPool) {
     let done = admin.post(&disable, &form(&[("typed", &key.hint)])).await;
     assert_eq!(done.leads_to(), format!("{path}?done=key-disabled"));
     assert!(keys(&stage, forum).await[0].disabled_at.is_some());
-    assert_eq!(audited(&pool, "site_key.disable").await.len(), 1);
+    assert_eq!(audited(&pool, "key.disable").await.len(), 1);
     let listed = admin.get(done.leads_to()).await.text;
     assert!(listed.contains("<span class=\"badge\">disabled</span>"));
     assert!(listed.contains("The key was disabled."), "{listed}");
@@ -112,7 +112,7 @@ async fn all_keys_are_replaced_after_the_name_was_typed(pool: PgPool) {
     assert_eq!((now.len(), work.len()), (3, 1));
     assert!(secret.ends_with(&work[0].hint), "{secret}");
     assert_eq!(
-        audited(&pool, "site_key.rotate").await,
+        audited(&pool, "key.rotate").await,
         ["admin@market.example"]
     );
 }
