@@ -47,6 +47,8 @@ struct Step {
     name: &'static str,
     text: &'static str,
     is_done: bool,
+    /// Whether it is the first that is not done.
+    is_next: bool,
     /// Where it is done, for those who may.
     way: Option<(String, &'static str)>,
 }
@@ -71,7 +73,8 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let settings = &here.site.settings;
     let default = rule_groups::get(management, &caller, settings.default_rule_group).await?;
     let judge = groups.first().unwrap_or(&default);
-    let steps = steps(&frame, &here, (counts, readiness), judge, endpoints.first());
+    let works = endpoints.iter().find(|one| one.disabled_at.is_none());
+    let steps = steps(&frame, &here, (counts, readiness), judge, works);
     Ok(page::shown(&Overview {
         created: here.site.created_at.into(),
         on_failure: words::on_failure(settings.on_failure).name,
@@ -95,38 +98,47 @@ fn steps(
 ) -> [Step; 4] {
     let way = |scope, path, action| frame.may(scope).then_some((path, action));
     let hooks = here.team.path("webhooks");
-    let tested = match endpoint {
-        Some(endpoint) => format!("{hooks}/{}", endpoint.id),
-        None => hooks.clone(),
-    };
-    [
+    // Without an endpoint, there is nothing to test.
+    let test = endpoint.and_then(|endpoint| {
+        way(
+            Scope::WebhooksWrite,
+            format!("{hooks}/{}", endpoint.id),
+            "Test",
+        )
+    });
+    let rules = format!("{}/{}", here.team.path("rules"), judge.id);
+    let mut steps = [
         Step {
             name: "Create a key",
             text: "Your application sends it with each submission.",
             is_done: counts.keys > 0,
+            is_next: false,
             way: way(Scope::KeysWrite, here.path("keys"), "Keys"),
         },
         Step {
             name: "Write the first rule",
             text: "Rules decide what is approved, rejected or reviewed by a person.",
             is_done: readiness.has_rules,
-            way: way(
-                Scope::RulesWrite,
-                format!("{}/{}", here.team.path("rules"), judge.id),
-                "Rules",
-            ),
+            is_next: false,
+            way: way(Scope::RulesWrite, rules, "Rules"),
         },
         Step {
             name: "Add a webhook endpoint",
             text: "It is told each verdict. Without one, your application asks for the status.",
             is_done: counts.endpoints > 0,
+            is_next: false,
             way: way(Scope::WebhooksWrite, hooks, "Webhooks"),
         },
         Step {
             name: "Send a test ping",
             text: "It shows whether your receiver answers and verifies the signature.",
             is_done: readiness.is_tested,
-            way: way(Scope::WebhooksWrite, tested, "Test"),
+            is_next: false,
+            way: test,
         },
-    ]
+    ];
+    if let Some(next) = steps.iter_mut().find(|step| !step.is_done) {
+        next.is_next = true;
+    }
+    steps
 }

@@ -44,7 +44,10 @@ async fn the_page_tells_what_was_used_and_what_is_allowed(pool: PgPool) {
     assert!(shown.contains("class=\"bar warn\""), "{shown}");
     assert!(shown.contains("class=\"bar no\""), "{shown}");
     assert!(shown.contains("<dd>7,777</dd>"), "{shown}");
-    assert!(shown.contains("<td class=\"num\">12,345</td>"), "{shown}");
+    assert!(
+        shown.contains("<td class=\"num\" data-label=\"Submissions\">12,345</td>"),
+        "{shown}"
+    );
     assert!(shown.contains(ESCAPED), "{shown}");
     assert!(!shown.contains("<script>alert"), "{shown}");
 }

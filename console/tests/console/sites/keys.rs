@@ -34,7 +34,11 @@ async fn a_key_is_created_shown_once_and_disabled(pool: PgPool) {
 
     let created = admin.post(&path, "").await;
     assert_eq!(created.status, StatusCode::OK, "{}", created.text);
-    let secret = between(&created.text, "<code class=\"secret\">", "</code>");
+    let secret = between(
+        &created.text,
+        "<code class=\"secret\" id=\"secret\">",
+        "</code>",
+    );
     let [key] = keys(&stage, forum).await.try_into().unwrap();
     assert!(secret.ends_with(&key.hint), "{secret}");
     let example = format!("\"api_key\": \"{secret}\"");
@@ -108,13 +112,14 @@ async fn all_keys_are_replaced_after_the_name_was_typed(pool: PgPool) {
     assert!(rotated.text.contains("have stopped working"));
     let now = keys(&stage, forum).await;
     let work: Vec<&KeyRecord> = now.iter().filter(|key| key.disabled_at.is_none()).collect();
-    let secret = between(&rotated.text, "<code class=\"secret\">", "</code>");
+    let secret = between(
+        &rotated.text,
+        "<code class=\"secret\" id=\"secret\">",
+        "</code>",
+    );
     assert_eq!((now.len(), work.len()), (3, 1));
     assert!(secret.ends_with(&work[0].hint), "{secret}");
-    assert_eq!(
-        audited(&pool, "key.rotate").await,
-        ["admin@market.example"]
-    );
+    assert_eq!(audited(&pool, "key.rotate").await, ["admin@market.example"]);
 }
 
 #[sqlx::test(migrations = false)]
