@@ -6,6 +6,7 @@ use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     id::TeamId,
+    limit::KEYS_OF_A_TEAM,
     plan::{PerMinute, SubscriptionState, TeamPerMinute},
 };
 use management::{
@@ -24,10 +25,8 @@ use crate::{
     visit::Visit,
 };
 
-/// All keys of a team together may make so many times the requests of one key, unless the plan says otherwise.
-const KEYS_TOGETHER: i64 = 10;
-
-/// How long submissions are still accepted when a subscription is past due.
+/// How long submissions are still accepted when a subscription is past due, as the statement says that accepts them
+/// (`store/src/accept/insert.rs`).
 const GRACE: TimeDelta = TimeDelta::days(7);
 
 #[derive(Template)]
@@ -180,5 +179,5 @@ pub(crate) async fn plan(
 
 /// What all keys of a team together may do in a minute.
 fn together(one: PerMinute, named: Option<i64>) -> String {
-    grouped(named.unwrap_or(one.get() * KEYS_TOGETHER))
+    grouped(named.unwrap_or(one.get() * i64::from(KEYS_OF_A_TEAM)))
 }

@@ -1,9 +1,10 @@
 //! The first page of a site: what it is, and what it still needs.
 
-use domain::role::Role;
+use domain::{id::TeamId, reach::Reach, role::Role};
 use management::Caller;
 use poem::http::StatusCode;
 use sqlx::PgPool;
+use store::site::readiness;
 use uuid::Uuid;
 
 use super::{ESCAPED, HOSTILE, assert_unknown, site};
@@ -113,4 +114,22 @@ async fn the_pages_of_a_foreign_site_are_as_those_of_none(pool: PgPool) {
         "/secret/rotate",
     ];
     assert_unknown(&stage, &mut admin, &places).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn nothing_is_counted_beyond_the_reach_of_the_caller(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    let forum = site(&stage, "Forum").await;
+    let mut conn = pool.acquire().await.unwrap();
+    let other = TeamId::from_uuid(Uuid::now_v7());
+    for (reach, found) in [
+        (Reach::Everything, true),
+        (Reach::Team(stage.team), true),
+        (Reach::Team(other), false),
+    ] {
+        let counts = readiness::counts(&mut conn, reach, &[forum]).await;
+        let ready = readiness::readiness(&mut conn, reach, forum).await;
+        assert_eq!(counts.unwrap().len(), usize::from(found), "{reach:?}");
+        assert_eq!(ready.unwrap().is_some(), found, "{reach:?}");
+    }
 }
