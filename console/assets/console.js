@@ -22,6 +22,16 @@ addEventListener("pageshow", () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+// A button copies the text of an element, where the browser can. Without scripts, a press on the text selects all of it.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  if (!navigator.clipboard) break;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
+
 // Keys: an element with data-key is pressed, or focused if it is a field. Nothing happens while somebody types.
 const field = (element) => element.closest("input, textarea, select");
 addEventListener("keydown", (event) => {

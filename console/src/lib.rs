@@ -9,6 +9,7 @@ mod assets;
 mod cookie;
 mod door;
 mod form;
+mod number;
 mod page;
 mod problems;
 mod protection;
@@ -19,6 +20,7 @@ mod sites;
 mod start;
 mod time;
 mod trouble;
+mod usage;
 mod visit;
 mod words;
 

@@ -1,6 +1,6 @@
 //! What is wrong with a form, shown at its fields.
 
-use management::{FieldProblem, Refused};
+use management::{Conflict, FieldProblem, Refused};
 
 use crate::trouble::Trouble;
 
@@ -23,6 +23,11 @@ impl Problems {
                 fields: fields.problems,
                 whole: Vec::new(),
             }),
+            Refused::Conflict(Conflict::NameTaken, text) => {
+                let mut problems = Self::default();
+                problems.add("name", text);
+                Ok(problems)
+            }
             refused @ (Refused::Invalid(_)
             | Refused::Conflict(..)
             | Refused::TooManyPings { .. }
@@ -32,6 +37,11 @@ impl Problems {
             }),
             other => Err(other.into()),
         }
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn are_none(&self) -> bool {
+        self.fields.is_empty() && self.whole.is_empty()
     }
 
     /// Adds a mistake. The message is a sentence, or continues one that begins with the field's name: `must be ...`.

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use domain::scope::Scope::{SitesRead, SitesWrite};
+use domain::scope::Scope::{
+    KeysRead, KeysWrite, SitesRead, SitesWrite, UsageRead, WebhooksRead, WebhooksWrite,
+};
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
     account, assets, door,
     router::{Needs, Screen, get, post},
-    sites, start,
+    sites, start, usage,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -65,5 +67,21 @@ pub(crate) fn all() -> Vec<Screen> {
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
         post("/t/{team}/sites/new", Scope(SitesWrite), sites::new::create),
+        get("/t/{team}/sites/{site}", Scope(SitesRead), sites::overview::show),
+        get("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::show),
+        post("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::save),
+        post("/t/{team}/sites/{site}/groups", Scope(SitesWrite), sites::groups::attach),
+        post("/t/{team}/sites/{site}/groups/{group}/detach", Scope(SitesWrite), sites::groups::detach),
+        get("/t/{team}/sites/{site}/keys", Scope(KeysRead), sites::keys::list),
+        post("/t/{team}/sites/{site}/keys", Scope(KeysWrite), sites::keys::create),
+        get("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::show),
+        post("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::rotate),
+        get("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::show),
+        post("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::disable),
+        get("/t/{team}/sites/{site}/secret", Scope(WebhooksRead), sites::secret::show),
+        get("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::check),
+        post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::rotate),
+
+        get("/t/{team}/usage", Scope(UsageRead), usage::show),
     ]
 }

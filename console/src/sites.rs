@@ -1,11 +1,22 @@
 //! The sites of a team.
 
+pub(crate) mod groups;
+mod here;
+pub(crate) mod keys;
 pub(crate) mod new;
+pub(crate) mod overview;
+pub(crate) mod secret;
+pub(crate) mod settings;
+mod words;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use askama::Template;
-use management::sites::{self, ManagedSite};
+use domain::id::{RuleGroupId, SiteId};
+use management::{
+    rule_groups,
+    sites::{self, Counts, ManagedSite, Page},
+};
 
 use crate::{
     page::{self, At, Frame, pager},
@@ -13,24 +24,86 @@ use crate::{
     visit::Visit,
 };
 
+/// Rule groups that are known by name in lists.
+const NAMED_GROUPS: i64 = 200;
+
 #[derive(Template)]
 #[template(path = "sites.html")]
 struct List {
     frame: Frame,
     team: At,
-    sites: Vec<ManagedSite>,
+    cards: Vec<Card>,
     /// The address of the next page.
     next: Option<String>,
+}
+
+/// What a list shows of a site.
+struct Card {
+    site: ManagedSite,
+    keys: i64,
+    endpoints: i64,
+    /// The names of the first rule groups that judge.
+    groups: Vec<String>,
+    /// How many groups judge besides.
+    more_groups: usize,
+    on_failure: &'static str,
+}
+
+impl Card {
+    /// Group names of a card.
+    const NAMES: usize = 3;
+
+    fn new(
+        site: ManagedSite,
+        counts: &HashMap<SiteId, Counts>,
+        names: &HashMap<RuleGroupId, String>,
+    ) -> Self {
+        let settings = &site.settings;
+        let judge = match settings.rule_groups.as_slice() {
+            [] => std::slice::from_ref(&settings.default_rule_group),
+            attached => attached,
+        };
+        let known = judge.iter().filter_map(|group| names.get(group));
+        let groups: Vec<String> = known.take(Self::NAMES).cloned().collect();
+        let counts = counts.get(&site.id);
+        Self {
+            keys: counts.map_or(0, |counts| counts.keys),
+            endpoints: counts.map_or(0, |counts| counts.endpoints),
+            more_groups: judge.len() - groups.len(),
+            groups,
+            on_failure: words::on_failure(settings.on_failure).name,
+            site,
+        }
+    }
 }
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
-    let sites = sites::list(&visit.management, &caller, pager::asked(&visit)).await?;
+    let management = &visit.management;
+    let sites = sites::list(management, &caller, pager::asked(&visit)).await?;
+    let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
+    let counts = sites::counts(management, &caller, &ids).await?;
+    let counts = counts
+        .into_iter()
+        .map(|counts| (counts.site, counts))
+        .collect();
+    let first = Page {
+        after: None,
+        limit: NAMED_GROUPS,
+    };
+    let names = rule_groups::list(management, &caller, first).await?;
+    let names = names
+        .into_iter()
+        .map(|group| (group.id, group.name))
+        .collect();
     Ok(page::shown(&List {
         frame: Frame::of(&visit, At::Team(team), "sites").await?,
         team: At::Team(team),
         next: pager::next(&visit, &sites, |site| site.id),
-        sites,
+        cards: sites
+            .into_iter()
+            .map(|site| Card::new(site, &counts, &names))
+            .collect(),
     }))
 }

@@ -11,8 +11,9 @@ use domain::{
     scope::Scope,
 };
 use serde_json::Value;
+pub use store::endpoint::owned::Endpoint;
 use store::{
-    endpoint::owned::{self, Endpoint},
+    endpoint::owned,
     jobs,
     page::Page,
     seal::{self, MasterKey},

@@ -1,7 +1,8 @@
 //! The providers that sites can choose from: list.
 
 use domain::scope::Scope;
-use store::provider::{self, Condition, KnownProvider, Recent};
+pub use store::provider::KnownProvider;
+use store::provider::{self, Condition, Recent};
 
 use crate::{Caller, Management, Refused};
 

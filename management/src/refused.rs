@@ -5,6 +5,7 @@ mod fields;
 mod forbidden;
 mod no_image;
 mod noun;
+mod stored;
 
 use std::borrow::Cow;
 
@@ -84,7 +85,7 @@ pub enum Refused {
     NoDarkroom,
     /// The database refused a statement, failed or could not be reached.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(store::Error),
     /// A defect of Gatehouse. It was logged.
     #[error("Something went wrong on our side. Please try again.")]
     Internal,

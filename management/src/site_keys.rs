@@ -1,5 +1,6 @@
 //! Site keys: list, create, rotate, read, disable.
 
+use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
     id::{SiteId, SiteKeyId, TeamId},
@@ -7,10 +8,8 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
-use store::{
-    page::Page,
-    site::{self, keys::KeyRecord},
-};
+pub use store::site::keys::KeyRecord;
+use store::{page::Page, site};
 
 use crate::{Caller, Change, Management, Noun, Refused, Session, created, sites};
 
@@ -36,6 +35,22 @@ pub async fn list(
     let mut session = management.read(caller, Scope::KeysRead).await?;
     sites::require(&mut session, site).await?;
     Ok(site::keys::list(session.conn(), site, page).await?)
+}
+
+/// In which minutes these keys of a site were last used. Keys that were never used are missing.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn last_used(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    keys: &[KeyRecord],
+) -> Result<Vec<(SiteKeyId, DateTime<Utc>)>, Refused> {
+    let mut session = management.read(caller, Scope::KeysRead).await?;
+    sites::require(&mut session, site).await?;
+    let keys: Vec<SiteKeyId> = keys.iter().map(|key| key.id).collect();
+    Ok(site::keys::last_used(session.conn(), site, &keys).await?)
 }
 
 /// A site's key.

@@ -1,6 +1,7 @@
 //! Sites: list, create, read, change.
 
 mod checks;
+mod readiness;
 
 use domain::{
     audit::Action,
@@ -16,7 +17,10 @@ use store::{rule_group, seal, site};
 use crate::{Caller, Change, Management, Noun, Refused, Session, created, difference};
 use checks::{require_groups, require_providers, unknown_group};
 
-pub use checks::MOST_GROUPS;
+pub use self::{
+    checks::{MOST_GROUPS, MOST_PROVIDERS},
+    readiness::{Counts, Readiness, counts, readiness},
+};
 
 /// A site that was just created.
 #[derive(Debug)]

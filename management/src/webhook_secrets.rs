@@ -4,13 +4,8 @@ use chrono::{DateTime, Utc};
 use domain::{audit::Action, event::timestamp, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
 use serde::Serialize;
 use serde_json::json;
-use store::{
-    seal,
-    site::{
-        self,
-        webhook_secret::{Rotated, Standing},
-    },
-};
+pub use store::site::webhook_secret::{Rotated, Standing};
+use store::{seal, site};
 
 use crate::{Caller, Change, Management, Noun, Refused, sites};
 
@@ -42,7 +37,8 @@ impl Dropped {
         }
     }
 
-    fn by(before: &Standing) -> Option<Self> {
+    /// The secret that a rotation drops while the secrets are in this state.
+    pub fn by(before: &Standing) -> Option<Self> {
         if before.next_at.is_some() {
             Some(Self::Next)
         } else if before.previous_until.is_some() {

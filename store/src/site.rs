@@ -6,6 +6,7 @@
 
 mod create;
 pub mod keys;
+pub mod readiness;
 pub mod settings;
 mod snapshot;
 pub mod webhook_secret;

@@ -169,6 +169,7 @@ impl From<Conflict> for Code {
             Conflict::BacktestRunning => Self::BacktestRunning,
             Conflict::ScanRunning => Self::ScanRunning,
             Conflict::RecoveryRunning => Self::RecoveryRunning,
+            Conflict::NameTaken => Self::NameTaken,
             Conflict::LimitReached => Self::LimitReached,
             Conflict::LastOwner => Self::LastOwner,
             Conflict::AlreadyMember => Self::AlreadyMember,

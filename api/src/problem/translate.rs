@@ -82,19 +82,11 @@ impl From<store::Error> for Refusal {
                 error!(%error, "a stored value cannot be read");
                 Self::internal()
             }
-            store::Error::NameTaken => Self::new(
-                Code::NameTaken,
-                "Another one has this name already; names are unique.",
-            ),
-            store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
-            store::Error::LimitReached(limit) => Self::new(Code::LimitReached, limit.to_string()),
-            store::Error::TooManyDeleted(deleted) => Self::new(
-                Code::LimitReached,
-                format!(
-                    "The site has deleted {deleted} webhook endpoints whose deliveries are still kept, which is the most. Change an \
-                     endpoint that exists, or wait until the retention has removed the deliveries of deleted ones."
-                ),
-            ),
+            // None of these stays an error of the store.
+            error @ (store::Error::NameTaken
+            | store::Error::UnknownPlan
+            | store::Error::LimitReached(_)
+            | store::Error::TooManyDeleted(_)) => Refused::from(error).into(),
         }
     }
 }

@@ -7,6 +7,12 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "factor-removed" => "The second factor was removed.",
         "session-ended" => "The session was ended.",
         "sessions-ended" => "All your other sessions were ended.",
+        "site-saved" => {
+            "The settings were saved. They apply to everything that is submitted from now on."
+        }
+        "group-attached" => "The rule group was attached. It judges what is submitted from now on.",
+        "group-detached" => "The rule group was detached.",
+        "key-disabled" => "The key was disabled. It does not work any more.",
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! The part of a page that is the same everywhere: the navigation, the person, and what was just done.
 
 use domain::{role::Role, scope::Scope};
-use management::account::mine;
+use management::{Refused, account::mine};
 
 use super::{done::done, places::At};
 use crate::{trouble::Trouble, visit::Visit};
@@ -103,6 +103,18 @@ impl Frame {
             scopes,
             done: done(visit.query.get("done")),
         })
+    }
+
+    /// Refuses a page of forms that would all be refused.
+    ///
+    /// # Errors
+    /// The person may not do this here.
+    pub(crate) fn require(&self, scope: Scope) -> Result<(), Trouble> {
+        match &self.open {
+            Some(open) if !self.may(scope) => Err(Refused::beyond_own(open.role, scope).into()),
+            Some(_) => Ok(()),
+            None => Err(Trouble::NoSuchPage),
+        }
     }
 
     /// Whether the person may do this here. Nobody sees a button that would be refused.

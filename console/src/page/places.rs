@@ -68,6 +68,7 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
     place("Sites", "sites", "sites", Scope::SitesRead),
+    Place { heading: Some("Team"), ..place("Usage and plan", "usage", "usage", Scope::UsageRead) },
 ];
 
 #[rustfmt::skip]

@@ -7,3 +7,4 @@ mod door;
 mod first;
 mod protection;
 mod sites;
+mod usage;

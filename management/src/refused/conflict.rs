@@ -35,6 +35,8 @@ pub enum Conflict {
     ScanRunning,
     /// The endpoint has a recovery that has not ended.
     RecoveryRunning,
+    /// Another one has this name.
+    NameTaken,
     /// The limit for these is reached.
     LimitReached,
     /// The team would have no owner.

@@ -12,7 +12,7 @@ use crate::{FieldFault, Refused};
 pub const MOST_GROUPS: usize = 50;
 
 /// The most providers that a site can have. In the worst case, a text is sent to all of them.
-pub(super) const MOST_PROVIDERS: usize = 20;
+pub const MOST_PROVIDERS: usize = 20;
 
 /// Refuses groups of other teams, as if they did not exist.
 pub(super) async fn require_groups(

@@ -1,6 +1,7 @@
 //! The keys with which applications submit for a site: create, rotate, list, disable.
 
 mod read;
+mod used;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -13,7 +14,10 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::read::{find, list};
+pub use self::{
+    read::{find, list},
+    used::last_used,
+};
 use super::create::team_of;
 use crate::{Error, plan::limit};
 

@@ -1,0 +1,106 @@
+//! The keys of a site: with which applications submit.
+
+pub(crate) mod disable;
+pub(crate) mod rotate;
+
+use std::{collections::HashMap, sync::Arc};
+
+use askama::Template;
+use domain::id::SiteKeyId;
+use management::site_keys::{self, IssuedKey, KeyRecord};
+use poem::{Response, http::StatusCode};
+
+use super::here::{Here, Tab};
+use crate::{
+    page::{self, Frame, pager},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "sites/keys.html")]
+struct List {
+    frame: Frame,
+    here: Here,
+    rows: Vec<Row>,
+    next: Option<String>,
+    problems: Problems,
+}
+
+/// A key.
+struct Row {
+    id: SiteKeyId,
+    hint: String,
+    created: Moment,
+    /// The minute in which it was last used.
+    used: Option<Moment>,
+    disabled: Option<Moment>,
+}
+
+/// A key that was just created, shown once.
+#[derive(Template)]
+#[template(path = "sites/keys/issued.html")]
+struct Issued {
+    frame: Frame,
+    here: Here,
+    secret: String,
+    /// Whether all other keys stopped working.
+    has_replaced: bool,
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    match site_keys::create(&visit.management, &caller, visit.id("site")?).await {
+        Ok(issued) => show_once(&visit, &issued, false).await,
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+/// The secret is shown once, so this page is the answer itself and has no address.
+async fn show_once(visit: &Visit, issued: &IssuedKey, has_replaced: bool) -> Answer {
+    let (frame, here) = Here::of(visit, Tab::Keys).await?;
+    Ok(page::shown(&Issued {
+        frame,
+        here,
+        secret: issued.secret.expose().to_owned(),
+        has_replaced,
+    }))
+}
+
+async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
+    let (frame, here) = Here::of(visit, Tab::Keys).await?;
+    let caller = visit.caller(Some(visit.team()?))?;
+    let (management, site) = (&visit.management, here.site.id);
+    let keys = site_keys::list(management, &caller, site, pager::asked(visit)).await?;
+    let used = site_keys::last_used(management, &caller, site, &keys).await?;
+    let used: HashMap<_, _> = used.into_iter().collect();
+    let next = pager::next(visit, &keys, |key| key.id);
+    let row = |key: KeyRecord| Row {
+        id: key.id,
+        hint: key.hint,
+        created: key.created_at.into(),
+        used: used.get(&key.id).copied().map(Moment::from),
+        disabled: key.disabled_at.map(Moment::from),
+    };
+    let mut rows: Vec<Row> = keys.into_iter().map(row).collect();
+    // Keys that work come first.
+    rows.sort_by_key(|row| row.disabled.is_some());
+    let page = List {
+        frame,
+        here,
+        rows,
+        next,
+        problems,
+    };
+    Ok(page::html(status, &page))
+}

@@ -1,0 +1,144 @@
+//! A site: what it is, what judges, where its webhooks go, and what it still needs.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::scope::Scope;
+use management::{
+    endpoints::{self, Endpoint},
+    rule_groups::{self, Group, attachments},
+    sites::{self, Counts, Page, Readiness},
+};
+
+use super::{
+    here::{Here, Tab},
+    words,
+};
+use crate::{
+    page::{self, Frame},
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Endpoints that the page names.
+const ENDPOINTS: i64 = 10;
+
+#[derive(Template)]
+#[template(path = "sites/overview.html")]
+struct Overview {
+    frame: Frame,
+    here: Here,
+    created: Moment,
+    counts: Counts,
+    /// What the site still needs; none once it has everything.
+    steps: Option<[Step; 4]>,
+    /// The groups that are attached.
+    groups: Vec<Group>,
+    /// The group that judges if none is attached.
+    default: Group,
+    endpoints: Vec<Endpoint>,
+    on_failure: &'static str,
+    vocabulary: &'static str,
+}
+
+/// A step from a new site to one that works.
+struct Step {
+    name: &'static str,
+    text: &'static str,
+    is_done: bool,
+    /// Whether it is the first that is not done.
+    is_next: bool,
+    /// Where it is done, for those who may.
+    way: Option<(String, &'static str)>,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    let (frame, here) = Here::of(&visit, Tab::Overview).await?;
+    let caller = visit.caller(Some(visit.team()?))?;
+    let (management, site) = (&visit.management, here.site.id);
+    let counts = sites::counts(management, &caller, &[site]).await?;
+    let counts = counts.first().copied().unwrap_or(Counts {
+        site,
+        keys: 0,
+        endpoints: 0,
+    });
+    let readiness = sites::readiness(management, &caller, site).await?;
+    let first = Page {
+        after: None,
+        limit: ENDPOINTS,
+    };
+    let endpoints = endpoints::list(management, &caller, site, first).await?;
+    let groups = attachments::list(management, &caller, site).await?;
+    let settings = &here.site.settings;
+    let default = rule_groups::get(management, &caller, settings.default_rule_group).await?;
+    let judge = groups.first().unwrap_or(&default);
+    let works = endpoints.iter().find(|one| one.disabled_at.is_none());
+    let steps = steps(&frame, &here, (counts, readiness), judge, works);
+    Ok(page::shown(&Overview {
+        created: here.site.created_at.into(),
+        on_failure: words::on_failure(settings.on_failure).name,
+        vocabulary: words::vocabulary(settings.status_vocabulary).hint,
+        steps: (!steps.iter().all(|step| step.is_done)).then_some(steps),
+        frame,
+        here,
+        counts,
+        groups,
+        default,
+        endpoints,
+    }))
+}
+
+fn steps(
+    frame: &Frame,
+    here: &Here,
+    (counts, readiness): (Counts, Readiness),
+    judge: &Group,
+    endpoint: Option<&Endpoint>,
+) -> [Step; 4] {
+    let way = |scope, path, action| frame.may(scope).then_some((path, action));
+    let hooks = here.team.path("webhooks");
+    // Without an endpoint, there is nothing to test.
+    let test = endpoint.and_then(|endpoint| {
+        way(
+            Scope::WebhooksWrite,
+            format!("{hooks}/{}", endpoint.id),
+            "Test",
+        )
+    });
+    let rules = format!("{}/{}", here.team.path("rules"), judge.id);
+    let mut steps = [
+        Step {
+            name: "Create a key",
+            text: "Your application sends it with each submission.",
+            is_done: counts.keys > 0,
+            is_next: false,
+            way: way(Scope::KeysWrite, here.path("keys"), "Keys"),
+        },
+        Step {
+            name: "Write the first rule",
+            text: "Rules decide what is approved, rejected or reviewed by a person.",
+            is_done: readiness.has_rules,
+            is_next: false,
+            way: way(Scope::RulesWrite, rules, "Rules"),
+        },
+        Step {
+            name: "Add a webhook endpoint",
+            text: "It is told each verdict. Without one, your application asks for the status.",
+            is_done: counts.endpoints > 0,
+            is_next: false,
+            way: way(Scope::WebhooksWrite, hooks, "Webhooks"),
+        },
+        Step {
+            name: "Send a test ping",
+            text: "It shows whether your receiver answers and verifies the signature.",
+            is_done: readiness.is_tested,
+            is_next: false,
+            way: test,
+        },
+    ];
+    if let Some(next) = steps.iter_mut().find(|step| !step.is_done) {
+        next.is_next = true;
+    }
+    steps
+}

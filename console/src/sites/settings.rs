@@ -1,0 +1,167 @@
+//! The settings of a site, and the rule groups that judge for it.
+
+mod values;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::id::RuleGroupId;
+use management::{
+    plans::Terms,
+    providers,
+    rule_groups::{self, Group, attachments},
+    sites::{self, Page, Settings},
+};
+use poem::{Response, http::StatusCode};
+
+use self::values::Values;
+use super::{
+    here::{Here, Tab},
+    words::{self, Choice},
+};
+use crate::{
+    number::grouped,
+    page::{self, Frame},
+    problems::Problems,
+    router::Answer,
+    trouble::Trouble,
+    usage,
+    visit::Visit,
+};
+
+/// Rule groups that are offered.
+const GROUPS: i64 = 200;
+
+/// Fields of this page. What is wrong with anything else is told above the form.
+const FIELDS: &[&str] = &[
+    "name",
+    "on_failure",
+    "status_vocabulary",
+    "providers",
+    "policy",
+    "answer_cache_seconds",
+    "submissions_per_minute",
+    "status_queries_per_minute",
+    "image_retention_days",
+    "webhook_retention_days",
+    "default_rule_group_id",
+    "group",
+];
+
+#[derive(Template)]
+#[template(path = "sites/settings.html")]
+struct Form {
+    frame: Frame,
+    here: Here,
+    values: Values,
+    problems: Problems,
+    on_failures: Vec<Choice>,
+    vocabularies: Vec<Choice>,
+    /// What the team's plan allows.
+    plan: Option<Terms>,
+    /// Names of providers that can be chosen.
+    providers: Vec<String>,
+    /// The choices of providers: the first is asked first.
+    places: Vec<String>,
+    /// Groups that can be the default one.
+    defaults: Vec<Group>,
+    /// Groups that are attached.
+    attached: Vec<Group>,
+    /// Groups that are not.
+    others: Vec<Group>,
+    /// Whether the team has groups that are not offered.
+    has_more: bool,
+}
+
+impl Form {
+    /// What the plan allows each key in a minute.
+    fn allowed(&self, queries: bool) -> String {
+        let Some(plan) = &self.plan else {
+            return "Your team has no plan.".to_owned();
+        };
+        let allowed = if queries {
+            plan.status_queries_per_minute
+        } else {
+            plan.submissions_per_minute
+        };
+        format!("Your plan allows {}.", grouped(allowed.get()))
+    }
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, None, Problems::default()).await
+}
+
+pub(crate) async fn save(visit: Arc<Visit>) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let values = Values::of_form(&visit.form);
+    let problems = match values.parsed() {
+        Ok(parsed) => {
+            let edit = |settings: Settings| parsed.applied_to(settings);
+            let site = visit.id("site")?;
+            match sites::update(&visit.management, &caller, site, edit).await {
+                Ok(_) => return Ok(page::see_other(format!("{}?done=site-saved", visit.path()))),
+                Err(refused) => Problems::of(refused)?,
+            }
+        }
+        Err(problems) => problems,
+    };
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    page(&visit, status, Some(values), problems).await
+}
+
+/// The page, with what was typed, or else with the present settings.
+pub(super) async fn page(
+    visit: &Visit,
+    status: StatusCode,
+    typed: Option<Values>,
+    problems: Problems,
+) -> Result<Response, Trouble> {
+    let (frame, here) = Here::of(visit, Tab::Settings).await?;
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let (management, settings) = (&visit.management, &here.site.settings);
+    let first = Page {
+        after: None,
+        limit: GROUPS,
+    };
+    let groups = rule_groups::list(management, &caller, first).await?;
+    let attached = attachments::list(management, &caller, here.site.id).await?;
+    let mut defaults = groups.clone();
+    let present = settings.default_rule_group;
+    if !defaults.iter().any(|group| group.id == present) {
+        defaults.push(rule_groups::get(management, &caller, present).await?);
+    }
+    let known = providers::list(management, &caller).await?;
+    let values = typed.unwrap_or_else(|| Values::of_settings(settings));
+    let mut names: Vec<String> = known.into_iter().map(|provider| provider.name).collect();
+    for chosen in &values.providers {
+        if !names.contains(chosen) {
+            names.push(chosen.clone());
+        }
+    }
+    let page = Form {
+        on_failures: words::on_failures(),
+        vocabularies: words::vocabularies(),
+        plan: usage::plan(visit, team).await?.map(|(_, plan)| plan.terms),
+        places: values.places(names.len()),
+        has_more: i64::try_from(groups.len()) == Ok(GROUPS),
+        others: besides(groups, &attached),
+        providers: names,
+        frame,
+        here,
+        values,
+        problems,
+        defaults,
+        attached,
+    };
+    Ok(page::html(status, &page))
+}
+
+fn besides(groups: Vec<Group>, attached: &[Group]) -> Vec<Group> {
+    let attached: Vec<RuleGroupId> = attached.iter().map(|group| group.id).collect();
+    let groups = groups.into_iter();
+    groups
+        .filter(|group| !attached.contains(&group.id))
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! Settings of a site in words.
+
+use domain::media::{OnFailure, StatusVocabulary};
+
+/// A choice, and what it means.
+pub(crate) struct Choice {
+    pub(crate) value: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) hint: &'static str,
+}
+
+/// What happens to content that could not be checked.
+pub(crate) const fn on_failure(choice: OnFailure) -> Choice {
+    let (name, hint) = match choice {
+        OnFailure::Review => (
+            "Wait for a person",
+            "Nothing is published unchecked, and nothing is lost.",
+        ),
+        OnFailure::Reject => ("Reject", "Nothing is published unchecked."),
+        OnFailure::Approve => (
+            "Approve",
+            "Everything is published while providers fail, unless a rule asks for a review.",
+        ),
+    };
+    Choice {
+        value: choice.as_str(),
+        name,
+        hint,
+    }
+}
+
+/// How status queries spell the status.
+pub(crate) const fn vocabulary(choice: StatusVocabulary) -> Choice {
+    let (name, hint) = match choice {
+        StatusVocabulary::State => (
+            "Four states",
+            "pending, approved, rejected or pending_review.",
+        ),
+        StatusVocabulary::Completed => (
+            "Pending or completed",
+            "pending or completed, with the result in action.",
+        ),
+    };
+    Choice {
+        value: choice.as_str(),
+        name,
+        hint,
+    }
+}
+
+/// All choices for content that could not be checked.
+pub(crate) fn on_failures() -> Vec<Choice> {
+    OnFailure::ALL.iter().copied().map(on_failure).collect()
+}
+
+/// All spellings of the status.
+pub(crate) fn vocabularies() -> Vec<Choice> {
+    StatusVocabulary::ALL
+        .iter()
+        .copied()
+        .map(vocabulary)
+        .collect()
+}
