@@ -17,6 +17,7 @@ mod providers;
 mod recoveries;
 mod rule_groups;
 mod sites;
+mod statistics;
 mod subscriptions;
 mod teams;
 mod tokens;
@@ -45,6 +46,7 @@ type Nouns = (
     webhooks::Nouns,
     providers::Providers,
     media::Media,
+    statistics::Statistics,
     tokens::Tokens,
     people::Nouns,
     audit_log::AuditLog,
@@ -64,6 +66,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         webhooks::nouns(),
         providers::Providers,
         media::Media,
+        statistics::Statistics,
         tokens::Tokens,
         people::nouns(),
         audit_log::AuditLog,
@@ -94,6 +97,7 @@ fn described() -> Vec<document::Operation> {
         webhooks::described(),
         providers::described(),
         media::described(),
+        statistics::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),
@@ -130,6 +134,8 @@ enum Tag {
     Providers,
     /// Submitted items, with their analyses, verdicts and events.
     Media,
+    /// What happened, by hour and day.
+    Statistics,
     /// Credentials for this interface.
     Tokens,
     /// People who sign in: their roles, invitations and sessions.

@@ -17,12 +17,11 @@ pub mod slice;
 use queue::QueueName;
 use uuid::Uuid;
 
-pub(crate) use self::retention::forget_old;
 pub use self::{
     begin::{begin, lag},
     figures::{Figures, Outcomes},
-    report::{Bucket, Interval, Report, RuleMatches, Subject, TOP_RULES, report},
-    retention::DAYS,
+    report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report},
+    retention::{DAYS, forget_old},
 };
 use crate::{
     chain::Chain,

@@ -2,7 +2,10 @@
 //! depends on the hours only: at most 9,600 of them, whatever the number of sites.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::id::{RuleGroupId, RuleId, SiteId, TeamId};
+use domain::{
+    id::{RuleGroupId, RuleId, SiteId, TeamId},
+    statistics::Interval,
+};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -26,24 +29,6 @@ impl Subject {
             Self::Site(site) => site.as_uuid(),
             Self::Team(team) => team.as_uuid(),
             Self::Everything => EVERYTHING,
-        }
-    }
-}
-
-/// The length of a bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interval {
-    /// An hour.
-    Hour,
-    /// A day, in UTC.
-    Day,
-}
-
-impl Interval {
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
         }
     }
 }
@@ -159,7 +144,7 @@ async fn buckets(
         subject.id(),
         from,
         to,
-        interval.unit(),
+        interval.as_str(),
     )
     .fetch_all(conn)
     .await?;

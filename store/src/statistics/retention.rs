@@ -12,7 +12,7 @@ pub const DAYS: i32 = 400;
 
 /// Removes the figures that are too old, and returns how many rows that were. Other processes may
 /// do the same at the same time.
-pub(crate) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
+pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
     let hours = batches::until_none(|| forget_hours(pool)).await?;
     Ok(hours + batches::until_none(|| forget_rules(pool)).await?)
 }
