@@ -14,6 +14,7 @@ mod plans;
 mod recoveries;
 mod rule_groups;
 mod sites;
+mod statistics;
 mod subscriptions;
 mod teams;
 mod tokens;
