@@ -44,9 +44,8 @@ async fn figures_are_those_of_the_site_the_team_or_everything(pool: PgPool) {
     app.judge(&two, Status::Approved).await;
     app.add_up().await;
     let site = format!("/statistics?site_id={}&interval=hour", app.tenant.site);
-    let answer = member.get(&site).await;
-    assert_answers(&answer, "getStatistics", 200);
-    let report = answer.ok();
+    let report = member.get(&site).await.ok();
+    assert_answers("GET", "/statistics", &report);
     assert_eq!(report["site_id"], json!(app.tenant.site));
     assert_eq!(report["totals"]["accepted"], 2);
     assert_eq!(report["totals"]["reviews"]["opened"], 1);

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::tally::Tally;
 use crate::statistics::Figures;
 
-/// Rules with a row of their own, for each site or team and day. A row takes about 200 bytes.
+/// Rules with a row of their own, for each site or team and day. A row takes about 270 bytes.
 const RULES: i64 = 200;
 
 #[derive(Default)]
