@@ -3,7 +3,10 @@
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::management::document::{Operation, example};
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
 
 pub(in crate::management) fn described() -> Vec<Operation> {
     let report = json!({
@@ -24,6 +27,7 @@ pub(in crate::management) fn described() -> Vec<Operation> {
         "other_rule_matches": 0,
     });
     vec![Operation {
+        problems: &[Code::NotFound],
         answer: Some(report),
         ..Operation::new("getStatistics", Scope::MediaRead)
     }]

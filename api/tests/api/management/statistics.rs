@@ -85,7 +85,7 @@ async fn a_wrong_request_is_refused(pool: PgPool) {
         ("team_id=x", "team_id"),
     ] {
         let answer = member.get(&format!("/statistics?{query}")).await;
-        answer.blames("validation_error", &[field]);
+        answer.blames("invalid_request", &[field]);
     }
     let scopes = [Scope::SitesRead, Scope::UsageRead];
     let reader = app.caller(Some(app.tenant.team), &scopes).await;
