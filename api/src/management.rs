@@ -18,6 +18,7 @@ mod queues;
 mod recoveries;
 mod rule_groups;
 mod sites;
+mod statistics;
 mod subscriptions;
 mod teams;
 mod tokens;
@@ -47,6 +48,7 @@ type Nouns = (
     providers::Providers,
     queues::Nouns,
     media::Media,
+    statistics::Statistics,
     tokens::Tokens,
     people::Nouns,
     audit_log::AuditLog,
@@ -67,6 +69,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         providers::Providers,
         queues::nouns(),
         media::Media,
+        statistics::Statistics,
         tokens::Tokens,
         people::nouns(),
         audit_log::AuditLog,
@@ -98,6 +101,7 @@ fn described() -> Vec<document::Operation> {
         providers::described(),
         queues::described(),
         media::described(),
+        statistics::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),
@@ -136,6 +140,8 @@ enum Tag {
     Queues,
     /// Submitted items, with their analyses, verdicts and events.
     Media,
+    /// What happened, by hour and day.
+    Statistics,
     /// Credentials for this interface.
     Tokens,
     /// People who sign in: their roles, invitations and sessions.

@@ -34,6 +34,7 @@ pub mod scope;
 pub mod score;
 pub mod sign_in;
 pub mod signature;
+pub mod statistics;
 pub mod submission;
 pub mod text;
 pub mod throttle;

@@ -32,6 +32,7 @@ mod session;
 pub mod set_up;
 pub mod site_keys;
 pub mod sites;
+pub mod statistics;
 pub mod subscriptions;
 pub mod teams;
 pub mod tokens;

@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 40] = [
+const METRICS: [(Kind, &str, Unit, &str); 41] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -101,6 +101,12 @@ const METRICS: [(Kind, &str, Unit, &str); 40] = [
         "gatehouse_time_to_decision_seconds",
         Unit::Seconds,
         "Time from acceptance to the automatic verdict",
+    ),
+    (
+        Gauge,
+        "gatehouse_statistics_lag_seconds",
+        Unit::Seconds,
+        "Age of the time up to which everything is counted in the statistics",
     ),
     (
         Counter,

@@ -9,13 +9,13 @@ mod webhooks;
 use queue::QueueName;
 
 pub use self::{
-    chains::{BacktestJob, HashImportJob, HashScanJob, RecoveryJob},
+    chains::{BacktestJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob},
     media::MediaJob,
     subject::subject,
     webhooks::{DeliveryJob, TURNS, Turn},
 };
 pub(crate) use self::{
-    chains::{import, recover, replay, scan},
+    chains::{add_up, import, recover, replay, scan},
     media::{analyse, begin, judge, tell_and_begin},
     webhooks::{Pages, deliver},
 };
@@ -45,8 +45,11 @@ pub const HASH_SCANS: QueueName = QueueName::new("hash-scans");
 /// Deliveries that an endpoint has missed or lost are sent, slice by slice. Lane: the team.
 pub const RECOVERIES: QueueName = QueueName::new("recoveries");
 
+/// What happened is added up for statistics. One lane for the whole installation.
+pub const STATISTICS: QueueName = QueueName::new("statistics");
+
 /// Every queue. Those of an item's steps come first, in order.
-pub const ALL: [QueueName; 8] = [
+pub const ALL: [QueueName; 9] = [
     IMAGES,
     ANALYSIS,
     RULES,
@@ -55,11 +58,12 @@ pub const ALL: [QueueName; 8] = [
     HASH_IMPORTS,
     HASH_SCANS,
     RECOVERIES,
+    STATISTICS,
 ];
 
 /// How many jobs of a lane may run at once, over all processes, unless another cap is set. Queues
 /// that are not listed have no cap.
-pub const LANE_CAPS: [(QueueName, u32); 6] = [
+pub const LANE_CAPS: [(QueueName, u32); 7] = [
     // With this cap, slow servers of one team delay no other team's images.
     (IMAGES, 16),
     (WEBHOOKS, 32),
@@ -67,4 +71,5 @@ pub const LANE_CAPS: [(QueueName, u32); 6] = [
     (HASH_IMPORTS, 1),
     (HASH_SCANS, 1),
     (RECOVERIES, 1),
+    (STATISTICS, 1),
 ];

@@ -38,6 +38,7 @@ pub mod rule_group;
 pub mod schema;
 pub mod seal;
 pub mod site;
+pub mod statistics;
 pub mod status;
 pub mod subscription;
 pub mod team;

@@ -1,5 +1,7 @@
 //! The schema: migrations, and whether the database has the one that this binary was built for.
 
+mod indexes;
+
 use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
 
 use crate::Error;
@@ -26,6 +28,7 @@ pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
     for migrator in [&queue::MIGRATOR, &MIGRATOR] {
         migrator.run(&mut conn).await.map_err(sqlx::Error::from)?;
     }
+    indexes::create_missing(&mut conn).await?;
     Ok(conn.close().await?)
 }
 

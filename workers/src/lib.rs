@@ -1,5 +1,5 @@
-//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries, and
-//! imports and scans of hash lists. Each step loads what its job names and works outside of any
+//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries,
+//! imports and scans of hash lists, and statistics. Each step loads what its job names and works outside of any
 //! transaction. It returns an effect, which the queue applies when it finishes the job.
 
 pub mod analysis;
@@ -20,6 +20,7 @@ pub mod provider;
 pub mod recoveries;
 pub mod rules;
 mod slices;
+pub mod statistics;
 mod steps;
 mod telling;
 mod tls;
@@ -134,6 +135,11 @@ pub async fn run(
     let _announcing = (!items.is_empty()).then(|| {
         let announcing = announce(pool.clone(), queue.worker_id(), items, shutdown.clone());
         AbortOnDropHandle::new(tokio::spawn(announcing))
+    });
+    let statistics = settings.queues.contains(&jobs::STATISTICS);
+    let _statistics = statistics.then(|| {
+        let beginning = statistics::begin_regularly(pool.clone(), queue.clone());
+        AbortOnDropHandle::new(tokio::spawn(beginning))
     });
     let steps = Steps {
         judges: Judges::new(Groups::new(pool.clone(), rules)),

@@ -32,6 +32,7 @@ use crate::{
     recoveries::Recoverer,
     rules::{self, Judge, Verdicts},
     slices::{Slices, slice},
+    statistics::Summer,
     webhooks::{self, Courier},
 };
 
@@ -86,6 +87,7 @@ impl Steps {
                 self.chain(monitor, Scanner::new(self.pool.clone(), self.lists.clone()))
             }
             jobs::RECOVERIES => self.chain(monitor, Recoverer::new(self.pool.clone())),
+            jobs::STATISTICS => self.chain(monitor, Summer::new(self.pool.clone())),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }

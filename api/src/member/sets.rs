@@ -14,6 +14,7 @@ use domain::{
     role::Role,
     scope::Scope,
     score::Category,
+    statistics::Interval,
     webhook::DeliveryStatus,
 };
 use poem_openapi::registry::MetaSchema;
@@ -48,6 +49,7 @@ named_sets!(
     Decided as "HumanDecision": "What a moderator decided about an item, if one did.",
     DeliveryStatus as "DeliveryStatus": "The state of a delivery.",
     EventKind as "EventKind": "The kind of an event.",
+    Interval as "StatisticsInterval": "The length of a bucket. Days are days in UTC.",
     HashAlgorithm as "HashAlgorithm": "How images are compared: exactly, or by how they look.",
     ImageFormat as "ImageFormat": "The format of an image.",
     ListKind as "HashListKind": "What it means that an image is on the list.",

@@ -16,6 +16,7 @@ mod queues;
 mod recoveries;
 mod rule_groups;
 mod sites;
+mod statistics;
 mod subscriptions;
 mod teams;
 mod tokens;

@@ -15,6 +15,7 @@ use crate::{
     batches::{self, ROWS},
     delivery, hash_list, image, recovery,
     rule_group::{self, shadow},
+    statistics,
 };
 
 /// How long things are kept that are not needed for ever. Each site has settings of its own for
@@ -71,6 +72,9 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
         }
         if let Err(error) = answers::forget_old(&pool).await {
             warn!(%error, "could not remove old answers of providers; trying again later");
+        }
+        if let Err(error) = statistics::forget_old(&pool).await {
+            warn!(%error, "could not remove old statistics; trying again later");
         }
         if let Err(error) = hash_list::forget_old(&pool).await {
             warn!(%error, "could not delete the records of removed hashes; trying again later");

@@ -3,8 +3,9 @@
 use domain::id::{BacktestId, HashImportId, HashListId, HashScanId, RecoveryId, TeamId};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use super::{BACKTESTS, HASH_IMPORTS, HASH_SCANS, RECOVERIES};
+use super::{BACKTESTS, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS};
 
 /// A slice of a chain ([`chain`](crate::chain)) is tried this often. It reads and computes, so it
 /// fails only when Postgres or its process fails. Waiting for its turn is not an attempt.
@@ -38,6 +39,11 @@ pub struct RecoveryJob {
     pub recovery: RecoveryId,
 }
 
+/// The payload of [`STATISTICS`]: there is one such chain, and its progress is stored in the
+/// database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct StatisticsJob {}
+
 /// Replay the next slice.
 pub(crate) fn replay(backtest: BacktestId, team: TeamId) -> NewJob {
     slice(BACKTESTS, Lane(team.as_uuid()), &BacktestJob { backtest })
@@ -56,6 +62,11 @@ pub(crate) fn scan(scan: HashScanId, list: HashListId, team: Option<TeamId>) -> 
 /// Send the next slice.
 pub(crate) fn recover(recovery: RecoveryId, team: TeamId) -> NewJob {
     slice(RECOVERIES, Lane(team.as_uuid()), &RecoveryJob { recovery })
+}
+
+/// Add up the next slice.
+pub(crate) fn add_up() -> NewJob {
+    slice(STATISTICS, Lane(Uuid::nil()), &StatisticsJob {})
 }
 
 fn slice(queue: QueueName, lane: Lane, job: &impl Serialize) -> NewJob {

@@ -9,4 +9,5 @@ mod connections;
 mod hash_lists;
 mod management;
 mod rate;
+mod statistics;
 mod tenant;

@@ -1,0 +1,102 @@
+//! Indexes on tables that may be large when they get them. A migration would block all writers while
+//! it reads such a table. These are created concurrently, after the migrations.
+
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, PgConnection};
+use tokio::time::sleep;
+
+use crate::Error;
+
+/// An index: its name, its table, and what it contains.
+struct Index {
+    name: &'static str,
+    table: &'static str,
+    content: &'static str,
+}
+
+/// Statistics find rows by the transaction that stored them ([`crate::statistics`]). Numbers of
+/// transactions only grow, so a new entry goes to the last page. Rows from before migration 26 have
+/// no number and no entry.
+const INDEXES: [Index; 3] = [
+    Index {
+        name: "media_stored_by_idx",
+        table: "media",
+        content: "(stored_by) where stored_by is not null",
+    },
+    Index {
+        name: "verdicts_stored_by_idx",
+        table: "verdicts",
+        content: "(stored_by) where stored_by is not null",
+    },
+    Index {
+        name: "delivery_attempts_stored_by_idx",
+        table: "delivery_attempts",
+        content: "(stored_by) where stored_by is not null",
+    },
+];
+
+/// Reading a smaller table blocks its writers for less than a second, while a concurrent creation
+/// waits for every open transaction.
+const SMALL_BYTES: i64 = 64 * 1024 * 1024;
+
+/// The advisory lock of whoever creates them.
+const LOCK: i64 = 0x6761_7465_6964_7831;
+
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Creates the indexes that are missing. Several processes may try at once.
+pub(super) async fn create_missing(conn: &mut PgConnection) -> Result<(), Error> {
+    // Not a waiting lock: it would hold a snapshot, and a concurrent creation waits for all of these.
+    while !sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "is_ours!""#, LOCK)
+        .fetch_one(&mut *conn)
+        .await?
+    {
+        sleep(AGAIN).await;
+    }
+    // The lock ends with the connection.
+    for index in &INDEXES {
+        create(conn, index).await?;
+    }
+    Ok(())
+}
+
+async fn create(conn: &mut PgConnection, index: &Index) -> Result<(), Error> {
+    let Index {
+        name,
+        table,
+        content,
+    } = index;
+    let found = sqlx::query!(
+        r#"
+        select
+            (select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1)) as is_valid,
+            pg_relation_size(to_regclass($2)) <= $3 as "is_small!"
+        "#,
+        name,
+        table,
+        SMALL_BYTES,
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    match found.is_valid {
+        Some(true) => return Ok(()),
+        // The last try was interrupted.
+        Some(false) => run(conn, format!("drop index concurrently {name}")).await?,
+        None => {}
+    }
+    let how = if found.is_small { "" } else { "concurrently" };
+    run(
+        conn,
+        format!("create index {how} {name} on {table} {content}"),
+    )
+    .await
+}
+
+async fn run(conn: &mut PgConnection, statement: String) -> Result<(), Error> {
+    // All its parts are constants of this file.
+    sqlx::raw_sql(AssertSqlSafe(statement))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
