@@ -6,10 +6,14 @@
 
 mod account;
 mod assets;
+mod audit;
 mod cookie;
 mod door;
 mod form;
+mod origin;
 mod page;
+mod people;
+mod plans;
 mod problems;
 mod protection;
 mod qr;
@@ -17,7 +21,10 @@ mod router;
 mod routes;
 mod sites;
 mod start;
+mod subscriptions;
+mod teams;
 mod time;
+mod tokens;
 mod trouble;
 mod visit;
 
@@ -26,6 +33,7 @@ use std::sync::Arc;
 use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
 use shares::Proxies;
+use url::Url;
 
 pub use router::Needs;
 pub use routes::list as routes;
@@ -36,6 +44,9 @@ pub struct Console {
     pub management: Arc<Management>,
     /// Whose `X-Forwarded-For` names the client: sign-ins are throttled by the client's address.
     pub proxies: Proxies,
+    /// The URL under which people reach the console. Without it, links that people hand on begin with the host that the
+    /// browser asked.
+    pub public_url: Option<Url>,
 }
 
 /// The endpoint for the console's listener. It always answers: errors are pages.

@@ -1,10 +1,8 @@
 //! Plans: list, create, read, change.
 
 use domain::{audit::Action, id::PlanId, scope::Scope};
-use store::{
-    page::Page,
-    plan::{self, Plan, Terms},
-};
+pub use store::plan::{Plan, Terms};
+use store::{page::Page, plan};
 
 use crate::{Caller, Change, Management, Noun, Refused, created, difference};
 

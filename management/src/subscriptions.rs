@@ -1,7 +1,8 @@
 //! A team's subscription: read, replace.
 
 use domain::{audit::Action, id::TeamId, scope::Scope};
-use store::subscription::{self, Subscription, Wanted};
+use store::subscription;
+pub use store::subscription::{Subscription, Wanted};
 
 use crate::{Caller, Change, Management, Noun, Refused, difference};
 

@@ -1,7 +1,8 @@
 //! How much of its plan a team has used.
 
 use domain::{id::TeamId, scope::Scope};
-use store::usage::{self, Period};
+use store::usage;
+pub use store::usage::Period;
 
 use crate::{Caller, Management, Noun, Refused};
 

@@ -27,7 +27,16 @@ impl At {
     pub(crate) fn home(self) -> String {
         match self {
             Self::Team(_) => self.path("sites"),
-            Self::Instance | Self::Own => Self::Own.path(""),
+            Self::Instance => self.path("teams"),
+            Self::Own => self.path(""),
+        }
+    }
+
+    /// The team; none on the whole instance.
+    pub(crate) fn team(self) -> Option<TeamId> {
+        match self {
+            Self::Team(team) => Some(team),
+            Self::Instance | Self::Own => None,
         }
     }
 
@@ -65,11 +74,27 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
     }
 }
 
+/// The entry with a heading above it.
+const fn headed(heading: &'static str, place: Place) -> Place {
+    Place {
+        heading: Some(heading),
+        ..place
+    }
+}
+
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
     place("Sites", "sites", "sites", Scope::SitesRead),
+    headed("Team", place("People", "people", "people", Scope::PeopleRead)),
+    place("Tokens", "tokens", "token", Scope::TokensRead),
+    place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 
 #[rustfmt::skip]
 const INSTANCE: &[Place] = &[
+    place("Teams", "teams", "overview", Scope::TeamsRead),
+    place("Plans", "plans", "usage", Scope::PlansRead),
+    place("People", "people", "people", Scope::PeopleRead),
+    place("Tokens", "tokens", "token", Scope::TokensRead),
+    place("Audit log", "audit", "audit", Scope::AuditRead),
 ];

@@ -51,6 +51,7 @@ impl Stage {
         let endpoint = console(Console {
             management: Arc::clone(&management),
             proxies: Proxies::default(),
+            public_url: None,
         });
         Self {
             management,
