@@ -98,3 +98,50 @@ const INSTANCE: &[Place] = &[
     place("Tokens", "tokens", "token", Scope::TokensRead),
     place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::router::Needs;
+
+    #[test]
+    fn each_place_of_the_navigation_is_a_page_with_the_same_needs() {
+        let routes = crate::routes::list();
+        for at in [At::Team(TeamId::from_uuid(Uuid::nil())), At::Instance] {
+            assert!(!at.places().is_empty());
+            for place in at.places() {
+                let path = match at {
+                    At::Team(_) => format!("/t/{{team}}/{}", place.path),
+                    At::Instance => format!("/instance/{}", place.path),
+                    At::Own => unreachable!("nobody asks"),
+                };
+                let needs = routes
+                    .iter()
+                    .find(|(method, known, _)| *method == "GET" && *known == path)
+                    .map(|(_, _, needs)| *needs);
+                assert_eq!(needs, Some(Needs::Scope(place.scope)), "{path}");
+                assert_eq!(
+                    at.path(place.path)
+                        .replace(&Uuid::nil().to_string(), "{team}"),
+                    path
+                );
+            }
+            let home = at.home().replace(&Uuid::nil().to_string(), "{team}");
+            assert!(routes.iter().any(|(_, path, _)| *path == home), "{home}");
+        }
+    }
+
+    #[test]
+    fn each_icon_of_the_navigation_is_drawn() {
+        let icons = include_str!("../../assets/icons.svg");
+        for place in TEAM.iter().chain(INSTANCE) {
+            assert!(
+                icons.contains(&format!("id=\"{}\"", place.icon)),
+                "{}",
+                place.icon
+            );
+        }
+    }
+}
