@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use domain::{id::TeamId, plan::SubscriptionState, scope::Scope};
 use management::{
     Refused,
@@ -19,7 +19,7 @@ use crate::{
     plans::{self, number::grouped},
     problems::Problems,
     router::Answer,
-    time::Moment,
+    time::{self, Moment},
     visit::Visit,
 };
 
@@ -100,12 +100,8 @@ fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let parsed = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
-        .into_iter()
-        .find_map(|form| NaiveDateTime::parse_from_str(typed, form).ok());
-    parsed
-        .map(|at| Some(at.and_utc()))
-        .ok_or_else(|| Refused::field("started_at", "must be a UTC time, such as 2030-12-31T08:00"))
+    let wrong = || Refused::field("started_at", "must be a UTC time, such as 2030-12-31T08:00");
+    time::moment(typed).map(Some).ok_or_else(wrong)
 }
 
 async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {

@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn however_much_a_team_writes_little_is_shown() {
-        let long = "é".repeat(100_000);
-        let members: Map<String, Value> = (0..1_000)
+        let long = "é".repeat(3_000);
+        let members: Map<String, Value> = (0..60)
             .map(|number| (format!("{number}{long}"), Value::from(long.as_str())))
             .collect();
         for details in [
@@ -176,7 +176,7 @@ mod tests {
             assert!(address.chars().count() <= LONGEST_NAME);
         }
         let many = of(&serde_json::json!({ "created": members }).to_string());
-        assert_eq!(many.members.len() + many.left_out, 1_000);
+        assert_eq!(many.members.len() + many.left_out, 60);
         assert!(many.members[0].after.cut > 0);
     }
 

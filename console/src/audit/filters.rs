@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     page::{At, Frame},
+    time,
     visit::Visit,
 };
 
@@ -43,7 +44,7 @@ pub(super) struct Choice {
 pub(super) fn read(visit: &Visit) -> (Filters, Filter) {
     let text = |name: &str| visit.query.get(name).to_owned();
     let (since, until) = (text("since"), text("until"));
-    let (from, to) = (day(&since), day(&until));
+    let (from, to) = (time::day(&since), time::day(&until));
     let wrong_day = [(&since, from), (&until, to)]
         .into_iter()
         .any(|(typed, day)| !typed.is_empty() && day.is_none());
@@ -51,9 +52,9 @@ pub(super) fn read(visit: &Visit) -> (Filters, Filter) {
     let action = typed.parse::<Action>().ok();
     let id = |name: &str| visit.query.get(name).parse::<Uuid>().ok();
     let filter = Filter {
-        since: from.and_then(start),
+        since: from.map(start),
         // The whole day is included.
-        until: to.and_then(|day| start(day.checked_add_days(Days::new(1))?)),
+        until: to.and_then(|day| Some(start(day.checked_add_days(Days::new(1))?))),
         action,
         target: id("target"),
         actor: id("actor").map(ActorId::from),
@@ -88,14 +89,8 @@ pub(super) fn read(visit: &Visit) -> (Filters, Filter) {
     (filters, filter)
 }
 
-fn day(typed: &str) -> Option<NaiveDate> {
-    typed.parse().ok()
-}
-
-fn start(day: NaiveDate) -> Option<DateTime<Utc>> {
-    // Postgres knows no later years.
-    let day = Some(day).filter(|day| *day < NaiveDate::from_ymd_opt(10_000, 1, 1).unwrap_or(*day));
-    day.map(|day| day.and_time(NaiveTime::MIN).and_utc())
+fn start(day: NaiveDate) -> DateTime<Utc> {
+    day.and_time(NaiveTime::MIN).and_utc()
 }
 
 impl Filters {

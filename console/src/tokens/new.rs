@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Utc};
 use domain::{name::Name, role::Role, scope::Scope};
 use management::{
     Refused,
@@ -17,6 +17,7 @@ use crate::{
     page::{self, At, Frame},
     problems::Problems,
     router::Answer,
+    time,
     visit::Visit,
 };
 
@@ -81,11 +82,10 @@ fn end_of(day: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     if day.is_empty() {
         return Ok(None);
     }
-    let day = day.parse::<NaiveDate>().ok();
-    let next = day.and_then(|day| day.checked_add_days(Days::new(1)));
-    let next = next.map(|day| day.and_time(NaiveTime::MIN).and_utc());
-    next.map(Some)
-        .ok_or_else(|| Refused::field("expires_at", "must be a day, such as 2030-12-31"))
+    let last = time::day(day).and_then(|day| day.and_hms_opt(23, 59, 59));
+    let last =
+        last.ok_or_else(|| Refused::field("expires_at", "must be a day, such as 2030-12-31"));
+    Ok(Some(last?.and_utc()))
 }
 
 async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {

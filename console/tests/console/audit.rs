@@ -88,14 +88,14 @@ async fn filters_leave_out_what_does_not_fit(pool: PgPool) {
         "since=%3Cb%3E",
         "action=team.explode",
         "actor=me",
-        "until=262142-12-31&since=x",
+        "until=%2B262142-12-31",
     ] {
         let answer = owner.get(&format!("{path}?{wrong}")).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong}");
         assert!(answer.text.contains("role=\"alert\"") && !answer.text.contains("<b>\""));
     }
     let late = owner
-        .get(&format!("{path}?since=9999-12-31&until=262142-12-31"))
+        .get(&format!("{path}?since=9999-12-31&until=9999-12-31"))
         .await;
     assert_eq!(late.status, StatusCode::OK, "{}", late.text);
 

@@ -178,7 +178,7 @@ async fn an_admin_changes_whom_the_admin_may_and_is_not_offered_owners(pool: PgP
         "Make a link",
         "Disable</button>",
         "Change</button>",
-        ">End<",
+        "/end\"",
     ] {
         assert!(!shown.contains(button), "{button}: {shown}");
     }
