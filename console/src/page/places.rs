@@ -92,7 +92,7 @@ const TEAM: &[Place] = &[
 
 #[rustfmt::skip]
 const INSTANCE: &[Place] = &[
-    place("Teams", "teams", "overview", Scope::TeamsRead),
+    place("Teams", "teams", "lists", Scope::TeamsRead),
     place("Plans", "plans", "usage", Scope::PlansRead),
     place("People", "people", "people", Scope::PeopleRead),
     place("Tokens", "tokens", "token", Scope::TokensRead),
