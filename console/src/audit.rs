@@ -92,7 +92,7 @@ fn named_by(listed: &[Recorded]) -> Vec<Uuid> {
 
 fn row(entry: Recorded, at: At, names: &HashMap<Uuid, String>) -> Row {
     let name = |id: Uuid| names.get(&id).cloned();
-    let named = entry.actor_id.and_then(|actor| name(actor.as_uuid()));
+    let known = entry.actor_id.and_then(|actor| name(actor.as_uuid()));
     // Without a name, it is nobody of this team.
     let (unnamed, face) = match (entry.actor.as_str(), at) {
         ("member", At::Instance) => ("a person", "console"),
@@ -106,7 +106,7 @@ fn row(entry: Recorded, at: At, names: &HashMap<Uuid, String>) -> Row {
     Row {
         id: entry.id,
         occurred: entry.occurred_at.into(),
-        who: named.unwrap_or_else(|| unnamed.to_owned()),
+        who: known.unwrap_or_else(|| unnamed.to_owned()),
         actor: entry.actor_id,
         face,
         action: entry.action,

@@ -2,7 +2,10 @@
 
 use std::net::IpAddr;
 
-use poem::{Request, http::header};
+use poem::{
+    Request,
+    http::{header, uri::Authority},
+};
 use url::{Host, Url};
 
 /// The origin of the public URL. Without one, it is the host that the browser asked: by https, unless that is this machine.
@@ -13,10 +16,7 @@ pub(crate) fn of(public_url: Option<&Url>, request: &Request) -> String {
     let named = request.headers().get(header::HOST);
     let named = named.and_then(|host| host.to_str().ok());
     // HTTP/2 names the host in the request's target.
-    let target = request
-        .uri()
-        .authority()
-        .map(|authority| authority.as_str());
+    let target = request.uri().authority().map(Authority::as_str);
     of_host(named.or(target).unwrap_or("localhost"))
 }
 

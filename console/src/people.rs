@@ -149,17 +149,3 @@ fn sites(role: Role, sites: Option<&[SiteId]>, names: &HashMap<Uuid, String>) ->
 fn name(names: &HashMap<Uuid, String>, id: Uuid) -> String {
     names.get(&id).cloned().unwrap_or_else(|| id.to_string())
 }
-
-/// A role with what it may do, for the choice of one.
-pub(crate) fn what(role: &Role) -> &'static str {
-    match role {
-        Role::Viewer => "Viewer: reads everything but tokens and the audit log",
-        Role::Moderator => "Moderator: a viewer who decides items",
-        Role::Lead => "Lead: a moderator for all sites",
-        Role::Admin => "Admin: a lead who sets up sites, keys, rules, webhooks and people",
-        Role::Owner => {
-            "Owner: an admin who also manages owners and tokens, and reads the audit log"
-        }
-        Role::Operator => "Operator: runs the instance",
-    }
-}

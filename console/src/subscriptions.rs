@@ -110,9 +110,12 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     let subscription = subscriptions::get(&visit.management, &caller, id).await?;
     let periods = usage::periods(&visit.management, &caller, id).await?;
     let sent = status != StatusCode::OK;
-    let typed = |name: &str, now: String| match sent {
-        true => visit.form.get(name).to_owned(),
-        false => now,
+    let typed = |name: &str, now: String| {
+        if sent {
+            visit.form.get(name).to_owned()
+        } else {
+            now
+        }
     };
     let page = Shown {
         frame,

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use askama::Template;
 use chrono::Utc;
-use domain::id::TokenId;
+use domain::id::{TeamId, TokenId};
 use management::{
     names,
     tokens::{self, Token},
@@ -94,7 +94,7 @@ fn named_by(listed: &[Token]) -> Vec<Uuid> {
     let creators = listed.iter().filter_map(|token| token.created_by);
     let teams = listed.iter().filter_map(|token| token.team);
     let creators = creators.map(TokenId::as_uuid);
-    creators.chain(teams.map(|team| team.as_uuid())).collect()
+    creators.chain(teams.map(TeamId::as_uuid)).collect()
 }
 
 fn rows(listed: Vec<Token>, at: At, names: &HashMap<Uuid, String>) -> Vec<Row> {
@@ -118,7 +118,7 @@ fn rows(listed: Vec<Token>, at: At, names: &HashMap<Uuid, String>) -> Vec<Row> {
 
 /// Who created a token, in words.
 fn creator(token: &Token, names: &HashMap<Uuid, String>) -> String {
-    let named = token.created_by.and_then(|by| names.get(&by.as_uuid()));
+    let known = token.created_by.and_then(|by| names.get(&by.as_uuid()));
     let unnamed = match token.creator.as_deref() {
         // A team does not learn the names of operators.
         Some("member") => "an operator",
@@ -126,5 +126,5 @@ fn creator(token: &Token, names: &HashMap<Uuid, String>) -> String {
         Some("command_line") => "the command line",
         Some(_) | None => "not recorded",
     };
-    named.cloned().unwrap_or_else(|| unnamed.to_owned())
+    known.cloned().unwrap_or_else(|| unnamed.to_owned())
 }

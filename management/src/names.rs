@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::scope::Scope;
-use store::names::{self, Kinds};
+use store::names::{self, Kind};
 use uuid::Uuid;
 
 use crate::{Caller, Management, Refused};
@@ -19,12 +19,16 @@ pub async fn of(
     ids: &[Uuid],
 ) -> Result<HashMap<Uuid, String>, Refused> {
     let mut session = management.read_own(caller).await?;
-    let kinds = Kinds {
-        people: session.has(Scope::PeopleRead),
-        tokens: session.has(Scope::TokensRead),
-        teams: session.has(Scope::TeamsRead),
-        sites: session.has(Scope::SitesRead),
-    };
+    let kinds: Vec<Kind> = [
+        (Kind::People, Scope::PeopleRead),
+        (Kind::Tokens, Scope::TokensRead),
+        (Kind::Teams, Scope::TeamsRead),
+        (Kind::Sites, Scope::SitesRead),
+    ]
+    .into_iter()
+    .filter(|(_, scope)| session.has(*scope))
+    .map(|(kind, _)| kind)
+    .collect();
     let reach = session.reach();
-    Ok(names::of(session.conn(), reach, kinds, ids).await?)
+    Ok(names::of(session.conn(), reach, &kinds, ids).await?)
 }

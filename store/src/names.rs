@@ -8,24 +8,24 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// Things that have names.
-#[derive(Clone, Copy, Debug)]
-pub struct Kinds {
+/// A kind of thing that has names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
     /// Members of teams, and operators.
-    pub people: bool,
+    People,
     /// Management tokens.
-    pub tokens: bool,
+    Tokens,
     /// Teams.
-    pub teams: bool,
+    Teams,
     /// Sites.
-    pub sites: bool,
+    Sites,
 }
 
 /// The names of those things among `ids` that are of these kinds and within reach.
 pub async fn of(
     conn: &mut PgConnection,
     reach: Reach,
-    kinds: Kinds,
+    kinds: &[Kind],
     ids: &[Uuid],
 ) -> Result<HashMap<Uuid, String>, Error> {
     let rows = sqlx::query!(
@@ -49,10 +49,10 @@ pub async fn of(
         "#,
         ids,
         reach.team().map(TeamId::as_uuid),
-        kinds.people,
-        kinds.tokens,
-        kinds.teams,
-        kinds.sites,
+        kinds.contains(&Kind::People),
+        kinds.contains(&Kind::Tokens),
+        kinds.contains(&Kind::Teams),
+        kinds.contains(&Kind::Sites),
     )
     .fetch_all(conn)
     .await?;

@@ -28,12 +28,12 @@ pub(super) struct Details {
 /// A member and its values. The first one is none where nothing was before.
 pub(super) struct Member {
     pub(super) name: String,
-    pub(super) before: Option<Text>,
-    pub(super) after: Text,
+    pub(super) before: Option<Shown>,
+    pub(super) after: Shown,
 }
 
 /// A value as it is shown.
-pub(super) struct Text {
+pub(super) struct Shown {
     /// The value or its beginning.
     pub(super) text: String,
     /// The beginning, if the text is folded.
@@ -96,7 +96,7 @@ fn limited<'a>(
     }
 }
 
-fn text(value: &Value, room: &mut usize) -> Text {
+fn text(value: &Value, room: &mut usize) -> Shown {
     let whole = match value {
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
@@ -109,10 +109,10 @@ fn text(value: &Value, room: &mut usize) -> Text {
     text
 }
 
-fn cut(whole: &str, longest: usize) -> Text {
+fn cut(whole: &str, longest: usize) -> Shown {
     let length = whole.chars().count();
     let first = |most: usize| whole.chars().take(most).collect::<String>();
-    Text {
+    Shown {
         text: first(longest),
         short: (length > SHORT).then(|| first(SHORT.min(longest))),
         cut: length.saturating_sub(longest),

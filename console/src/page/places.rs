@@ -51,6 +51,7 @@ impl At {
 }
 
 /// An entry of the navigation.
+#[derive(Clone, Copy)]
 pub(super) struct Place {
     /// What people read.
     pub(super) name: &'static str,

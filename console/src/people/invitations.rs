@@ -54,11 +54,11 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let caller = visit.caller(at.team())?;
     let listed = invitations::list(&visit.management, &caller, pager::asked(&visit)).await?;
     let teams = listed.iter().filter_map(|invitation| invitation.team);
-    let named = listed
+    let sites = listed
         .iter()
         .filter_map(|invitation| invitation.sites.as_ref());
-    let named = named.flat_map(|sites| sites.iter().take(super::FEW));
-    let ids = named.map(|site| site.as_uuid());
+    let sites = sites.flat_map(|sites| sites.iter().take(super::FEW));
+    let ids = sites.map(|site| site.as_uuid());
     let ids: Vec<Uuid> = teams.map(TeamId::as_uuid).chain(ids).collect();
     let names = names::of(&visit.management, &caller, &ids).await?;
     let first = first_owners(&visit, at, &listed).await?;

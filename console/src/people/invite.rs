@@ -50,7 +50,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
         Ok(issued) => {
             let email = &issued.invitation.email;
             let title = format!("{email} is invited");
-            let text = "Copy this link now and hand it to the person only: whoever opens it first can use it. It works \
+            let text = "Copy this link now and hand it to the person only: the first person who opens it can use it. It works \
                 once, and it is not shown again.";
             let until = issued.invitation.expires_at;
             let back = (at.path("people"), "Back to the people");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use domain::{
-    id::{MemberId, SessionId},
+    id::{MemberId, SessionId, TeamId},
     scope::Scope,
 };
 use management::{
@@ -170,7 +170,7 @@ async fn page(
     let sites = person.sites.iter().flatten().take(super::FEW);
     let ids = sites.map(|site| site.as_uuid());
     let team = person.team.filter(|_| at == At::Instance);
-    let ids: Vec<Uuid> = ids.chain(team.map(|team| team.as_uuid())).collect();
+    let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
     let names = names::of(&visit.management, &caller, &ids).await?;
     let now = Standing {
         role: person.role,

@@ -15,8 +15,8 @@ use crate::{
 
 /// The fields with the role and the sites.
 pub(super) struct Fields {
-    /// The roles that can be chosen, and whether each is.
-    pub(super) roles: Vec<(Role, bool)>,
+    /// The roles that can be chosen, what each may do, and whether it is chosen.
+    pub(super) roles: Vec<(Role, &'static str, bool)>,
     /// Whether only the ticked sites count.
     pub(super) only_some: bool,
     /// The sites, and whether each is ticked.
@@ -62,7 +62,7 @@ impl Fields {
         };
         Ok(Self {
             roles: roles
-                .map(|role| (role, chosen.role == Some(role)))
+                .map(|role| (role, what(role), chosen.role == Some(role)))
                 .collect(),
             only_some: chosen.only_some,
             has_more: listed.len() >= MOST_SITES,
@@ -125,4 +125,18 @@ fn is_for_some(form: &Form) -> bool {
 
 fn ticked(form: &Form) -> Vec<SiteId> {
     form.all("site").filter_map(|id| id.parse().ok()).collect()
+}
+
+/// A role with what it may do, for the choice of one.
+fn what(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "Viewer: reads everything but tokens and the audit log",
+        Role::Moderator => "Moderator: a viewer who decides items",
+        Role::Lead => "Lead: a moderator for all sites",
+        Role::Admin => "Admin: a lead who sets up sites, keys, rules, webhooks and people",
+        Role::Owner => {
+            "Owner: an admin who also manages owners and tokens, and reads the audit log"
+        }
+        Role::Operator => "Operator: runs the instance",
+    }
 }
