@@ -6,11 +6,15 @@
 
 mod account;
 mod assets;
+mod audit;
 mod cookie;
 mod door;
 mod form;
 mod number;
+mod origin;
 mod page;
+mod people;
+mod plans;
 mod problems;
 mod protection;
 mod qr;
@@ -18,7 +22,10 @@ mod router;
 mod routes;
 mod sites;
 mod start;
+mod subscriptions;
+mod teams;
 mod time;
+mod tokens;
 mod trouble;
 mod usage;
 mod visit;
@@ -30,6 +37,7 @@ use front::{BodySettings, Front, RefusalSettings, Unhurried};
 use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
 use shares::Proxies;
+use url::Url;
 
 pub use router::Needs;
 pub use routes::list as routes;
@@ -47,6 +55,9 @@ pub struct Console {
     pub refusals: RefusalSettings,
     /// How long one request may take, its form included.
     pub deadline: Duration,
+    /// The URL under which people reach the console. Without it, links that people hand on begin with the host that the
+    /// browser asked.
+    pub public_url: Option<Url>,
 }
 
 /// The endpoint for the console's listener. It always answers: errors are pages.

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
-    KeysRead, KeysWrite, SitesRead, SitesWrite, UsageRead, WebhooksRead, WebhooksWrite,
+    AuditRead, KeysRead, KeysWrite, PeopleRead, PeopleWrite, PlansRead, PlansWrite, SitesRead,
+    SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead,
+    TokensWrite, UsageRead, WebhooksRead, WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, door,
+    account, assets, audit, door, people, plans,
     router::{Needs, Screen, get, post},
-    sites, start, usage,
+    sites, start, subscriptions, teams, tokens, usage,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -83,5 +85,46 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::rotate),
 
         get("/t/{team}/usage", Scope(UsageRead), usage::show),
+
+        get("/t/{team}/people", Scope(PeopleRead), people::list),
+        get("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::show),
+        post("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::create),
+        get("/t/{team}/people/invitations", Scope(PeopleRead), people::invitations::list),
+        post("/t/{team}/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
+        post("/t/{team}/people/sign-in-rule", Scope(PeopleWrite), people::rule::change),
+        get("/t/{team}/people/{person}", Scope(PeopleRead), people::person::show),
+        post("/t/{team}/people/{person}", Scope(PeopleWrite), people::person::change),
+        post("/t/{team}/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
+        post("/t/{team}/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
+        post("/t/{team}/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
+        get("/t/{team}/tokens", Scope(TokensRead), tokens::list),
+        get("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::show),
+        post("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::create),
+        get("/t/{team}/tokens/{token}", Scope(TokensRead), tokens::token::show),
+        post("/t/{team}/tokens/{token}/disable", Scope(TokensWrite), tokens::token::disable),
+        get("/t/{team}/audit", Scope(AuditRead), audit::list),
+
+        get("/instance/teams", Scope(TeamsRead), teams::list),
+        get("/instance/teams/new", Scope(TeamsWrite), teams::new::show),
+        post("/instance/teams/new", Scope(TeamsWrite), teams::new::create),
+        get("/instance/teams/{team}", Scope(TeamsRead), teams::team::show),
+        post("/instance/teams/{team}", Scope(TeamsWrite), teams::team::rename),
+        get("/instance/teams/{team}/subscription", Scope(SubscriptionsRead), subscriptions::show),
+        post("/instance/teams/{team}/subscription", Scope(SubscriptionsWrite), subscriptions::change),
+        get("/instance/plans", Scope(PlansRead), plans::list),
+        get("/instance/plans/new", Scope(PlansWrite), plans::plan::new),
+        post("/instance/plans/new", Scope(PlansWrite), plans::plan::create),
+        get("/instance/plans/{plan}", Scope(PlansRead), plans::plan::show),
+        post("/instance/plans/{plan}", Scope(PlansWrite), plans::plan::change),
+        get("/instance/people", Scope(PeopleRead), people::list),
+        get("/instance/people/invite", Scope(PeopleWrite), people::invite::show),
+        post("/instance/people/invite", Scope(PeopleWrite), people::invite::create),
+        get("/instance/people/invitations", Scope(PeopleRead), people::invitations::list),
+        post("/instance/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
+        get("/instance/people/{person}", Scope(PeopleRead), people::person::show),
+        post("/instance/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
+        post("/instance/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
+        post("/instance/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
+        get("/instance/audit", Scope(AuditRead), audit::list),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
 /// A moment of the past or of the future.
 pub(crate) struct Moment {
@@ -31,6 +31,22 @@ impl Moment {
     }
 }
 
+/// A day as browsers send it. Years beyond 1 to 9999 are none, because Postgres does not know all of them.
+pub(crate) fn day(typed: &str) -> Option<NaiveDate> {
+    let day: NaiveDate = typed.parse().ok()?;
+    (1..=9_999).contains(&day.year()).then_some(day)
+}
+
+/// A UTC time as browsers send it, in the same years.
+pub(crate) fn moment(typed: &str) -> Option<DateTime<Utc>> {
+    let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
+    let mut parsed = forms
+        .into_iter()
+        .filter_map(|form| NaiveDateTime::parse_from_str(typed, form).ok());
+    let at = parsed.find(|at| (1..=9_999).contains(&at.year()))?;
+    Some(at.and_utc())
+}
+
 /// How long ago or in how long, to one unit; the day, if that is more than a month away.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,6 +71,15 @@ impl fmt::Display for Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_that_postgres_does_not_know_are_none() {
+        assert!(day("2030-12-31").is_some() && moment("2030-12-31T08:00").is_some());
+        for year in ["+262142", "-4800", "0000", "10000"] {
+            assert_eq!(day(&format!("{year}-12-31")), None);
+            assert_eq!(moment(&format!("{year}-12-31T08:00")), None);
+        }
+    }
 
     #[test]
     fn a_moment_is_told_to_one_unit() {

@@ -12,7 +12,7 @@ use poem::{
 use shares::Proxies;
 use uuid::Uuid;
 
-use crate::{Console, cookie, form::Form, trouble::Trouble};
+use crate::{Console, cookie, form::Form, origin, page::At, trouble::Trouble};
 
 /// One request.
 pub(crate) struct Visit {
@@ -28,7 +28,12 @@ pub(crate) struct Visit {
     request: String,
     /// Held as long as the form.
     _share: Option<Share>,
+    /// Scheme and host of URLs that are handed on, without a slash at the end.
+    origin: String,
 }
+
+/// The paths of operators begin with this.
+const INSTANCE: &str = "/instance/";
 
 impl Visit {
     /// Reads a request.
@@ -57,6 +62,7 @@ impl Visit {
         let browser = browser.and_then(|name| name.to_str().ok()).unwrap_or("");
         Ok(Self {
             management: Arc::clone(&console.management),
+            origin: origin::of(console.public_url.as_ref(), &request),
             visitor: Visitor::new(client, browser, id.clone()),
             query: Form::of_query(&request),
             form,
@@ -85,6 +91,19 @@ impl Visit {
     /// An id in the path.
     pub(crate) fn id<T: From<Uuid>>(&self, name: &str) -> Result<T, Trouble> {
         Ok(self.part::<Uuid>(name)?.into())
+    }
+
+    /// Where the page is: in the team of the path, or on the whole instance.
+    pub(crate) fn at(&self) -> Result<At, Trouble> {
+        if self.path.starts_with(INSTANCE) {
+            return Ok(At::Instance);
+        }
+        Ok(At::Team(self.team()?))
+    }
+
+    /// A URL of the console that people can hand on.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.origin)
     }
 
     /// The team in the path.

@@ -1,10 +1,8 @@
 //! The audit log: list.
 
 use domain::scope::Scope;
-use store::{
-    audit::{self, Filter, Recorded},
-    page::Page,
-};
+pub use store::audit::{Filter, Recorded};
+use store::{audit, page::Page};
 
 use crate::{Caller, Management, Refused};
 

@@ -18,6 +18,7 @@ pub mod endpoints;
 pub mod events;
 pub mod hash_lists;
 pub mod media;
+pub mod names;
 mod outlet;
 mod pace;
 mod passwords;

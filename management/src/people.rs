@@ -20,10 +20,11 @@ use domain::{
     sign_in::MOST_SITES,
 };
 use serde_json::json;
+pub use store::person::Person;
 use store::{
     PgConnection,
     page::Page,
-    person::{self, Membership, Person, link, session},
+    person::{self, Membership, link, session},
     team,
 };
 
@@ -65,6 +66,43 @@ pub async fn get(
     let reach = session.reach();
     let person = person::find(session.conn(), reach, member).await?;
     person.ok_or(Refused::NotFound(Noun::Person))
+}
+
+/// Whether a person is the only owner of the team, who cannot leave, be disabled or get another role.
+///
+/// # Errors
+/// The caller may not do it; there is no such person within reach.
+pub async fn is_only_owner(
+    management: &Management,
+    caller: &Caller,
+    member: MemberId,
+) -> Result<bool, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let person = find(&mut session, member).await?;
+    if !is_owner(&person) {
+        return Ok(false);
+    }
+    Ok(person::count(session.conn(), person.team, Role::Owner).await? == 1)
+}
+
+/// Those of the teams that have no owner.
+///
+/// # Errors
+/// The caller may not do it; a team is beyond reach.
+pub async fn without_owner(
+    management: &Management,
+    caller: &Caller,
+    teams: &[TeamId],
+) -> Result<Vec<TeamId>, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let mut without = Vec::new();
+    for team in teams {
+        session.require_team(*team)?;
+        if person::count(session.conn(), Some(*team), Role::Owner).await? == 0 {
+            without.push(*team);
+        }
+    }
+    Ok(without)
 }
 
 /// Changes what a person may do: `edit` gets the present fields and returns the wanted ones. It

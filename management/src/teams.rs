@@ -7,11 +7,8 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
-use store::{
-    page::Page,
-    plan,
-    team::{self, Team},
-};
+pub use store::team::Team;
+use store::{page::Page, plan, team};
 
 use crate::{Caller, Change, Management, Noun, Refused, Session, difference};
 

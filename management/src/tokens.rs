@@ -4,10 +4,11 @@ mod new;
 
 use domain::{actor::Actor, audit::Action, id::TokenId, key::ManagementToken, scope::Scope};
 use serde_json::json;
+pub use store::token::{Extent, Token};
 use store::{
     page::Page,
     person::link,
-    token::{self, Extent, LAST_GENERATION, NotDisabled, Token},
+    token::{self, LAST_GENERATION, NotDisabled},
 };
 
 use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};

@@ -112,6 +112,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let pages = console::serve(
         &options.http,
         LINGER,
+        &options.console,
         browsers,
         Arc::clone(&interface.management),
         stop.clone(),

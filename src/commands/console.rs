@@ -46,6 +46,7 @@ pub(crate) fn origin(
 pub(crate) fn serve(
     bounds: &HttpOptions,
     linger: Duration,
+    options: &ConsoleOptions,
     listener: Option<StdListener>,
     management: Arc<Management>,
     stop: CancellationToken,
@@ -57,6 +58,7 @@ pub(crate) fn serve(
     let endpoint = console(Console {
         management,
         proxies: settings.proxies.clone(),
+        public_url: options.public_url.clone(),
         body: BodySettings {
             max_bytes: FORM_BYTES,
             budget_bytes: FORMS_BYTES,

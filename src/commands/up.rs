@@ -181,6 +181,7 @@ async fn serve(
     let pages = console::serve(
         &options.http,
         Duration::ZERO,
+        &options.console,
         browsers,
         Arc::clone(&interface.management),
         stop.clone(),

@@ -65,6 +65,8 @@ pub struct Filter {
     pub action: Option<Action>,
     /// Done to this thing.
     pub target: Option<Uuid>,
+    /// Done by this actor.
+    pub actor: Option<ActorId>,
 }
 
 /// Adds a row.
@@ -108,6 +110,7 @@ pub async fn list(
             and ($4::text is null or action = $4)
             and ($5::uuid is null or target_id = $5)
             and ($6::uuid is null or id < $6)
+            and ($8::uuid is null or actor_id = $8)
         order by id desc
         limit $7
         "#,
@@ -118,6 +121,7 @@ pub async fn list(
         filter.target,
         page.after,
         page.limit,
+        filter.actor.map(ActorId::as_uuid),
     )
     .fetch_all(conn)
     .await?;

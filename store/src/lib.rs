@@ -26,6 +26,7 @@ pub mod item_worker;
 pub mod jobs;
 mod json;
 pub mod media;
+pub mod names;
 pub mod page;
 pub mod person;
 pub mod plan;

@@ -107,6 +107,7 @@ impl AuditLog {
             until: until.0.map(|time| time.0),
             action: action.0,
             target: target_id.0,
+            actor: None,
         };
         let entries = audit_log::list(&management, &caller, filter, part.page()).await?;
         Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))

@@ -13,6 +13,19 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "group-attached" => "The rule group was attached. It judges what is submitted from now on.",
         "group-detached" => "The rule group was detached.",
         "key-disabled" => "The key was disabled. It does not work any more.",
+        "invitation-cancelled" => "The invitation was withdrawn. Its link does not work any more.",
+        "person-changed" => "The change applies at once.",
+        "person-disabled" => "The person was disabled, and can do nothing here any more.",
+        "person-session-ended" => "The session was ended. The person can sign in again.",
+        "sign-in-rule" => "The rule for signing in was changed. It applies at once.",
+        "token-disabled" => "The token was disabled. Requests with it are refused from now on.",
+        "team-renamed" => "The team has a new name.",
+        "team-created" => "The team was created. Invite its first owner next.",
+        "plan-created" => "The plan was created.",
+        "plan-changed" => {
+            "The plan was changed. The change applies at once, to all teams that subscribe to it."
+        }
+        "subscription-changed" => "The subscription was changed. The change applies at once.",
         _ => return None,
     })
 }

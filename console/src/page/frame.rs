@@ -22,6 +22,7 @@ pub(crate) struct Frame {
     pub(crate) entrances: Vec<Entrance>,
     /// Where one can go there.
     pub(crate) links: Vec<Link>,
+    at: At,
     /// What the person may do there.
     scopes: &'static [Scope],
     /// What was just done.
@@ -100,21 +101,38 @@ impl Frame {
                     is_open: there.path == place,
                 })
                 .collect(),
+            at,
             scopes,
             done: done(visit.query.get("done")),
         })
     }
 
-    /// Refuses a page of forms that would all be refused.
+    /// Refuses a person who may not do this here. Pages that show a form call it before anything else, because only the
+    /// form's target would be refused by its use case.
     ///
     /// # Errors
-    /// The person may not do this here.
-    pub(crate) fn require(&self, scope: Scope) -> Result<(), Trouble> {
+    /// The role does not have the scope.
+    pub(crate) fn require(self, scope: Scope) -> Result<Self, Trouble> {
         match &self.open {
             Some(open) if !self.may(scope) => Err(Refused::beyond_own(open.role, scope).into()),
-            Some(_) => Ok(()),
+            Some(_) => Ok(self),
             None => Err(Trouble::NoSuchPage),
         }
+    }
+
+    /// Whether the page is about the whole instance.
+    pub(crate) fn is_instance(&self) -> bool {
+        self.at == At::Instance
+    }
+
+    /// Whether the person may give this role to others, and take it from them: nobody gives more than they have.
+    pub(crate) fn may_give(&self, role: Role) -> bool {
+        role.beyond(self.scopes).is_none()
+    }
+
+    /// What the person may do here.
+    pub(crate) fn scopes(&self) -> &'static [Scope] {
+        self.scopes
     }
 
     /// Whether the person may do this here. Nobody sees a button that would be refused.

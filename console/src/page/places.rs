@@ -27,7 +27,16 @@ impl At {
     pub(crate) fn home(self) -> String {
         match self {
             Self::Team(_) => self.path("sites"),
-            Self::Instance | Self::Own => Self::Own.path(""),
+            Self::Instance => self.path("teams"),
+            Self::Own => self.path(""),
+        }
+    }
+
+    /// The team; none on the whole instance.
+    pub(crate) fn team(self) -> Option<TeamId> {
+        match self {
+            Self::Team(team) => Some(team),
+            Self::Instance | Self::Own => None,
         }
     }
 
@@ -42,6 +51,7 @@ impl At {
 }
 
 /// An entry of the navigation.
+#[derive(Clone, Copy)]
 pub(super) struct Place {
     /// What people read.
     pub(super) name: &'static str,
@@ -65,12 +75,74 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
     }
 }
 
+/// The entry with a heading above it.
+const fn headed(heading: &'static str, place: Place) -> Place {
+    Place {
+        heading: Some(heading),
+        ..place
+    }
+}
+
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
     place("Sites", "sites", "sites", Scope::SitesRead),
-    Place { heading: Some("Team"), ..place("Usage and plan", "usage", "usage", Scope::UsageRead) },
+    headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
+    place("People", "people", "people", Scope::PeopleRead),
+    place("Tokens", "tokens", "token", Scope::TokensRead),
+    place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 
 #[rustfmt::skip]
 const INSTANCE: &[Place] = &[
+    place("Teams", "teams", "lists", Scope::TeamsRead),
+    place("Plans", "plans", "usage", Scope::PlansRead),
+    place("People", "people", "people", Scope::PeopleRead),
+    place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::router::Needs;
+
+    #[test]
+    fn each_place_of_the_navigation_is_a_page_with_the_same_needs() {
+        let routes = crate::routes::list();
+        for at in [At::Team(TeamId::from_uuid(Uuid::nil())), At::Instance] {
+            assert!(!at.places().is_empty());
+            for place in at.places() {
+                let path = match at {
+                    At::Team(_) => format!("/t/{{team}}/{}", place.path),
+                    At::Instance => format!("/instance/{}", place.path),
+                    At::Own => unreachable!("nobody asks"),
+                };
+                let needs = routes
+                    .iter()
+                    .find(|(method, known, _)| *method == "GET" && *known == path)
+                    .map(|(_, _, needs)| *needs);
+                assert_eq!(needs, Some(Needs::Scope(place.scope)), "{path}");
+                assert_eq!(
+                    at.path(place.path)
+                        .replace(&Uuid::nil().to_string(), "{team}"),
+                    path
+                );
+            }
+            let home = at.home().replace(&Uuid::nil().to_string(), "{team}");
+            assert!(routes.iter().any(|(_, path, _)| *path == home), "{home}");
+        }
+    }
+
+    #[test]
+    fn each_icon_of_the_navigation_is_drawn() {
+        let icons = include_str!("../../assets/icons.svg");
+        for place in TEAM.iter().chain(INSTANCE) {
+            assert!(
+                icons.contains(&format!("id=\"{}\"", place.icon)),
+                "{}",
+                place.icon
+            );
+        }
+    }
+}

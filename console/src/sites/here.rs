@@ -69,7 +69,7 @@ impl Here {
         let site = sites::get(&visit.management, &caller, visit.id("site")?).await?;
         let team = At::Team(team);
         let frame = Frame::of(visit, team, "sites").await?;
-        frame.require(tab.scope())?;
+        let frame = frame.require(tab.scope())?;
         Ok((frame, Self { team, site, tab }))
     }
 

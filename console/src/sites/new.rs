@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{id::TeamId, name::Name, rules::GivenRules};
+use domain::{id::TeamId, name::Name, rules::GivenRules, scope::Scope};
 use management::{
     Refused,
     rule_groups::{self, Group},
@@ -84,6 +84,8 @@ async fn site(visit: &Visit, team: TeamId) -> Result<IssuedSite, Refused> {
 
 async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     let team = visit.team()?;
+    let frame = Frame::of(visit, At::Team(team), "sites").await?;
+    let frame = frame.require(Scope::SitesWrite)?;
     let caller = visit.caller(Some(team))?;
     let page = Page {
         after: None,
@@ -91,7 +93,7 @@ async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     };
     let groups = rule_groups::list(&visit.management, &caller, page).await?;
     let page = New {
-        frame: Frame::of(visit, At::Team(team), "sites").await?,
+        frame,
         team: At::Team(team),
         groups,
         name: visit.form.get("name"),

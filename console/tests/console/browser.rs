@@ -69,6 +69,7 @@ impl Stage {
                 ..RefusalSettings::default()
             },
             deadline: DEADLINE,
+            public_url: None,
         });
         Self {
             management,
@@ -87,7 +88,7 @@ impl Stage {
     /// The path of the page that an invitation opens.
     pub(crate) async fn invitation(&self, email: &str, role: Role) -> String {
         let wanted = invitations::Wanted {
-            team: Some(self.team),
+            team: (role != Role::Operator).then_some(self.team),
             email: email.parse().unwrap(),
             standing: Standing { role, sites: None },
         };
@@ -106,6 +107,45 @@ impl Stage {
             browser.set_up_factor().await;
         }
         browser
+    }
+}
+
+impl Stage {
+    /// The same console, and another team.
+    pub(crate) async fn with_another_team(&self) -> Self {
+        let name = "Other".parse().unwrap();
+        let caller = Caller::command_line();
+        let team = management::teams::create(&self.management, &caller, &name, None);
+        Self {
+            management: Arc::clone(&self.management),
+            team: team.await.unwrap().id,
+            endpoint: Arc::clone(&self.endpoint),
+        }
+    }
+
+    /// Who did this last, and in which request, as the audit log has it.
+    pub(crate) async fn last(&self, action: &str) -> (String, Option<String>) {
+        let row = sqlx::query_as(
+            "
+            select coalesce(u.email, a.actor), a.request_id
+            from audit_log a
+            left join memberships m on m.id = a.actor_id
+            left join users u on u.id = m.user_id
+            where a.action = $1
+            order by a.id desc
+            limit 1
+            ",
+        );
+        row.bind(action)
+            .fetch_one(&self.management.pool)
+            .await
+            .unwrap()
+    }
+
+    /// How many changes are recorded.
+    pub(crate) async fn recorded(&self) -> i64 {
+        let count = sqlx::query_scalar("select count(*) from audit_log");
+        count.fetch_one(&self.management.pool).await.unwrap()
     }
 }
 

@@ -2,9 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod audit;
 mod browser;
 mod door;
 mod first;
+mod matrix;
+mod operators;
+mod people;
 mod protection;
 mod sites;
+mod tokens;
 mod usage;

@@ -12,11 +12,12 @@ use domain::{
     sign_in::MOST_PEOPLE,
 };
 use serde_json::json;
+pub use store::person::link::Invitation;
 use store::{
     page::Page,
     person::{
         self,
-        link::{self, Invitation, NewInvitation},
+        link::{self, NewInvitation},
     },
     team,
 };

@@ -2,10 +2,8 @@
 
 use domain::{audit::Action, email::Email, id::MemberId, scope::Scope};
 use serde_json::json;
-use store::person::{
-    self, Person,
-    link::{self, Issued},
-};
+pub use store::person::link::Issued;
+use store::person::{self, Person, link};
 
 use super::{find, require_everything_of};
 use crate::{Caller, Change, Management, Noun, Refused, Session};

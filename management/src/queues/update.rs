@@ -138,6 +138,7 @@ impl Work {
         })
     }
 
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
     async fn apply(
         &mut self,
         pause: Option<Pause>,

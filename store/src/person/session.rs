@@ -13,7 +13,7 @@ pub use self::{
     begin::{Entered, Held, begin_changing, begin_own, begin_reading, touch},
     create::{Origin, create},
     end::{end, end_all},
-    list::{Listed, list, of_user},
+    list::{Listed, last_used, list, of_user},
     prove::{count_wrong_code, lower_all, note_password, raise},
 };
 

@@ -50,7 +50,7 @@ pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
 
 async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
     let (frame, here) = Here::of(visit, Tab::Keys).await?;
-    frame.require(Scope::KeysWrite)?;
+    let frame = frame.require(Scope::KeysWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let (management, site) = (&visit.management, here.site.id);
     let key = site_keys::get(management, &caller, site, visit.id("key")?).await?;

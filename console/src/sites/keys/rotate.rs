@@ -48,7 +48,7 @@ pub(crate) async fn rotate(visit: Arc<Visit>) -> Answer {
 
 async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
     let (frame, here) = Here::of(visit, Tab::Keys).await?;
-    frame.require(Scope::KeysWrite)?;
+    let frame = frame.require(Scope::KeysWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let counts = sites::counts(&visit.management, &caller, &[here.site.id]).await?;
     let page = Rotate {

@@ -70,7 +70,7 @@ pub(crate) async fn rotate(visit: Arc<Visit>) -> Answer {
         Err(problems) => return super::page(&visit, status, when, problems).await,
     };
     let (frame, here) = Here::of(&visit, Tab::Secret).await?;
-    frame.require(Scope::WebhooksWrite)?;
+    let frame = frame.require(Scope::WebhooksWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let standing = webhook_secrets::get(&visit.management, &caller, here.site.id).await?;
     let dropped = Dropped::by(&standing);
@@ -122,7 +122,7 @@ async fn page(
         }
     };
     let (frame, here) = Here::of(visit, Tab::Secret).await?;
-    frame.require(Scope::WebhooksWrite)?;
+    let frame = frame.require(Scope::WebhooksWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let standing = webhook_secrets::get(&visit.management, &caller, here.site.id).await?;
     let page = Check {

@@ -1,5 +1,7 @@
 //! Lists of sessions: a person's own, and those of people within reach.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use domain::{
     id::{MemberId, SessionId, TeamId, UserId},
@@ -101,6 +103,40 @@ pub async fn list(
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(Listed::from).collect())
+}
+
+/// When these people used a session last, as far as it is not forgotten yet. A team sees it only of people who are in no
+/// other team.
+pub async fn last_used(
+    conn: &mut PgConnection,
+    reach: Reach,
+    members: &[MemberId],
+) -> Result<HashMap<MemberId, DateTime<Utc>>, Error> {
+    let members: Vec<Uuid> = members.iter().map(|member| member.as_uuid()).collect();
+    let rows = sqlx::query!(
+        r#"
+        select m.id, max(s.used_at) as "used_at!"
+        from memberships m
+        join sessions s on s.user_id = m.user_id
+        where
+            m.id = any($1)
+            and ($2::uuid is null or m.team_id = $2)
+            and ($2::uuid is null or not exists (
+                select
+                from memberships o
+                where o.user_id = m.user_id and o.disabled_at is null and o.team_id is distinct from $2
+            ))
+        group by m.id
+        "#,
+        &members,
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.id.into(), row.used_at))
+        .collect())
 }
 
 struct ListedRow {

@@ -1,0 +1,151 @@
+//! The people of a team, or of the whole instance.
+
+pub(crate) mod invitations;
+pub(crate) mod invite;
+mod link;
+pub(crate) mod person;
+pub(crate) mod rule;
+mod standing;
+
+use std::{collections::HashMap, sync::Arc};
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{MemberId, SiteId, TeamId},
+    role::Role,
+};
+use management::{
+    names,
+    people::{self, Person, sessions, sign_in},
+};
+use uuid::Uuid;
+
+use crate::{
+    page::{self, At, Frame, pager},
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Names of sites that a list shows of one person.
+const FEW: usize = 3;
+
+#[derive(Template)]
+#[template(path = "people.html")]
+struct List {
+    frame: Frame,
+    at: At,
+    tab: &'static str,
+    rows: Vec<Row>,
+    /// Whether everybody in the team needs a second factor. None on the whole instance.
+    factor_required: Option<bool>,
+    next: Option<String>,
+}
+
+/// A person as the list shows one.
+struct Row {
+    id: MemberId,
+    name: String,
+    email: String,
+    team: Option<Named>,
+    role: Role,
+    sites: String,
+    has_factor: bool,
+    seen: Option<Moment>,
+    is_disabled: bool,
+}
+
+/// A team in a list of the whole instance.
+struct Named {
+    id: TeamId,
+    name: String,
+}
+
+impl Named {
+    fn of(team: TeamId, names: &HashMap<Uuid, String>) -> Self {
+        Self {
+            id: team,
+            name: name(names, team.as_uuid()),
+        }
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let at = visit.at()?;
+    let frame = Frame::of(&visit, at, "people").await?;
+    let caller = visit.caller(at.team())?;
+    let listed = people::list(&visit.management, &caller, pager::asked(&visit)).await?;
+    let members: Vec<MemberId> = listed.iter().map(|person| person.id).collect();
+    let seen = sessions::last_used(&visit.management, &caller, &members).await?;
+    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
+    let factor_required = match at.team() {
+        Some(team) => Some(
+            sign_in::get(&visit.management, &caller, team)
+                .await?
+                .factor_required,
+        ),
+        None => None,
+    };
+    Ok(page::shown(&List {
+        next: pager::next(&visit, &listed, |person| person.id),
+        rows: listed
+            .into_iter()
+            .map(|person| row(person, at, &names, &seen))
+            .collect(),
+        frame,
+        at,
+        tab: "people",
+        factor_required,
+    }))
+}
+
+/// The teams and sites whose names the list shows.
+fn named_by(listed: &[Person]) -> Vec<Uuid> {
+    let teams = listed.iter().filter_map(|person| person.team);
+    let sites = listed.iter().filter_map(|person| person.sites.as_ref());
+    let sites = sites.flat_map(|sites| sites.iter().take(FEW));
+    let teams = teams.map(TeamId::as_uuid);
+    teams.chain(sites.map(|site| site.as_uuid())).collect()
+}
+
+fn row(
+    person: Person,
+    at: At,
+    names: &HashMap<Uuid, String>,
+    seen: &HashMap<MemberId, DateTime<Utc>>,
+) -> Row {
+    let team = person.team.filter(|_| at == At::Instance);
+    Row {
+        id: person.id,
+        team: team.map(|team| Named::of(team, names)),
+        sites: sites(person.role, person.sites.as_deref(), names),
+        name: person.name,
+        email: person.email,
+        role: person.role,
+        has_factor: person.has_factor,
+        seen: seen.get(&person.id).map(|at| Moment::from(*at)),
+        is_disabled: person.disabled_at.is_some(),
+    }
+}
+
+/// The sites on which a person decides, in words. Empty for roles to which this does not apply.
+fn sites(role: Role, sites: Option<&[SiteId]>, names: &HashMap<Uuid, String>) -> String {
+    let Some(sites) = sites else {
+        return if role.has_sites() {
+            "all sites".to_owned()
+        } else {
+            String::new()
+        };
+    };
+    let few = sites.iter().take(FEW);
+    let few: Vec<String> = few.map(|site| name(names, site.as_uuid())).collect();
+    match sites.len().checked_sub(FEW) {
+        Some(more @ 1..) => format!("{} and {more} more", few.join(", ")),
+        Some(0) | None => few.join(", "),
+    }
+}
+
+fn name(names: &HashMap<Uuid, String>, id: Uuid) -> String {
+    names.get(&id).cloned().unwrap_or_else(|| id.to_string())
+}

@@ -1,0 +1,133 @@
+//! Inviting a person. Gatehouse sends no mail: the link is shown once, to be handed over.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{email::Email, id::TeamId, role::Role, scope::Scope};
+use management::{
+    Refused,
+    people::{
+        Standing,
+        invitations::{self, IssuedInvitation, Wanted},
+    },
+    teams::{self, Team},
+};
+use poem::http::StatusCode;
+
+use super::{
+    link,
+    standing::{self, Chosen, Fields},
+};
+use crate::{
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "people/invite.html")]
+struct Invite<'a> {
+    frame: Frame,
+    at: At,
+    email: &'a str,
+    /// The team whose first owner an operator invites.
+    team: Option<Team>,
+    fields: Fields,
+    problems: Problems,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    form(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let at = visit.at()?;
+    let frame = Frame::of(&visit, at, "people").await?;
+    let frame = frame.require(Scope::PeopleWrite)?;
+    match invite(&visit, at).await {
+        Ok(issued) => {
+            let email = &issued.invitation.email;
+            let title = format!("{email} is invited");
+            let text = "Copy this link now and hand it to the person only: the first person who opens it can use it. It works \
+                once, and it is not shown again.";
+            let until = issued.invitation.expires_at;
+            let back = (at.path("people"), "Back to the people");
+            let texts = (title.as_str(), text);
+            Ok(link::shown(
+                &visit,
+                frame,
+                at,
+                texts,
+                (&issued.secret, until),
+                back,
+            ))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn invite(visit: &Visit, at: At) -> Result<IssuedInvitation, Refused> {
+    let caller = visit.caller(at.team())?;
+    let email = visit.form.get("email").trim().parse::<Email>();
+    let email = email.map_err(|wrong| Refused::field("email", wrong.to_string()))?;
+    let (team, standing) = match at {
+        At::Team(team) => (Some(team), standing::read(&visit.form)?),
+        At::Instance | At::Own => of_operator(visit)?,
+    };
+    let wanted = Wanted {
+        team,
+        email,
+        standing,
+    };
+    invitations::create(&visit.management, &caller, &wanted).await
+}
+
+/// An operator invites other operators, and the first owner of a team.
+fn of_operator(visit: &Visit) -> Result<(Option<TeamId>, Standing), Refused> {
+    let named = visit.form.get("team");
+    let team = match named {
+        "" => None,
+        named => {
+            let team = named.parse::<TeamId>();
+            Some(team.map_err(|_| Refused::field("team_id", "is no team"))?)
+        }
+    };
+    let role = match team {
+        Some(_) => Role::Owner,
+        None => Role::Operator,
+    };
+    Ok((team, Standing { role, sites: None }))
+}
+
+async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let at = visit.at()?;
+    let frame = Frame::of(visit, at, "people").await?;
+    let frame = frame.require(Scope::PeopleWrite)?;
+    let caller = visit.caller(at.team())?;
+    let page = Invite {
+        fields: Fields::of(visit, &frame, at, &caller, &Chosen::sent(&visit.form)).await?,
+        team: named_team(visit, at).await?,
+        frame,
+        at,
+        email: visit.form.get("email"),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
+
+async fn named_team(visit: &Visit, at: At) -> Result<Option<Team>, Trouble> {
+    let sent = [visit.form.get("team"), visit.query.get("team")];
+    let named = sent.into_iter().find_map(|id| id.parse::<TeamId>().ok());
+    match (at, named) {
+        (At::Instance, Some(team)) => {
+            let caller = visit.caller(None)?;
+            Ok(Some(teams::get(&visit.management, &caller, team).await?))
+        }
+        (At::Instance | At::Team(_) | At::Own, _) => Ok(None),
+    }
+}

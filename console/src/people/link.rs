@@ -1,0 +1,45 @@
+//! A link that is shown once, to be handed over.
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use domain::key::LinkSecret;
+use poem::Response;
+
+use crate::{
+    page::{self, At, Frame},
+    time::Moment,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "people/link.html")]
+struct Shown<'a> {
+    frame: Frame,
+    at: At,
+    title: &'a str,
+    text: &'a str,
+    url: String,
+    until: Moment,
+    /// Where to go on.
+    back: (String, &'a str),
+}
+
+/// The page with the link. It is the answer itself and has no address, so it cannot be opened again.
+pub(super) fn shown(
+    visit: &Visit,
+    frame: Frame,
+    at: At,
+    (title, text): (&str, &str),
+    (secret, until): (&LinkSecret, DateTime<Utc>),
+    back: (String, &str),
+) -> Response {
+    page::shown(&Shown {
+        frame,
+        at,
+        title,
+        text,
+        url: visit.url(&format!("/links/{}", secret.expose())),
+        until: until.into(),
+        back,
+    })
+}

@@ -1,0 +1,94 @@
+//! Plans, for operators: how much the teams that subscribe to them may use.
+
+pub(crate) mod fields;
+pub(crate) mod number;
+pub(crate) mod plan;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::id::PlanId;
+use management::{
+    Refused,
+    plans::{self, Plan},
+    sites::Page,
+};
+
+use self::number::grouped;
+use crate::{
+    page::{self, At, Frame, pager},
+    router::Answer,
+    visit::Visit,
+};
+
+/// Plans that forms offer.
+const OFFERED: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "plans.html")]
+struct List {
+    frame: Frame,
+    rows: Vec<Row>,
+    next: Option<String>,
+}
+
+struct Row {
+    id: PlanId,
+    name: String,
+    submissions: String,
+    deliveries: String,
+    per_minute: String,
+    sites: String,
+}
+
+impl From<Plan> for Row {
+    fn from(plan: Plan) -> Self {
+        let terms = plan.terms;
+        let limit = |limit: Option<i64>| limit.map_or_else(|| "no limit".to_owned(), grouped);
+        Self {
+            id: plan.id,
+            name: terms.name.into(),
+            submissions: limit(terms.submissions_per_period.map(i64::from)),
+            deliveries: limit(terms.deliveries_per_period.map(i64::from)),
+            per_minute: grouped(terms.submissions_per_minute.get()),
+            sites: grouped(terms.limits.sites_per_team.get()),
+        }
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let frame = Frame::of(&visit, At::Instance, "plans").await?;
+    let caller = visit.caller(None)?;
+    let listed = plans::list(&visit.management, &caller, pager::asked(&visit)).await?;
+    Ok(page::shown(&List {
+        next: pager::next(&visit, &listed, |plan| plan.id),
+        rows: listed.into_iter().map(Row::from).collect(),
+        frame,
+    }))
+}
+
+/// The plans that a form offers: the oldest.
+pub(crate) async fn offered(visit: &Visit) -> Result<Vec<Plan>, Refused> {
+    let caller = visit.caller(None)?;
+    let page = Page {
+        after: None,
+        limit: OFFERED,
+    };
+    plans::list(&visit.management, &caller, page).await
+}
+
+/// The same, with the present one among them.
+pub(crate) async fn offered_with(visit: &Visit, present: PlanId) -> Result<Vec<Plan>, Refused> {
+    let mut offered = offered(visit).await?;
+    if !offered.iter().any(|plan| plan.id == present) {
+        let caller = visit.caller(None)?;
+        offered.push(plans::get(&visit.management, &caller, present).await?);
+    }
+    Ok(offered)
+}
+
+/// The plan that was chosen in a form.
+pub(crate) fn id(chosen: &str) -> Result<PlanId, Refused> {
+    let id = chosen.parse();
+    id.map_err(|_| Refused::field("plan_id", "must be one of the plans"))
+}

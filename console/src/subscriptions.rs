@@ -1,0 +1,134 @@
+//! The subscription of a team, for operators: its plan, its state, and its billing periods.
+
+use std::sync::Arc;
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use domain::{id::TeamId, plan::SubscriptionState, scope::Scope};
+use management::{
+    Refused,
+    plans::Plan,
+    subscriptions::{self, Subscription, Wanted},
+    teams::{self, Team},
+    usage::{self, Period},
+};
+use poem::http::StatusCode;
+
+use crate::{
+    page::{self, At, Frame},
+    plans::{self, number::grouped},
+    problems::Problems,
+    router::Answer,
+    time::{self, Moment},
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "subscription.html")]
+struct Shown<'a> {
+    frame: Frame,
+    team: Team,
+    subscription: Subscription,
+    since: Moment,
+    past_due: Option<Moment>,
+    plans: Vec<Plan>,
+    /// What is in the form.
+    plan: String,
+    state: String,
+    started_at: &'a str,
+    periods: Vec<Row>,
+    problems: Problems,
+}
+
+/// A billing period.
+struct Row {
+    start: Moment,
+    end: Moment,
+    submissions: String,
+    deliveries: String,
+}
+
+impl From<Period> for Row {
+    fn from(period: Period) -> Self {
+        let of = |used, quota: Option<i64>| match quota {
+            Some(quota) => format!("{} of {}", grouped(used), grouped(quota)),
+            None => grouped(used),
+        };
+        Self {
+            start: period.start.into(),
+            end: period.end.into(),
+            submissions: of(period.submissions, period.quota),
+            deliveries: of(period.deliveries, period.delivery_quota),
+        }
+    }
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+    frame.require(Scope::SubscriptionsWrite)?;
+    let team = visit.team()?;
+    match replace(&visit, team).await {
+        Ok(()) => {
+            let path = At::Instance.path(&format!("teams/{team}/subscription"));
+            Ok(page::see_other(format!("{path}?done=subscription-changed")))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn replace(visit: &Visit, team: TeamId) -> Result<(), Refused> {
+    let state = visit.form.get("state").parse::<SubscriptionState>();
+    let wanted = Wanted {
+        plan: plans::id(visit.form.get("plan_id"))?,
+        state: state.map_err(|_| Refused::field("state", "must be one of the states"))?,
+        started_at: moment(visit.form.get("started_at"))?,
+    };
+    let caller = visit.caller(None)?;
+    subscriptions::replace(&visit.management, &caller, team, wanted).await?;
+    Ok(())
+}
+
+/// A UTC time as browsers send it. An empty text is none.
+fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let wrong = || Refused::field("started_at", "must be a UTC time, such as 2030-12-31T08:00");
+    time::moment(typed).map(Some).ok_or_else(wrong)
+}
+
+async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(visit, At::Instance, "teams").await?;
+    let (id, caller) = (visit.team()?, visit.caller(None)?);
+    let subscription = subscriptions::get(&visit.management, &caller, id).await?;
+    let periods = usage::periods(&visit.management, &caller, id).await?;
+    let sent = status != StatusCode::OK;
+    let typed = |name: &str, now: String| {
+        if sent {
+            visit.form.get(name).to_owned()
+        } else {
+            now
+        }
+    };
+    let page = Shown {
+        frame,
+        team: teams::get(&visit.management, &caller, id).await?,
+        since: subscription.started_at.into(),
+        past_due: subscription.past_due_since.map(Moment::from),
+        plans: plans::offered_with(visit, subscription.plan).await?,
+        plan: typed("plan_id", subscription.plan.to_string()),
+        state: typed("state", subscription.state.to_string()),
+        subscription,
+        started_at: visit.form.get("started_at"),
+        periods: periods.into_iter().map(Row::from).collect(),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}

@@ -1,0 +1,49 @@
+//! The teams of the instance, for operators.
+
+pub(crate) mod new;
+pub(crate) mod team;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::id::TeamId;
+use management::teams;
+
+use crate::{
+    page::{self, At, Frame, pager},
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "teams.html")]
+struct List {
+    frame: Frame,
+    rows: Vec<Row>,
+    next: Option<String>,
+}
+
+struct Row {
+    id: TeamId,
+    name: String,
+    created: Moment,
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+    let caller = visit.caller(None)?;
+    let listed = teams::list(&visit.management, &caller, pager::asked(&visit)).await?;
+    Ok(page::shown(&List {
+        next: pager::next(&visit, &listed, |team| team.id),
+        rows: listed
+            .into_iter()
+            .map(|team| Row {
+                id: team.id,
+                name: team.name,
+                created: team.created_at.into(),
+            })
+            .collect(),
+        frame,
+    }))
+}

@@ -1,0 +1,93 @@
+//! A team, as operators see it: its name, its subscription, and its first owner.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{name::Name, scope::Scope};
+use management::{
+    Refused, people, plans,
+    subscriptions::{self, Subscription},
+    teams::{self, Team},
+};
+use poem::http::StatusCode;
+
+use crate::{
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "teams/team.html")]
+struct Shown {
+    frame: Frame,
+    team: Team,
+    created: Moment,
+    subscription: Subscription,
+    plan: String,
+    since: Moment,
+    past_due: Option<Moment>,
+    /// Nobody can invite people into the team yet.
+    has_no_owner: bool,
+    /// The name in the form.
+    name: String,
+    problems: Problems,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn rename(visit: Arc<Visit>) -> Answer {
+    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+    frame.require(Scope::TeamsWrite)?;
+    match renamed(&visit).await {
+        Ok(team) => {
+            let path = At::Instance.path(&format!("teams/{}", team.id));
+            Ok(page::see_other(format!("{path}?done=team-renamed")))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn renamed(visit: &Visit) -> Result<Team, Refused> {
+    let team = visit
+        .team()
+        .map_err(|_| Refused::NotFound(management::Noun::Team))?;
+    let name = visit.form.get("name").trim().parse::<Name>();
+    let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
+    let caller = visit.caller(None)?;
+    teams::update(&visit.management, &caller, team, |_| Some(name)).await
+}
+
+async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(visit, At::Instance, "teams").await?;
+    let (id, caller) = (visit.team()?, visit.caller(None)?);
+    let team = teams::get(&visit.management, &caller, id).await?;
+    let subscription = subscriptions::get(&visit.management, &caller, id).await?;
+    let plan = plans::get(&visit.management, &caller, subscription.plan).await?;
+    let without = people::without_owner(&visit.management, &caller, &[id]).await?;
+    let name = if status == StatusCode::OK {
+        team.name.clone()
+    } else {
+        visit.form.get("name").to_owned()
+    };
+    let page = Shown {
+        frame,
+        created: team.created_at.into(),
+        plan: plan.terms.name.into(),
+        since: subscription.started_at.into(),
+        past_due: subscription.past_due_since.map(Moment::from),
+        has_no_owner: !without.is_empty(),
+        team,
+        subscription,
+        name,
+        problems,
+    };
+    Ok(page::html(status, &page))
+}

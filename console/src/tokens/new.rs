@@ -1,0 +1,110 @@
+//! A new token. It can do no more than the person who creates it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use domain::{name::Name, role::Role, scope::Scope};
+use management::{
+    Refused,
+    tokens::{self, IssuedToken, NewToken},
+};
+use poem::http::StatusCode;
+
+use super::scopes::{self, Noun};
+use crate::{
+    form::Form,
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    time,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "tokens/new.html")]
+struct New<'a> {
+    frame: Frame,
+    at: At,
+    name: &'a str,
+    expires_on: &'a str,
+    nouns: Vec<Noun>,
+    presets: Vec<Role>,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "tokens/created.html")]
+struct Created {
+    frame: Frame,
+    at: At,
+    issued: IssuedToken,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    form(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let at = visit.at()?;
+    let frame = Frame::of(&visit, at, "tokens").await?;
+    let frame = frame.require(Scope::TokensWrite)?;
+    match token(&visit, at).await {
+        // The token is shown once, so this page is the answer itself and has no address.
+        Ok(issued) => Ok(page::shown(&Created { frame, at, issued })),
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn token(visit: &Visit, at: At) -> Result<IssuedToken, Refused> {
+    let name = visit.form.get("name").trim().parse::<Name>();
+    let new = NewToken {
+        name: name.map_err(|wrong| Refused::field("name", wrong.to_string()))?,
+        team: at.team(),
+        scopes: ticked(&visit.form),
+        expires_at: end_of(visit.form.get("expires_on"))?,
+    };
+    let caller = visit.caller(at.team())?;
+    tokens::create(&visit.management, &caller, &new).await
+}
+
+fn ticked(form: &Form) -> Vec<Scope> {
+    form.all("scope")
+        .filter_map(|scope| scope.parse().ok())
+        .collect()
+}
+
+/// The end of a day. An empty text is no end.
+fn end_of(day: &str) -> Result<Option<DateTime<Utc>>, Refused> {
+    if day.is_empty() {
+        return Ok(None);
+    }
+    let last = time::day(day).and_then(|day| day.and_hms_opt(23, 59, 59));
+    let last =
+        last.ok_or_else(|| Refused::field("expires_at", "must be a day, such as 2030-12-31"));
+    Ok(Some(last?.and_utc()))
+}
+
+async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let at = visit.at()?;
+    let frame = Frame::of(visit, at, "tokens").await?;
+    let frame = frame.require(Scope::TokensWrite)?;
+    let preset = visit.query.get("preset").parse::<Role>();
+    let ticked = match (status, preset) {
+        (StatusCode::OK, Ok(role)) => role.scopes().to_vec(),
+        _ => ticked(&visit.form),
+    };
+    let page = New {
+        nouns: scopes::table(frame.scopes(), &ticked),
+        presets: scopes::presets(frame.scopes()),
+        frame,
+        at,
+        name: visit.form.get("name"),
+        expires_on: visit.form.get("expires_on"),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
