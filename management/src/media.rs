@@ -1,16 +1,15 @@
 //! Media: list, read, look at the image, decide.
 
 mod decisions;
+pub mod why;
 
 use domain::{id::MediaId, scope::Scope};
-use store::{
-    PgPool,
-    media::{self, Filter, Item, Page},
-};
+use store::{PgPool, media};
 
 use crate::{Caller, Management, Noun, Refused};
 
 pub use self::decisions::{Decided, NewDecision, decide};
+pub use store::media::{Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED};
 
 /// An item's inline image, which is read slice by slice.
 #[derive(Clone, Debug)]
