@@ -1,9 +1,9 @@
 //! Every page and every form's target.
 
-use domain::scope::Scope::{SitesRead, SitesWrite};
+use domain::scope::Scope::{HashListsWrite, MediaDecide, MediaRead, SitesRead, SitesWrite};
 
 use crate::{
-    account, assets, door,
+    account, assets, door, items,
     router::{Needs, Screen, get, post},
     sites, start,
 };
@@ -47,6 +47,11 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/account/recovery-codes", Session, account::factor::renew_codes),
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
+
+        get("/t/{team}/items", Scope(MediaRead), items::list),
+        get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
+        post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
+        post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
 
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),

@@ -8,7 +8,7 @@ use store::{PgPool, media};
 
 use crate::{Caller, Management, Noun, Refused};
 
-pub use self::decisions::{Decided, NewDecision, decide};
+pub use self::decisions::{Decided, NewDecision, decide, may_decide};
 pub use store::media::{Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED};
 
 /// An item's inline image, which is read slice by slice.

@@ -7,6 +7,9 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "factor-removed" => "The second factor was removed.",
         "session-ended" => "The session was ended.",
         "sessions-ended" => "All your other sessions were ended.",
+        "approved" => "The item was approved. The application is told.",
+        "rejected" => "The item was rejected. The application is told.",
+        "image-listed" => "The image is on the hash list now.",
         _ => return None,
     })
 }

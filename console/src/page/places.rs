@@ -67,6 +67,7 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
 
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
+    place("Items", "items", "items", Scope::MediaRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
 ];
 

@@ -1,0 +1,54 @@
+//! An item's image that a person puts on a hash list.
+
+use std::sync::Arc;
+
+use domain::{id::HashListId, reason::Reason};
+use management::{Refused, hash_lists::entries};
+use poem::http::StatusCode;
+
+use super::{
+    decision,
+    item::{self, Form},
+};
+use crate::{problems::Problems, router::Answer, visit::Visit};
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let refused = match add(&visit).await {
+        Ok(()) => return Ok(decision::done(&visit, "image-listed")),
+        Err(refused) => refused,
+    };
+    let form = Form {
+        status: StatusCode::UNPROCESSABLE_ENTITY,
+        problems: Problems::of(refused)?,
+        note: visit.form.get("note"),
+        list: visit.form.get("list"),
+        ..Form::default()
+    };
+    item::page(&visit, form).await
+}
+
+async fn add(visit: &Visit) -> Result<(), Refused> {
+    let missing = || Refused::NotFound(management::Noun::Media);
+    let team = visit.team().map_err(|_| missing())?;
+    let item = visit.id("item").map_err(|_| missing())?;
+    let caller = visit.caller(Some(team))?;
+    let list: HashListId = visit
+        .form
+        .get("list")
+        .parse()
+        .map_err(|_| Refused::field("list", "must be one of the lists"))?;
+    let note = note(visit)?;
+    entries::add_image(&visit.management, &caller, list, item, note).await?;
+    Ok(())
+}
+
+/// A note that may be empty.
+pub(crate) fn note(visit: &Visit) -> Result<Option<Reason>, Refused> {
+    let text = visit.form.get("note");
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let note = Reason::try_from(text.to_owned());
+    note.map(Some)
+        .map_err(|wrong| Refused::field("note", wrong.to_string()))
+}
