@@ -9,6 +9,7 @@ mod assets;
 mod cookie;
 mod door;
 mod form;
+mod hash_lists;
 mod items;
 mod page;
 mod problems;

@@ -1,9 +1,11 @@
 //! Every page and every form's target.
 
-use domain::scope::Scope::{HashListsWrite, MediaDecide, MediaRead, SitesRead, SitesWrite};
+use domain::scope::Scope::{
+    HashListsRead, HashListsWrite, MediaDecide, MediaRead, SitesRead, SitesWrite,
+};
 
 use crate::{
-    account, assets, door, items,
+    account, assets, door, hash_lists, items,
     router::{Needs, Screen, get, post},
     sites, start,
 };
@@ -52,6 +54,25 @@ pub(crate) fn all() -> Vec<Screen> {
         get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
         post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
         post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
+
+        get("/t/{team}/hash-lists", Scope(HashListsRead), hash_lists::list),
+        get("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::show),
+        post("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::create),
+        get("/t/{team}/hash-lists/{list}", Scope(HashListsRead), hash_lists::entries::show),
+        post("/t/{team}/hash-lists/{list}/entries", Scope(HashListsWrite), hash_lists::entries::create),
+        post("/t/{team}/hash-lists/{list}/images", Scope(HashListsWrite), hash_lists::entries::add_image),
+        post("/t/{team}/hash-lists/{list}/entries/{entry}/remove", Scope(HashListsWrite), hash_lists::entries::remove),
+        get("/t/{team}/hash-lists/{list}/imports", Scope(HashListsRead), hash_lists::imports::list),
+        post("/t/{team}/hash-lists/{list}/imports", Scope(HashListsWrite), hash_lists::imports::create),
+        get("/t/{team}/hash-lists/{list}/imports/{import}", Scope(HashListsRead), hash_lists::imports::show),
+        post("/t/{team}/hash-lists/{list}/imports/{import}/cancel", Scope(HashListsWrite), hash_lists::imports::cancel),
+        get("/t/{team}/hash-lists/{list}/scans", Scope(HashListsRead), hash_lists::scans::list),
+        post("/t/{team}/hash-lists/{list}/scans", Scope(HashListsWrite), hash_lists::scans::create),
+        get("/t/{team}/hash-lists/{list}/scans/{scan}", Scope(HashListsRead), hash_lists::scans::show),
+        post("/t/{team}/hash-lists/{list}/scans/{scan}/cancel", Scope(HashListsWrite), hash_lists::scans::cancel),
+        get("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::show),
+        post("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::change),
+        post("/t/{team}/hash-lists/{list}/delete", Scope(HashListsWrite), hash_lists::settings::delete),
 
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),

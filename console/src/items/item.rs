@@ -43,6 +43,7 @@ struct Shown<'a> {
     path: String,
     item: Item,
     title: Said,
+    app_media_id: Option<Said>,
     site: String,
     accepted: Moment,
     /// Why it has its status.
@@ -126,6 +127,7 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
     let page = Shown {
         path: team.path(&format!("items/{id}")),
         title: title(&item),
+        app_media_id: item.app_media_id.as_deref().map(|id| Said::new(id, &[])),
         site: site.settings.name,
         accepted: item.created_at.into(),
         sentence: Said::new(&sentence, &[]),

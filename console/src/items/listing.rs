@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{id::HashListId, reason::Reason};
+use domain::id::HashListId;
 use management::{Refused, hash_lists::entries};
 use poem::http::StatusCode;
 
@@ -10,7 +10,7 @@ use super::{
     decision,
     item::{self, Form},
 };
-use crate::{problems::Problems, router::Answer, visit::Visit};
+use crate::{hash_lists::entries::note, problems::Problems, router::Answer, visit::Visit};
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     let refused = match add(&visit).await {
@@ -40,15 +40,4 @@ async fn add(visit: &Visit) -> Result<(), Refused> {
     let note = note(visit)?;
     entries::add_image(&visit.management, &caller, list, item, note).await?;
     Ok(())
-}
-
-/// A note that may be empty.
-pub(crate) fn note(visit: &Visit) -> Result<Option<Reason>, Refused> {
-    let text = visit.form.get("note");
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let note = Reason::try_from(text.to_owned());
-    note.map(Some)
-        .map_err(|wrong| Refused::field("note", wrong.to_string()))
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use domain::{
+    decision::Unchecked,
     media::Modality,
     rules::{Evidence, RuleEffect, View},
     score::{Category, Scores},
@@ -31,7 +32,7 @@ pub(super) struct Trace {
 
 /// A rule that matched.
 pub(super) struct Rule {
-    pub(super) name: String,
+    pub(super) name: Said,
     pub(super) kind: &'static str,
     pub(super) is_rejecting: bool,
     pub(super) details: String,
@@ -100,12 +101,20 @@ pub(super) fn of(team: At, item: &Item, why: Option<&Why>) -> Trace {
             .into_iter()
             .map(|report| Provider::new(team, report))
             .collect(),
-        unchecked: unchecked.iter().map(ToString::to_string).collect(),
+        unchecked: unchecked.iter().map(sentence).collect(),
         unscored: why.map_or_else(Vec::new, unscored),
         policy: why.and_then(policy),
         versions: versions(team, item, why),
         processing_time_ms: why.and_then(|why| why.processing_time_ms),
     }
+}
+
+/// What could not be checked, as a sentence.
+fn sentence(unchecked: &Unchecked) -> String {
+    let clause = unchecked.to_string();
+    let mut letters = clause.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters.by_ref()).chain(['.']).collect()
 }
 
 /// Where rules matched in the text.
@@ -131,7 +140,7 @@ impl Rule {
             Some(Evidence::Score { .. }) | None => (None, None),
         };
         Self {
-            name: found.name.clone(),
+            name: Said::new(&found.name, &[]),
             kind: found.rule_type.as_str(),
             is_rejecting: found.effect == Some(RuleEffect::Reject),
             details: found.details.clone(),

@@ -31,7 +31,7 @@ pub(crate) fn next<T, I: Display>(
 
 /// The address of the page that begins after this row, with the same filters.
 pub(crate) fn after(visit: &Visit, last: impl Display) -> String {
-    let mut query = Serializer::new("?".to_owned());
+    let mut query = Serializer::for_suffix("?".to_owned(), 1);
     query.extend_pairs(
         visit
             .query

@@ -68,6 +68,7 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
     place("Items", "items", "items", Scope::MediaRead),
+    place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
 ];
 

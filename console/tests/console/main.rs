@@ -4,5 +4,8 @@
 
 mod browser;
 mod door;
+mod hash_lists;
+mod items;
 mod protection;
+mod seed;
 mod sites;

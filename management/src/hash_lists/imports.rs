@@ -15,7 +15,7 @@ use store::{
 use super::{keep, lock, record};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
 
-pub use store::hash_list::import::{Import, LISTED};
+pub use store::hash_list::import::{Import, LISTED, Refused as RefusedLine};
 
 /// Imports into a list, the latest first.
 ///
