@@ -5,6 +5,7 @@ mod filter;
 pub(crate) mod item;
 pub(crate) mod listing;
 mod metadata;
+mod picture;
 mod sentence;
 mod timeline;
 mod trace;

@@ -1,27 +1,27 @@
 //! Entries of a hash list: all of them or those that were searched, added by their hash or from an item, removed.
 
+mod search;
+
 use std::sync::Arc;
 
 use askama::Template;
 use domain::{
-    id::{HashEntryId, MediaId},
-    image_hash::{HashAlgorithm, HashPrefix, InvalidPrefix, MalformedHash, Pdq},
+    id::{HashEntryId, HashListId, MediaId},
+    image_hash::MalformedHash,
     reason::Reason,
 };
 use management::{
-    Caller, Refused,
-    hash_lists::entries::{self, Entry, EntryFilter, FoundEntries, NewHash},
-    sites::Page,
+    Refused,
+    hash_lists::entries::{self, NewHash},
 };
 use poem::http::StatusCode;
 
+use self::search::{Found, Row, search};
 use super::head::{self, Head};
 use crate::{
     page::{self, At, Frame, pager},
     problems::Problems,
     router::Answer,
-    said::Said,
-    time::Moment,
     trouble::Trouble,
     visit::Visit,
 };
@@ -50,25 +50,6 @@ struct Typed<'a> {
     sha256: &'a str,
     media: &'a str,
     note: &'a str,
-}
-
-struct Row {
-    entry: Entry,
-    note: Said,
-    /// In how many bits it differs from the hash that was searched.
-    distance: Option<u32>,
-    added: Moment,
-}
-
-impl Row {
-    fn new(entry: Entry, distance: Option<u32>) -> Self {
-        Self {
-            note: Said::new(&entry.note, &[]),
-            added: entry.added_at.into(),
-            entry,
-            distance,
-        }
-    }
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
@@ -106,7 +87,7 @@ async fn answer(visit: &Visit, added: Result<(), Refused>, done: &str) -> Answer
 }
 
 fn path(visit: &Visit) -> Result<String, Trouble> {
-    let list: domain::id::HashListId = visit.id("list")?;
+    let list: HashListId = visit.id("list")?;
     Ok(At::Team(visit.team()?).path(&format!("hash-lists/{list}")))
 }
 
@@ -180,84 +161,4 @@ async fn page(visit: &Visit, status: StatusCode, mut problems: Problems) -> Answ
         problems,
     };
     Ok(page::html(status, &page))
-}
-
-#[derive(Default)]
-struct Found {
-    rows: Vec<Row>,
-    next: Option<HashEntryId>,
-    is_cut: bool,
-}
-
-async fn search(
-    visit: &Visit,
-    caller: &Caller,
-    list: domain::id::HashListId,
-) -> Result<Found, Refused> {
-    let asked = pager::asked(visit);
-    // One more than is shown tells whether there are more.
-    let page = Page {
-        limit: asked.limit + 1,
-        ..asked
-    };
-    let rows = usize::try_from(asked.limit).unwrap_or(usize::MAX);
-    let found = entries::list(&visit.management, caller, list, filter(visit)?, page).await?;
-    Ok(match found {
-        FoundEntries::All(mut entries) => {
-            let is_full = entries.len() > rows;
-            entries.truncate(rows);
-            Found {
-                next: entries.last().filter(|_| is_full).map(|entry| entry.id),
-                rows: entries
-                    .into_iter()
-                    .map(|entry| Row::new(entry, None))
-                    .collect(),
-                is_cut: false,
-            }
-        }
-        FoundEntries::WithHash(entries) => Found {
-            next: None,
-            is_cut: entries.len() >= rows,
-            rows: entries
-                .into_iter()
-                .map(|entry| Row::new(entry, None))
-                .collect(),
-        },
-        FoundEntries::Near(near) => Found {
-            rows: near
-                .entries
-                .into_iter()
-                .map(|(entry, distance)| Row::new(entry, Some(distance)))
-                .collect(),
-            next: near.next,
-            is_cut: false,
-        },
-    })
-}
-
-/// What the address asks for.
-fn filter(visit: &Visit) -> Result<EntryFilter, Refused> {
-    let hash = visit.query.get("hash").trim();
-    if hash.is_empty() {
-        return Ok(EntryFilter::default());
-    }
-    if visit.query.get("how") == "near" {
-        let near = hash.parse::<Pdq>();
-        let near = near.map_err(|wrong| Refused::field("hash", wrong.to_string()))?;
-        return Ok(EntryFilter {
-            near: Some(near),
-            ..EntryFilter::default()
-        });
-    }
-    let wrong = |wrong: InvalidPrefix| Refused::field("hash", wrong.to_string());
-    let prefix: HashPrefix = hash.parse().map_err(wrong)?;
-    let algorithm = match visit.query.get("how") {
-        "sha256" => HashAlgorithm::Sha256,
-        _ => HashAlgorithm::Pdq,
-    };
-    Ok(EntryFilter {
-        hashes: Some((prefix.from, prefix.to)),
-        algorithm: Some(algorithm),
-        near: None,
-    })
 }

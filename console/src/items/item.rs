@@ -4,7 +4,6 @@ use std::{collections::HashMap, sync::Arc};
 
 use askama::Template;
 use domain::{
-    decision::Unchecked,
     id::{EndpointId, MediaId},
     media::{ContentType, ModerationType, Status},
     scope::Scope,
@@ -12,13 +11,14 @@ use domain::{
 use management::{
     Caller, Refused, endpoints,
     hash_lists::{self, VisibleHashList},
-    media::{self, Item, KnownImage, why},
+    media::{self, Item, why},
     sites::{self, Page},
 };
 use poem::http::StatusCode;
 
 use super::{
     metadata::{self, Metadata},
+    picture::{self, Picture},
     sentence,
     timeline::{self, Timeline},
     trace::{self, Trace},
@@ -62,17 +62,6 @@ struct Shown<'a> {
     form: Form<'a>,
 }
 
-/// What is known about the image.
-struct Picture {
-    kind: String,
-    size: Option<String>,
-    bytes: Option<String>,
-    sha256: Option<String>,
-    pdq: Option<String>,
-    quality: Option<u8>,
-    problem: Option<String>,
-}
-
 /// The state of the forms on the page.
 #[derive(Default)]
 pub(super) struct Form<'a> {
@@ -101,7 +90,7 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
     let site = sites::get(&visit.management, &caller, item.site).await?;
     let may_decide = media::may_decide(&visit.management, &caller, item.site).await?;
     let endpoints = endpoints(visit, &caller, &item).await?;
-    let image = picture(&item);
+    let image = picture::of(&item);
     let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
     let lists = if has_hashes && frame.may(Scope::HashListsWrite) {
         own_lists(visit, &caller).await?
@@ -109,18 +98,17 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
         Vec::new()
     };
 
-    let whys: Vec<_> = item.verdicts.iter().map(why::of).collect();
-    let both = || item.verdicts.iter().zip(&whys);
-    let is_machine = |by| by != ModerationType::Manual;
-    let last = both().next();
-    let machine = both().find(|(verdict, _)| is_machine(verdict.moderation_type));
-    let found = machine.and_then(|(_, why)| why.as_ref());
+    let mut verdicts = item.verdicts.iter();
+    let last = verdicts.clone().next();
+    let machine = verdicts.find(|verdict| verdict.moderation_type != ModerationType::Manual);
+    let found = machine.and_then(why::of);
+    let found = found.as_ref();
     let sentence = last.map_or_else(
         || sentence::PENDING.to_owned(),
-        |(verdict, why)| sentence::of(verdict, why.as_ref()),
+        |verdict| sentence::of(verdict, why::of(verdict).as_ref()),
     );
-    let before = machine.filter(|(of, _)| last.is_some_and(|(is, _)| is.number != of.number));
-    let before = before.map(|(verdict, why)| sentence::of(verdict, why.as_ref()));
+    let before = machine.filter(|of| last.is_some_and(|is| is.number != of.number));
+    let before = before.map(|verdict| sentence::of(verdict, found));
     let places = trace::places(found);
     let body = item.body.as_deref();
     let status = form.status;
@@ -140,7 +128,7 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
             .as_ref()
             .and_then(|json| metadata::of(json.get())),
         trace: trace::of(team, &item, found),
-        timeline: timeline::of(team, &item, &whys, &endpoints),
+        timeline: timeline::of(team, &item, &endpoints),
         may_decide,
         lists,
         frame,
@@ -187,37 +175,6 @@ const NAMES: Page = Page {
     after: None,
     limit: NAMED,
 };
-
-fn picture(item: &Item) -> Option<Picture> {
-    let known = match (&item.image, item.content_type) {
-        (None, ContentType::Text) => return None,
-        (known, _) => known.as_ref(),
-    };
-    let of = |read: fn(&KnownImage) -> Option<String>| known.and_then(read);
-    let format = of(|image| image.format.map(|format| format.to_string()));
-    Some(Picture {
-        kind: format.map_or_else(|| "Not known".to_owned(), |format| format.to_uppercase()),
-        size: of(|image| {
-            let (width, height) = image.size?;
-            Some(format!("{width} × {height} pixels"))
-        }),
-        bytes: of(|image| image.bytes.map(kib)),
-        sha256: of(|image| image.sha256.map(|hash| hash.to_string())),
-        pdq: of(|image| image.pdq.map(|hash| hash.to_string())),
-        quality: known.and_then(|image| image.pdq_quality),
-        problem: of(|image| {
-            let problem = image.problem?;
-            Some(Unchecked::ImageNotAnalysed { problem }.to_string())
-        }),
-    })
-}
-
-fn kib(bytes: u32) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        _ => format!("{} KiB", bytes.div_ceil(1_024)),
-    }
-}
 
 impl Shown<'_> {
     /// The tone of its status.

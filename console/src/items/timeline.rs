@@ -8,7 +8,7 @@ use domain::{
     id::EndpointId,
     media::{ModerationType, Status},
 };
-use management::media::{Item, why::Why};
+use management::media::{Item, why};
 
 use super::sentence;
 use crate::{page::At, said::Said, time::Moment};
@@ -63,18 +63,13 @@ impl Entry {
     }
 }
 
-/// `whys` belong to the item's verdicts, `endpoints` are the URLs of its site's endpoints.
-pub(super) fn of(
-    team: At,
-    item: &Item,
-    whys: &[Option<Why>],
-    endpoints: &HashMap<EndpointId, String>,
-) -> Timeline {
+/// `endpoints` are the URLs of its site's endpoints.
+pub(super) fn of(team: At, item: &Item, endpoints: &HashMap<EndpointId, String>) -> Timeline {
     let mut entries = vec![Entry::new(item.created_at, "", "Accepted")];
     if let Some(analysis) = &item.analysis {
         entries.push(Entry::new(analysis.created_at, "", "Analysed"));
     }
-    for (verdict, why) in item.verdicts.iter().zip(whys) {
+    for verdict in item.verdicts.iter().take(MOST) {
         let by = match verdict.moderation_type {
             ModerationType::Rule => "by rules",
             ModerationType::Ai => "by an analysis",
@@ -83,11 +78,14 @@ pub(super) fn of(
         let (tone, status) = outcome(verdict.status);
         let title = format!("Verdict {}: {status}, {by}", verdict.number);
         entries.push(Entry {
-            note: Some(Said::new(&sentence::of(verdict, why.as_ref()), &[])),
+            note: Some(Said::new(
+                &sentence::of(verdict, why::of(verdict).as_ref()),
+                &[],
+            )),
             ..Entry::new(verdict.moderated_at, tone, title)
         });
     }
-    for event in &item.events {
+    for event in item.events.iter().take(MOST) {
         let title = match event.kind {
             EventKind::MediaCreated => "Event media.created".to_owned(),
             EventKind::MediaModerated => {
@@ -116,9 +114,13 @@ pub(super) fn of(
         });
     }
     entries.sort_by_key(|entry| entry.at);
-    let left_out = entries.len().saturating_sub(MOST);
+    let untold = |all: usize| all.saturating_sub(MOST);
+    let left_out = untold(entries.len());
     entries.drain(1..=left_out);
-    Timeline { entries, left_out }
+    Timeline {
+        entries,
+        left_out: left_out + untold(item.verdicts.len()) + untold(item.events.len()),
+    }
 }
 
 const fn outcome(status: Status) -> (&'static str, &'static str) {

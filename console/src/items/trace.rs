@@ -18,6 +18,8 @@ use crate::{page::At, said::Said};
 /// How a page explains the machine's verdict.
 pub(super) struct Trace {
     pub(super) rules: Vec<Rule>,
+    /// How many more rules matched.
+    pub(super) more: usize,
     pub(super) scores: Vec<Score>,
     pub(super) providers: Vec<Provider>,
     pub(super) unchecked: Vec<String>,
@@ -84,6 +86,9 @@ pub(super) struct Version {
     pub(super) took: Option<String>,
 }
 
+/// Rules that are shown. Thousands can match.
+const RULES: usize = 100;
+
 /// Characters of a provider's raw answer.
 const RAW: usize = 8_000;
 
@@ -95,7 +100,12 @@ pub(super) fn of(team: At, item: &Item, why: Option<&Why>) -> Trace {
     let reports = answers.map_or_else(Vec::new, |answers| answers.providers);
     let unchecked = why.map_or(&[][..], |why| &why.unchecked);
     Trace {
-        rules: found.iter().map(|rule| Rule::new(team, rule)).collect(),
+        rules: found
+            .iter()
+            .take(RULES)
+            .map(|rule| Rule::new(team, rule))
+            .collect(),
+        more: found.len().saturating_sub(RULES),
         scores: scores.map_or_else(Vec::new, |scores| bars(&scores, found)),
         providers: reports
             .into_iter()

@@ -8,6 +8,7 @@ use domain::{
     score::{Category, Scores},
 };
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use store::media::{Analysis, Verdict};
 
 pub use store::analysis::ProviderReport;
@@ -17,7 +18,7 @@ pub use store::analysis::ProviderReport;
 pub struct Why {
     /// What the verdict rests on.
     pub ground: Ground,
-    /// The rules that matched. With a person's verdict, those that the machine had found.
+    /// The rules that matched. A person's verdict has none.
     pub found: Vec<FoundRule>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
@@ -62,9 +63,9 @@ pub struct FoundRule {
     pub rule_type: RuleType,
     /// One sentence that contains nothing of the content.
     pub details: String,
-    /// What it asked for. `None` with a person's verdict.
+    /// What it asked for. `None` if the trace lacks it.
     pub effect: Option<RuleEffect>,
-    /// Where and why it matched. `None` with a person's verdict.
+    /// Where and why it matched. `None` if the trace lacks it.
     pub evidence: Option<Evidence>,
 }
 
@@ -82,7 +83,7 @@ pub fn of(verdict: &Verdict) -> Option<Why> {
     let details: Details = serde_json::from_str(verdict.details.get()).ok()?;
     let trace: Trace = serde_json::from_str(verdict.trace.get()).ok()?;
     let ground = ground(verdict, &details, &trace);
-    let found = details.rule_violations.into_iter().enumerate();
+    let found = violations(verdict, &details)?.into_iter().enumerate();
     let traced = |place: usize, rule: RuleId| {
         let traced = trace.evidence.get(place);
         traced.filter(|traced| traced.rule_id == rule)
@@ -123,6 +124,16 @@ pub fn answers(analysis: &Analysis) -> Option<Answers> {
     })
 }
 
+/// A person's verdict repeats what the machine had found, which can be thousands of rules.
+fn violations(verdict: &Verdict, details: &Details) -> Option<Vec<Violation>> {
+    match (&details.rule_violations, verdict.moderation_type) {
+        (None, _) | (_, ModerationType::Manual) => Some(Vec::new()),
+        (Some(found), ModerationType::Ai | ModerationType::Rule) => {
+            serde_json::from_str(found.get()).ok()
+        }
+    }
+}
+
 /// The trace does not name what decided, but it follows from the rules of `domain::decision`.
 fn ground(verdict: &Verdict, details: &Details, trace: &Trace) -> Ground {
     if verdict.moderation_type == ModerationType::Manual {
@@ -152,8 +163,7 @@ fn ground(verdict: &Verdict, details: &Details, trace: &Trace) -> Ground {
 /// `moderation_details`.
 #[derive(Deserialize)]
 struct Details {
-    #[serde(default)]
-    rule_violations: Vec<Violation>,
+    rule_violations: Option<Box<RawValue>>,
     ai_analysis: Option<Scores>,
     reason: Option<String>,
     processing_time_ms: Option<u64>,
