@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn places_are_marked_whether_or_not_they_overlap() {
         let marked = |places: &[Range<usize>]| shown(&Said::new("é b\u{200b}c d", places));
-        assert_eq!(marked(&[3..8]), "é [b][<U+200B>][c] d");
+        assert_eq!(marked(&[3..8, 4..7]), "é [b][<U+200B>][c] d");
         assert_eq!(marked(&[0..2, 9..10, 9..10, 0..3]), "[é ]b<U+200B>c [d]");
         let outside = marked(&[1..3, 5..900, 3..3]);
         assert_eq!(outside, "é b<U+200B>c d", "there are no such places");

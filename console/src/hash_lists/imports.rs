@@ -30,7 +30,7 @@ struct Imports<'a> {
     team: At,
     tab: &'static str,
     head: Head,
-    imports: Vec<Row>,
+    rows: Vec<Row>,
     /// The address of the next page.
     next: Option<String>,
     hashes: &'a str,
@@ -123,7 +123,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         tab: "imports",
         head,
         next: pager::next(visit, &found, |import| import.id),
-        imports: found.into_iter().map(Row::from).collect(),
+        rows: found.into_iter().map(Row::from).collect(),
         hashes: visit.form.get("hashes"),
         algorithm: visit.form.get("algorithm"),
         problems,

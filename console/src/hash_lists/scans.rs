@@ -28,7 +28,7 @@ struct Scans<'a> {
     team: At,
     tab: &'static str,
     head: Head,
-    scans: Vec<Row>,
+    rows: Vec<Row>,
     /// The address of the next page.
     next: Option<String>,
     since: &'a str,
@@ -132,7 +132,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         tab: "scans",
         head,
         next: pager::next(visit, &found, |scan| scan.id),
-        scans: found.into_iter().map(Row::from).collect(),
+        rows: found.into_iter().map(Row::from).collect(),
         since: visit.form.get("since_revision"),
         problems,
     };

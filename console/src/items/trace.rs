@@ -49,18 +49,19 @@ pub(super) struct Rule {
 /// The score of a category.
 pub(super) struct Score {
     pub(super) category: Category,
-    pub(super) score: f64,
+    /// From 0 to 1.
+    pub(super) value: f64,
     /// The tone of its bar: whether a rule's threshold was reached.
     pub(super) tone: &'static str,
 }
 
 impl Score {
     pub(super) fn percent(&self) -> f64 {
-        (self.score * 100.0).round()
+        (self.value * 100.0).round()
     }
 
     pub(super) fn shown(&self) -> String {
-        format!("{:.2}", self.score)
+        format!("{:.2}", self.value)
     }
 }
 
@@ -187,9 +188,9 @@ fn bars(scores: &Scores, found: &[FoundRule]) -> Vec<Score> {
     };
     scores
         .iter()
-        .map(|(category, score)| Score {
+        .map(|(category, value)| Score {
             category,
-            score,
+            value,
             tone: tone(category),
         })
         .collect()
