@@ -2,18 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use domain::scope::Scope::{
-    AuditRead, KeysRead, KeysWrite, PeopleRead, PeopleWrite, PlansRead, PlansWrite, SitesRead,
-    SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead,
-    TokensWrite, UsageRead, WebhooksRead, WebhooksWrite,
-};
+use domain::scope::Scope::{AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite};
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, door, people, plans,
     router::{Needs, Screen, get, post},
-    sites, start, subscriptions, teams, tokens, usage,
+    account, assets, audit, door, hash_lists, items, people, plans, sites, start, subscriptions, teams, tokens, usage,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -65,6 +60,30 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/account/recovery-codes", Session, account::factor::renew_codes),
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
+
+        get("/t/{team}/items", Scope(MediaRead), items::list),
+        get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
+        post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
+        post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
+
+        get("/t/{team}/hash-lists", Scope(HashListsRead), hash_lists::list),
+        get("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::show),
+        post("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::create),
+        get("/t/{team}/hash-lists/{list}", Scope(HashListsRead), hash_lists::entries::show),
+        post("/t/{team}/hash-lists/{list}/entries", Scope(HashListsWrite), hash_lists::entries::create),
+        post("/t/{team}/hash-lists/{list}/images", Scope(HashListsWrite), hash_lists::entries::add_image),
+        post("/t/{team}/hash-lists/{list}/entries/{entry}/remove", Scope(HashListsWrite), hash_lists::entries::remove),
+        get("/t/{team}/hash-lists/{list}/imports", Scope(HashListsRead), hash_lists::imports::list),
+        post("/t/{team}/hash-lists/{list}/imports", Scope(HashListsWrite), hash_lists::imports::create),
+        get("/t/{team}/hash-lists/{list}/imports/{import}", Scope(HashListsRead), hash_lists::imports::show),
+        post("/t/{team}/hash-lists/{list}/imports/{import}/cancel", Scope(HashListsWrite), hash_lists::imports::cancel),
+        get("/t/{team}/hash-lists/{list}/scans", Scope(HashListsRead), hash_lists::scans::list),
+        post("/t/{team}/hash-lists/{list}/scans", Scope(HashListsWrite), hash_lists::scans::create),
+        get("/t/{team}/hash-lists/{list}/scans/{scan}", Scope(HashListsRead), hash_lists::scans::show),
+        post("/t/{team}/hash-lists/{list}/scans/{scan}/cancel", Scope(HashListsWrite), hash_lists::scans::cancel),
+        get("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::show),
+        post("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::change),
+        post("/t/{team}/hash-lists/{list}/delete", Scope(HashListsWrite), hash_lists::settings::delete),
 
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),

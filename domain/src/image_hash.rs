@@ -8,9 +8,11 @@
 mod digest;
 mod index;
 mod pdq;
+mod prefix;
 
 pub use digest::{MalformedHash, Pdq, Sha256Digest};
 pub use index::{Found, HashIndex};
+pub use prefix::{HashPrefix, InvalidPrefix};
 use serde::{Deserialize, Serialize};
 
 use crate::{

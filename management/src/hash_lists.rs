@@ -27,6 +27,7 @@ use uuid::Uuid;
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created, difference};
 use visible::{find, keep, lock, visible};
 
+pub use store::hash_list::MAX_ENTRIES;
 pub use visible::VisibleHashList;
 
 /// In how many bits hashes may differ.

@@ -2,19 +2,18 @@
 
 mod decisions;
 mod previews;
+pub mod why;
 
 use domain::{id::MediaId, scope::Scope};
-use store::{
-    PgPool,
-    media::{self, Filter, Item, Page},
-};
+use store::{PgPool, media};
 
 use crate::{Caller, Management, Noun, Refused};
 
 pub use self::{
-    decisions::{Decided, NewDecision, decide},
+    decisions::{Decided, NewDecision, decide, may_decide},
     previews::preview,
 };
+pub use store::media::{Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED};
 
 /// An item's inline image, which is read slice by slice.
 #[derive(Clone, Debug)]

@@ -26,6 +26,16 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
             "The plan was changed. The change applies at once, to all teams that subscribe to it."
         }
         "subscription-changed" => "The subscription was changed. The change applies at once.",
+        "approved" => "The item was approved. The application is told.",
+        "rejected" => "The item was rejected. The application is told.",
+        "image-listed" => "The image is on the hash list now.",
+        "hash-list-created" => "The hash list was created. Add hashes, or import many.",
+        "hash-list-deleted" => "The hash list was deleted.",
+        "hash-added" => {
+            "The hash is on the list. Images that are submitted from now on are compared with it."
+        }
+        "hash-removed" => "The entry was removed. What it matched before stays matched.",
+        "saved" => "The settings were saved.",
         _ => return None,
     })
 }

@@ -26,13 +26,18 @@ pub(crate) fn next<T, I: Display>(
 ) -> Option<String> {
     let is_full = i64::try_from(rows.len()) == Ok(ROWS);
     let last = rows.last().filter(|_| is_full)?;
-    let mut query = Serializer::new("?".to_owned());
+    Some(after(visit, id(last)))
+}
+
+/// The address of the page that begins after this row, with the same filters.
+pub(crate) fn after(visit: &Visit, last: impl Display) -> String {
+    let mut query = Serializer::for_suffix("?".to_owned(), 1);
     query.extend_pairs(
         visit
             .query
             .without("after")
             .filter(|(name, _)| name != "done"),
     );
-    query.append_pair("after", &id(last).to_string());
-    Some(query.finish())
+    query.append_pair("after", &last.to_string());
+    query.finish()
 }

@@ -1,6 +1,6 @@
 //! Everything that a decision rests on.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Gap, Unchecked};
 use crate::id::{GroupVersionId, RuleGroupId};
@@ -45,7 +45,7 @@ pub struct Findings<'a> {
 }
 
 /// The version of a rule group that judged, and the time it took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The group.
     pub group: RuleGroupId,

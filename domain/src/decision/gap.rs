@@ -30,7 +30,7 @@ impl Gap {
 }
 
 /// Categories that a rule wants and that have no score, for each part of the content.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unscored {
     /// Of the text.
     pub text: Vec<Category>,

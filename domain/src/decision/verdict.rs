@@ -1,6 +1,6 @@
 //! A verdict, and everything that is reported about it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::findings::Judged;
 use super::{Unchecked, Unscored};
@@ -47,7 +47,7 @@ pub struct Trace {
 }
 
 /// The part of a violation that only the trace contains.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TracedViolation {
     /// The rule.
     pub rule_id: RuleId,

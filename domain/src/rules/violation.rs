@@ -45,7 +45,7 @@ pub struct Violation {
 }
 
 /// Why a rule matched.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Evidence {
     /// A place in the text.
@@ -83,8 +83,19 @@ pub enum Evidence {
     },
 }
 
+impl Evidence {
+    /// The group of the rule.
+    pub const fn group(&self) -> RuleGroupId {
+        match self {
+            Self::Text { group, .. } | Self::Score { group, .. } | Self::Hash { group, .. } => {
+                *group
+            }
+        }
+    }
+}
+
 /// A reading of the text on which something was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
     /// The text as it was submitted.

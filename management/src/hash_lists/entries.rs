@@ -13,7 +13,7 @@ use domain::{
 use serde_json::{Value, json};
 use store::hash_list::{
     MAX_ENTRIES,
-    entry::{self, Addition, Entry},
+    entry::{self, Addition},
     matches,
 };
 
@@ -21,6 +21,10 @@ use super::{keep, lock, record};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session};
 
 pub use listing::{EntryFilter, FoundEntries, list};
+pub use store::hash_list::{
+    entry::Entry,
+    search::{COMPARED, Near},
+};
 
 /// A hash to add.
 #[derive(Debug)]

@@ -8,12 +8,14 @@ use domain::{
 };
 use serde_json::json;
 use store::{
-    hash_list::import::{self, Import, MAX_RUNNING},
+    hash_list::import::{self, MAX_RUNNING},
     page::Page,
 };
 
 use super::{keep, lock, record};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
+
+pub use store::hash_list::import::{Import, LISTED, Refused as RefusedLine};
 
 /// Imports into a list, the latest first.
 ///

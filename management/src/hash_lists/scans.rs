@@ -7,13 +7,12 @@ use domain::{
     whole::Whole,
 };
 use serde_json::json;
-use store::{
-    hash_list::scan::{self, Match, Scan},
-    page::Page,
-};
+use store::{hash_list::scan, page::Page};
 
 use super::{find, record};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
+
+pub use store::hash_list::scan::{LISTED, Match, Scan};
 
 /// A revision of a list.
 pub type Revision = Whole<0, 1_000_000_000_000>;

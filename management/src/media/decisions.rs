@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    id::MediaId,
-    media::{NoRuling, Ruling, Seen, Step},
+    id::{MediaId, SiteId},
+    media::{NoRuling, Ruling, Seen, Status, Step},
     reason::Reason,
     scope::Scope,
 };
@@ -33,6 +33,19 @@ pub struct Decided {
     pub step: Step,
     /// When it was decided.
     pub moderated_at: DateTime<Utc>,
+}
+
+/// Whether the caller can decide about items of this site.
+///
+/// # Errors
+/// The caller may not see items.
+pub async fn may_decide(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<bool, Refused> {
+    let session = management.read(caller, Scope::MediaRead).await?;
+    Ok(session.has(Scope::MediaDecide) && session.require_own_site(site).is_ok())
 }
 
 /// Stores a decision with its event and deliveries, and wakes the workers.

@@ -81,23 +81,32 @@ pub struct Listed {
     pub media: MediaId,
     /// Its site.
     pub site: SiteId,
+    /// The site's name.
+    pub site_name: String,
     /// The application's own identifier.
     pub app_media_id: Option<String>,
     /// Its author, from the metadata.
     pub author: Option<String>,
     /// What was submitted.
     pub content_type: ContentType,
+    /// The first [`BEGINNING`] characters of its text.
+    pub beginning: Option<String>,
     /// Its status.
     pub status: Status,
     /// The number of the verdict in force; none while pending.
     pub verdict: Option<i16>,
     /// Who or what decided last; none while pending.
     pub moderation_type: Option<ModerationType>,
+    /// The name of the person who decided last, or of the token; none if no person did.
+    pub moderator: Option<String>,
     /// When it was accepted.
     pub created_at: DateTime<Utc>,
     /// When it was decided last; none while pending.
     pub moderated_at: Option<DateTime<Utc>>,
 }
+
+/// How many characters of a text a list has.
+pub const BEGINNING: i32 = 160;
 
 /// At most `limit` media within reach that are older than `after`. A site beyond reach has none.
 /// Run it in a transaction that sees one moment.
@@ -149,20 +158,25 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
         select
             m.id,
             m.site_id,
+            s.name as site_name,
             m.app_media_id,
             m.author,
             m.content_type,
+            left(m.body, $2) as beginning,
             m.status,
             m.verdict,
             m.created_at,
             v.moderation_type as "moderation_type?",
+            coalesce(v.trace #>> '{moderator,member_name}', v.trace #>> '{moderator,token_name}') as moderator,
             v.moderated_at as "moderated_at?"
         from media m
+        join sites s on s.id = m.site_id
         left join verdicts v on v.media_id = m.id and v.number = m.verdict
         where m.id = any($1)
         order by m.id desc
         "#,
         found,
+        BEGINNING,
     )
     .fetch_all(conn)
     .await?;
@@ -171,12 +185,15 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
             Ok(Listed {
                 media: row.id.into(),
                 site: row.site_id.into(),
+                site_name: row.site_name,
                 app_media_id: row.app_media_id,
                 author: row.author,
                 content_type: row.content_type.parse()?,
+                beginning: row.beginning,
                 status: row.status.parse()?,
                 verdict: row.verdict,
                 moderation_type: row.moderation_type.map(|text| text.parse()).transpose()?,
+                moderator: row.moderator,
                 created_at: row.created_at,
                 moderated_at: row.moderated_at,
             })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use domain::{
     id::{HashEntryId, HashListId},
-    image_hash::{HashAlgorithm, Pdq},
+    image_hash::{HashAlgorithm, HashPrefix, Pdq},
 };
 use management::{
     Management,
@@ -32,7 +32,6 @@ use crate::{
 };
 
 pub(super) use described::{described, entry_example};
-pub(crate) use prefix::HashPrefix;
 pub(crate) use shapes::{HashEntry, NewHashEntry};
 
 pub(crate) struct Entries;

@@ -1,0 +1,52 @@
+//! Hash lists of a team, and those that all teams share.
+
+pub(crate) mod entries;
+mod head;
+pub(crate) mod imports;
+pub(crate) mod new;
+pub(crate) mod scans;
+pub(crate) mod settings;
+
+use std::sync::Arc;
+
+use askama::Template;
+use management::hash_lists::{self, VisibleHashList};
+
+use crate::{
+    page::{self, At, Frame, pager},
+    router::Answer,
+    said::Said,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "hash_lists.html")]
+struct List {
+    frame: Frame,
+    team: At,
+    /// With their descriptions.
+    lists: Vec<(VisibleHashList, Option<Said>)>,
+    /// The address of the next page.
+    next: Option<String>,
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let lists = hash_lists::list(&visit.management, &caller, pager::asked(&visit)).await?;
+    Ok(page::shown(&List {
+        frame: Frame::of(&visit, At::Team(team), "hash-lists").await?,
+        team: At::Team(team),
+        next: pager::next(&visit, &lists, |list| list.id),
+        lists: lists.into_iter().map(described).collect(),
+    }))
+}
+
+fn described(list: VisibleHashList) -> (VisibleHashList, Option<Said>) {
+    let description = list.description.as_deref();
+    let description = description.map(|text| Said::cut(text, LONGEST));
+    (list, description)
+}
+
+/// Characters of a description in the table.
+const LONGEST: usize = 120;

@@ -1,0 +1,166 @@
+//! Files of hashes that are read into a list: paste one, watch, see what was refused, cancel.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{chain::State, id::HashImportId, image_hash::HashAlgorithm};
+use management::{
+    Refused,
+    hash_lists::imports::{self, Import},
+};
+use poem::http::StatusCode;
+
+use super::head::{self, Head};
+use crate::{
+    page::{self, At, Frame, pager},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+/// Refused lines of a page.
+const REFUSALS: i64 = 100;
+
+#[derive(Template)]
+#[template(path = "hash_lists/imports.html")]
+struct Imports<'a> {
+    frame: Frame,
+    team: At,
+    tab: &'static str,
+    head: Head,
+    rows: Vec<Row>,
+    /// The address of the next page.
+    next: Option<String>,
+    hashes: &'a str,
+    algorithm: &'a str,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "hash_lists/import.html")]
+struct Shown {
+    frame: Frame,
+    team: At,
+    head: Head,
+    row: Row,
+    refusals: Vec<imports::RefusedLine>,
+    /// The address of the next page of refused lines.
+    next: Option<String>,
+}
+
+/// An import, and how far it has got.
+pub(super) struct Row {
+    import: Import,
+    started: Moment,
+    ended: Option<Moment>,
+}
+
+impl From<Import> for Row {
+    fn from(import: Import) -> Self {
+        Self {
+            started: import.created_at.into(),
+            ended: import.ended_at.map(Moment::from),
+            import,
+        }
+    }
+}
+
+impl Row {
+    fn is_running(&self) -> bool {
+        self.import.state == State::Running
+    }
+
+    fn percent(&self) -> i64 {
+        match self.import.total_lines {
+            0 => 100,
+            total => self.import.lines * 100 / total,
+        }
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    match start(&visit).await {
+        Ok(import) => Ok(page::see_other(format!("{}/{}", visit.path(), import.id))),
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn start(visit: &Visit) -> Result<Import, Refused> {
+    let (caller, list) = head::named(visit)?;
+    let algorithm = visit.form.get("algorithm").parse::<HashAlgorithm>();
+    let algorithm =
+        algorithm.map_err(|_| Refused::field("algorithm", "must be `pdq` or `sha256`"))?;
+    let hashes = visit.form.get("hashes");
+    if hashes.trim().is_empty() {
+        return Err(Refused::field("hashes", "must have at least one line"));
+    }
+    imports::create(
+        &visit.management,
+        &caller,
+        list,
+        algorithm,
+        hashes.as_bytes(),
+    )
+    .await
+}
+
+async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, caller) = head::of(visit).await?;
+    let asked = pager::asked(visit);
+    let found = imports::list(&visit.management, &caller, head.list.id, asked).await?;
+    let page = Imports {
+        frame,
+        team: At::Team(visit.team()?),
+        tab: "imports",
+        head,
+        next: pager::next(visit, &found, |import| import.id),
+        rows: found.into_iter().map(Row::from).collect(),
+        hashes: visit.form.get("hashes"),
+        algorithm: visit.form.get("algorithm"),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    let (frame, head, caller) = head::of(&visit).await?;
+    let import: HashImportId = visit.id("import")?;
+    let import = imports::get(&visit.management, &caller, import).await?;
+    if import.list != head.list.id {
+        return Err(Trouble::NoSuchPage);
+    }
+    let after = visit.query.get("after").parse().unwrap_or(0);
+    let management = &visit.management;
+    let refusals = imports::refusals(management, &caller, import.id, after, REFUSALS).await?;
+    let is_full = i64::try_from(refusals.len()) == Ok(REFUSALS);
+    let last = refusals.last().filter(|_| is_full);
+    Ok(page::shown(&Shown {
+        frame,
+        team: At::Team(visit.team()?),
+        head,
+        row: import.into(),
+        next: last.map(|refused| pager::after(&visit, refused.line)),
+        refusals,
+    }))
+}
+
+pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
+    let (caller, list) = head::named(&visit)?;
+    let import: HashImportId = visit.id("import")?;
+    let found = imports::get(&visit.management, &caller, import).await?;
+    if found.list != list {
+        return Err(Trouble::NoSuchPage);
+    }
+    imports::cancel(&visit.management, &caller, import).await?;
+    let path = visit.path().trim_end_matches("/cancel").to_owned();
+    Ok(page::see_other(path))
+}

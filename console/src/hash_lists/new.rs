@@ -1,0 +1,106 @@
+//! A new hash list.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{image_hash::ListKind, name::Name, reason::Reason};
+use management::{
+    Refused,
+    hash_lists::{self, Distance, NewHashList, VisibleHashList},
+};
+use poem::http::StatusCode;
+
+use super::head;
+use crate::{
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "hash_lists/new.html")]
+struct New<'a> {
+    frame: Frame,
+    team: At,
+    name: &'a str,
+    description: &'a str,
+    kind: &'a str,
+    distance: &'a str,
+    problems: Problems,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    form(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let team = At::Team(visit.team()?);
+    match list(&visit).await {
+        Ok(list) => Ok(page::see_other(
+            team.path(&format!("hash-lists/{}?done=hash-list-created", list.id)),
+        )),
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn list(visit: &Visit) -> Result<VisibleHashList, Refused> {
+    let missing = |_| Refused::NotFound(management::Noun::Team);
+    let team = visit.team().map_err(missing)?;
+    let caller = visit.caller(Some(team))?;
+    let kind = visit.form.get("kind").parse::<ListKind>();
+    let new = NewHashList {
+        name: name(visit)?,
+        description: description(visit)?,
+        kind: kind.map_err(|_| Refused::field("kind", "must be `deny` or `allow`"))?,
+        max_distance: Some(distance(visit)?),
+        team: Some(team),
+    };
+    hash_lists::create(&visit.management, &caller, new).await
+}
+
+pub(super) fn name(visit: &Visit) -> Result<Name, Refused> {
+    let name = visit.form.get("name").trim().parse::<Name>();
+    name.map_err(|wrong| Refused::field("name", wrong.to_string()))
+}
+
+/// A description that may be empty.
+pub(super) fn description(visit: &Visit) -> Result<Option<Reason>, Refused> {
+    let text = visit.form.get("description").trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let text = Reason::try_from(text.to_owned()).map(Some);
+    text.map_err(|wrong| Refused::field("description", wrong.to_string()))
+}
+
+pub(super) fn distance(visit: &Visit) -> Result<Distance, Refused> {
+    let bits = visit.form.get("max_distance").trim().parse::<Distance>();
+    bits.map_err(|wrong| Refused::field("max_distance", wrong.to_string()))
+}
+
+async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let team = At::Team(visit.team()?);
+    let typed = |name, usual| {
+        if status == StatusCode::OK {
+            usual
+        } else {
+            visit.form.get(name)
+        }
+    };
+    let frame = Frame::of(visit, team, "hash-lists").await?;
+    head::require_write(&frame)?;
+    let page = New {
+        frame,
+        team,
+        name: visit.form.get("name"),
+        description: visit.form.get("description"),
+        kind: typed("kind", "deny"),
+        distance: typed("max_distance", "31"),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}

@@ -1,0 +1,122 @@
+//! Items: the list with its filters.
+
+pub(crate) mod decision;
+mod filter;
+pub(crate) mod item;
+pub(crate) mod listing;
+mod metadata;
+mod picture;
+mod sentence;
+mod timeline;
+mod trace;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::media::{ContentType, ModerationType, Status};
+use management::{
+    media::{self, Listed},
+    sites::{self, Page},
+};
+use poem::http::StatusCode;
+
+use self::filter::{Asked, Input};
+use crate::{
+    page::{self, At, Frame, pager},
+    router::Answer,
+    said::Said,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Sites that are offered.
+const SITES: i64 = 200;
+
+/// Items of a page.
+const ROWS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "items.html")]
+struct List {
+    frame: Frame,
+    team: At,
+    asked: Asked,
+    rows: Vec<Row>,
+    /// The address of the next page.
+    next: Option<String>,
+}
+
+struct Row {
+    path: String,
+    beginning: Option<Said>,
+    is_image: bool,
+    app_media_id: Option<Said>,
+    site: String,
+    status: Status,
+    decided_by: Option<String>,
+    decided: Option<Moment>,
+    accepted: Moment,
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let page = Page {
+        after: None,
+        limit: SITES,
+    };
+    let sites = sites::list(&visit.management, &caller, page).await?;
+    let asked = filter::read(&visit, &sites);
+    let (status, found) = if asked.is_valid() {
+        let after = visit.query.get("after").parse().ok();
+        let found = media::list(&visit.management, &caller, &asked.filter, after, ROWS).await?;
+        (StatusCode::OK, found)
+    } else {
+        let none = media::Page {
+            media: Vec::new(),
+            next: None,
+        };
+        (StatusCode::UNPROCESSABLE_ENTITY, none)
+    };
+    let team = At::Team(team);
+    let rows = found.media.into_iter().map(|item| Row::new(team, item));
+    let page = List {
+        frame: Frame::of(&visit, team, "items").await?,
+        team,
+        asked,
+        rows: rows.collect(),
+        next: found.next.map(|last| pager::after(&visit, last)),
+    };
+    Ok(page::html(status, &page))
+}
+
+impl Row {
+    fn new(team: At, item: Listed) -> Self {
+        let beginning = item.beginning.filter(|text| !text.trim().is_empty());
+        Self {
+            path: team.path(&format!("items/{}", item.media)),
+            beginning: beginning.map(|text| Said::cut(&text, LONGEST)),
+            is_image: item.content_type == ContentType::Image,
+            app_media_id: item.app_media_id.map(|id| Said::cut(&id, LONGEST)),
+            site: item.site_name,
+            status: item.status,
+            decided_by: item
+                .moderation_type
+                .map(|by| decided_by(by, item.moderator)),
+            decided: item.moderated_at.map(Moment::from),
+            accepted: item.created_at.into(),
+        }
+    }
+}
+
+/// Characters of a text in a table.
+const LONGEST: usize = 120;
+
+/// Who or what decided.
+fn decided_by(by: ModerationType, moderator: Option<String>) -> String {
+    match by {
+        ModerationType::Rule => "rules".to_owned(),
+        ModerationType::Ai => "analysis".to_owned(),
+        ModerationType::Manual => moderator.unwrap_or_else(|| "a person".to_owned()),
+    }
+}

@@ -1,0 +1,74 @@
+//! What a person decides about an item.
+
+use std::sync::Arc;
+
+use domain::{
+    id::MediaId,
+    media::{Ruling, Seen},
+    reason::Reason,
+};
+use management::{
+    Conflict, Refused,
+    media::{self, NewDecision},
+};
+use poem::http::StatusCode;
+
+use super::item::{self, Form};
+use crate::{page, problems::Problems, router::Answer, visit::Visit};
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let refused = match decide(&visit).await {
+        Ok(Ruling::Approve) => return Ok(done(&visit, "approved")),
+        Ok(Ruling::Reject) => return Ok(done(&visit, "rejected")),
+        Err(refused) => refused,
+    };
+    let is_outdated = matches!(
+        refused,
+        Refused::Conflict(Conflict::MediaChanged | Conflict::VerdictChanged | Conflict::AlreadyDecided, _)
+    );
+    let form = Form {
+        status: match refused {
+            Refused::Conflict(..) => StatusCode::CONFLICT,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        },
+        problems: if is_outdated {
+            Problems::default()
+        } else {
+            Problems::of(refused)?
+        },
+        reason: visit.form.get("reason"),
+        is_outdated,
+        ..Form::default()
+    };
+    item::page(&visit, form).await
+}
+
+async fn decide(visit: &Visit) -> Result<Ruling, Refused> {
+    let team = visit
+        .team()
+        .map_err(|_| Refused::NotFound(management::Noun::Media))?;
+    let id: MediaId = visit
+        .id("item")
+        .map_err(|_| Refused::NotFound(management::Noun::Media))?;
+    let caller = visit.caller(Some(team))?;
+    let ruling = visit.form.get("decision").parse::<Ruling>();
+    let ruling = ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
+    let reason = Reason::try_from(visit.form.get("reason").to_owned());
+    let new = NewDecision {
+        ruling,
+        reason: reason.map_err(|wrong| Refused::field("reason", wrong.to_string()))?,
+        seen: Seen {
+            status: visit.form.get("seen_status").parse().ok(),
+            verdict: visit.form.get("seen_verdict").parse().ok(),
+        },
+    };
+    media::decide(&visit.management, &caller, id, new).await?;
+    Ok(ruling)
+}
+
+/// Leads to the page of the item.
+pub(super) fn done(visit: &Visit, what: &str) -> poem::Response {
+    let path = visit.path();
+    let item = path.rsplit_once('/').map_or(path, |(item, _)| item);
+    page::see_other(format!("{item}?done={what}"))
+}

@@ -1,0 +1,206 @@
+//! The filters of the list of items. A call in [`read`] parses a parameter of the address and adds its field to the form.
+
+use std::{fmt::Display, str::FromStr};
+
+use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
+use domain::{media::Status, score::Category, submission::MAX_APP_MEDIA_ID};
+use management::{media::Filter, sites::ManagedSite};
+
+use crate::{problems::Problems, visit::Visit};
+
+/// What the address asks for, and the form that shows it.
+pub(super) struct Asked {
+    pub(super) filter: Filter,
+    pub(super) fields: Vec<Field>,
+    problems: Problems,
+}
+
+impl Asked {
+    /// Whether nothing is wrong with the filters.
+    pub(super) fn is_valid(&self) -> bool {
+        self.fields
+            .iter()
+            .all(|field| self.problem(field).is_none())
+    }
+
+    /// What is wrong with a field.
+    pub(super) fn problem(&self, field: &Field) -> Option<String> {
+        self.problems.at(field.name)
+    }
+
+    /// Whether anything is filtered.
+    pub(super) fn is_any(&self) -> bool {
+        self.fields.iter().any(|field| !field.value.is_empty())
+    }
+}
+
+/// A field of the form.
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    pub(super) value: String,
+    pub(super) input: Input,
+}
+
+/// How its value is given.
+pub(super) enum Input {
+    /// One of these values, with what people read.
+    Choice(Vec<(String, String)>),
+    /// A time in UTC.
+    Time,
+    /// A text.
+    Text,
+}
+
+pub(super) fn read(visit: &Visit, sites: &[ManagedSite]) -> Asked {
+    let mut form = Reader {
+        visit,
+        fields: Vec::new(),
+        problems: Problems::default(),
+    };
+    let statuses = Status::ALL.iter().map(|status| (*status, worded(*status)));
+    let categories = Category::ALL.iter().map(|one| (*one, one.as_str()));
+    let sites = sites
+        .iter()
+        .map(|site| (site.id, site.settings.name.as_str()));
+    let filter = Filter {
+        status: form.choice("status", "Status", statuses),
+        site: form.choice("site", "Site", sites),
+        since: form.time("since", "From (UTC)"),
+        until: form.time("until", "Before (UTC)"),
+        app_media_id: form.text("app_media_id", "The application's ID", MAX_APP_MEDIA_ID),
+        author: form.value("author", "Author"),
+        rule: form.value("rule_id", "Rule ID"),
+        category: form.choice("category", "Category", categories),
+    };
+    Asked {
+        filter,
+        fields: form.fields,
+        problems: form.problems,
+    }
+}
+
+const fn worded(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "Not judged yet",
+        Status::Approved => "Approved",
+        Status::Rejected => "Rejected",
+        Status::PendingReview => "Waits for review",
+    }
+}
+
+struct Reader<'a> {
+    visit: &'a Visit,
+    fields: Vec<Field>,
+    problems: Problems,
+}
+
+impl Reader<'_> {
+    fn choice<'n, T: Display + FromStr>(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        choices: impl Iterator<Item = (T, &'n str)>,
+    ) -> Option<T> {
+        let choices = choices.map(|(value, text)| (value.to_string(), text.to_owned()));
+        let mut choices: Vec<_> = choices.collect();
+        let given = self.visit.query.get(name);
+        let value = self.parsed(name, given, |text| {
+            text.parse()
+                .map_err(|_| "must be one of the list".to_owned())
+        });
+        if value.is_some() && !choices.iter().any(|(known, _)| known == given) {
+            choices.push((given.to_owned(), given.to_owned()));
+        }
+        self.add(name, label, Input::Choice(choices));
+        value
+    }
+
+    fn time(&mut self, name: &'static str, label: &'static str) -> Option<DateTime<Utc>> {
+        let given = self.visit.query.get(name);
+        let value = self.parsed(name, given, time);
+        self.add(name, label, Input::Time);
+        value
+    }
+
+    fn text(&mut self, name: &'static str, label: &'static str, longest: usize) -> Option<String> {
+        let given = self.visit.query.get(name);
+        let value = self.parsed(name, given, |text| {
+            if text.contains('\0') || text.chars().count() > longest {
+                return Err(format!("must have at most {longest} characters"));
+            }
+            Ok(text.to_owned())
+        });
+        self.add(name, label, Input::Text);
+        value
+    }
+
+    fn value<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+    ) -> Option<T> {
+        let given = self.visit.query.get(name);
+        let value = self.parsed(name, given, |text| {
+            text.parse().map_err(|wrong: T::Err| wrong.to_string())
+        });
+        self.add(name, label, Input::Text);
+        value
+    }
+
+    /// Nothing was asked for if the parameter is empty.
+    fn parsed<T>(
+        &mut self,
+        name: &'static str,
+        given: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        if given.is_empty() {
+            return None;
+        }
+        let parsed = parse(given).map_err(|message| self.problems.add(name, message));
+        parsed.ok()
+    }
+
+    fn add(&mut self, name: &'static str, label: &'static str, input: Input) {
+        let value = self.visit.query.get(name).to_owned();
+        self.fields.push(Field {
+            name,
+            label,
+            value,
+            input,
+        });
+    }
+}
+
+/// Browsers omit the seconds if they are 0.
+fn time(text: &str) -> Result<DateTime<Utc>, String> {
+    let parsed = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    parsed
+        .filter(|time| (1970..=9999).contains(&time.year()))
+        .map(|time| time.and_utc())
+        .ok_or_else(|| "must be a time such as 2026-01-31T12:00".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_as_browsers_send_it() {
+        for text in ["2026-01-31T12:00", "2026-01-31T12:00:59"] {
+            assert!(time(text).is_ok(), "{text}");
+        }
+        for text in [
+            "2026-01-31",
+            "2026-02-30T12:00",
+            "+99999-01-01T00:00",
+            "0001-01-01T00:00",
+            "now",
+        ] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+}

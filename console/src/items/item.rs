@@ -1,0 +1,197 @@
+//! An item: its content, why it has its status, what became of it, and what a person decides about it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use askama::Template;
+use domain::{
+    id::{EndpointId, MediaId},
+    media::{ContentType, ModerationType, Status},
+    scope::Scope,
+};
+use management::{
+    Caller, Refused, endpoints,
+    hash_lists::{self, VisibleHashList},
+    media::{self, Item, why},
+    sites::{self, Page},
+};
+use poem::http::StatusCode;
+
+use super::{
+    metadata::{self, Metadata},
+    picture::{self, Picture},
+    sentence,
+    timeline::{self, Timeline},
+    trace::{self, Trace},
+};
+use crate::{
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    said::Said,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Endpoints and hash lists whose names are read.
+const NAMED: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "items/item.html")]
+struct Shown<'a> {
+    frame: Frame,
+    team: At,
+    path: String,
+    item: Item,
+    title: Said,
+    app_media_id: Option<Said>,
+    site: String,
+    accepted: Moment,
+    /// Why it has its status.
+    sentence: Said,
+    /// What the machine had said before a person decided.
+    machine: Option<Said>,
+    said: Option<Said>,
+    content_url: Option<Said>,
+    image: Option<Picture>,
+    metadata: Option<Metadata>,
+    trace: Trace,
+    timeline: Timeline,
+    may_decide: bool,
+    /// Lists to which its image can be added.
+    lists: Vec<VisibleHashList>,
+    form: Form<'a>,
+}
+
+/// The state of the forms on the page.
+#[derive(Default)]
+pub(super) struct Form<'a> {
+    pub(super) status: StatusCode,
+    pub(super) problems: Problems,
+    /// What was typed.
+    pub(super) reason: &'a str,
+    pub(super) note: &'a str,
+    pub(super) list: &'a str,
+    /// Whether somebody else has decided since the page was shown.
+    pub(super) is_outdated: bool,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, Form::default()).await
+}
+
+/// The page of an item with its forms in this state.
+pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let team = At::Team(team);
+    let id: MediaId = visit.id("item")?;
+    let item = media::get(&visit.management, &caller, id).await?;
+    let frame = Frame::of(visit, team, "items").await?;
+    let site = sites::get(&visit.management, &caller, item.site).await?;
+    let may_decide = media::may_decide(&visit.management, &caller, item.site).await?;
+    let endpoints = endpoints(visit, &caller, &item).await?;
+    let image = picture::of(&item);
+    let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
+    let lists = if has_hashes && frame.may(Scope::HashListsWrite) {
+        own_lists(visit, &caller).await?
+    } else {
+        Vec::new()
+    };
+
+    let mut verdicts = item.verdicts.iter();
+    let last = verdicts.clone().next();
+    let machine = verdicts.find(|verdict| verdict.moderation_type != ModerationType::Manual);
+    let found = machine.and_then(why::of);
+    let found = found.as_ref();
+    let sentence = last.map_or_else(
+        || sentence::PENDING.to_owned(),
+        |verdict| sentence::of(verdict, why::of(verdict).as_ref()),
+    );
+    let before = machine.filter(|of| last.is_some_and(|is| is.number != of.number));
+    let before = before.map(|verdict| sentence::of(verdict, found));
+    let places = trace::places(found);
+    let body = item.body.as_deref();
+    let status = form.status;
+    let page = Shown {
+        path: team.path(&format!("items/{id}")),
+        title: title(&item),
+        app_media_id: item.app_media_id.as_deref().map(|id| Said::new(id, &[])),
+        site: site.settings.name,
+        accepted: item.created_at.into(),
+        sentence: Said::new(&sentence, &[]),
+        machine: before.map(|text| Said::new(&text, &[])),
+        said: body.map(|text| Said::new(text, &places)),
+        content_url: item.content_url.as_deref().map(|url| Said::new(url, &[])),
+        image,
+        metadata: item
+            .metadata
+            .as_ref()
+            .and_then(|json| metadata::of(json.get())),
+        trace: trace::of(team, &item, found),
+        timeline: timeline::of(team, &item, &endpoints),
+        may_decide,
+        lists,
+        frame,
+        team,
+        item,
+        form,
+    };
+    Ok(page::html(status, &page))
+}
+
+/// What the application calls it.
+fn title(item: &Item) -> Said {
+    match (&item.app_media_id, item.content_type) {
+        (Some(id), _) => Said::cut(id, 100),
+        (None, ContentType::Image) => Said::new("Image", &[]),
+        (None, ContentType::Text) => Said::new("Text", &[]),
+    }
+}
+
+/// The URLs of the endpoints of the item's site.
+async fn endpoints(
+    visit: &Visit,
+    caller: &Caller,
+    item: &Item,
+) -> Result<HashMap<EndpointId, String>, Refused> {
+    if item.events.iter().all(|event| event.deliveries.is_empty()) {
+        return Ok(HashMap::new());
+    }
+    let found = endpoints::list(&visit.management, caller, item.site, NAMES).await?;
+    let found = found.into_iter();
+    Ok(found
+        .map(|endpoint| (endpoint.id, endpoint.settings.url))
+        .collect())
+}
+
+/// Lists whose entries the person can change.
+async fn own_lists(visit: &Visit, caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
+    let lists = hash_lists::list(&visit.management, caller, NAMES).await?;
+    let own = lists.into_iter().filter(|list| list.team.is_some());
+    Ok(own.collect())
+}
+
+const NAMES: Page = Page {
+    after: None,
+    limit: NAMED,
+};
+
+impl Shown<'_> {
+    /// The tone of its status.
+    fn tone(&self) -> &'static str {
+        match self.item.status {
+            Status::Pending => "",
+            Status::Approved => "ok",
+            Status::Rejected => "no",
+            Status::PendingReview => "warn",
+        }
+    }
+
+    /// How many verdicts the person has seen.
+    fn verdicts(&self) -> i16 {
+        self.item
+            .verdicts
+            .first()
+            .map_or(0, |verdict| verdict.number)
+    }
+}

@@ -1,0 +1,495 @@
+//! Items: the list, an item, and what people decide.
+
+use domain::{
+    decision::{ImageProblem, Unchecked},
+    id::MediaId,
+    media::OnFailure,
+    role::Role,
+    rules::RuleEffect,
+    score::Category,
+};
+use management::{Caller, people::Standing, people::invitations};
+use poem::http::StatusCode;
+use serde_json::json;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::{
+    browser::{PASSWORD, Stage},
+    seed::{HOSTILE, Judged, is_harmless, keyword},
+};
+
+#[sqlx::test(migrations = false)]
+async fn items_are_listed_and_filtered_by_the_address(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let path = format!("/t/{}/items", stage.team);
+    let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
+    let empty = viewer.get(&path).await.text;
+    assert!(empty.contains("No items yet"), "{empty}");
+
+    let (forum, shop) = (stage.site("Forum").await, stage.site("Shop").await);
+    let clean = stage.judged(forum, Judged::text("A clean text")).await;
+    let spam = Judged {
+        app_media_id: Some("comment-7"),
+        violations: vec![keyword("Spam", RuleEffect::Reject, 0..3)],
+        ..Judged::text("Buy now")
+    };
+    let spam = stage.judged(shop, spam).await;
+    let waiting = stage.pending(shop, " \n").await;
+    let all = viewer.get(&path).await.text;
+    for (media, text) in [
+        (clean, "A clean text"),
+        (spam, "Buy now"),
+        (waiting, "Only white space"),
+    ] {
+        assert!(
+            all.contains(&format!("{path}/{media}")) && all.contains(text),
+            "{all}"
+        );
+    }
+    assert!(
+        all.contains("comment-7") && all.contains("nobody yet"),
+        "{all}"
+    );
+
+    for (query, expected) in [
+        ("status=rejected".to_owned(), vec![spam]),
+        ("status=pending".to_owned(), vec![waiting]),
+        (format!("site={shop}"), vec![spam, waiting]),
+        (format!("site={shop}&status=rejected"), vec![spam]),
+        ("app_media_id=comment-7".to_owned(), vec![spam]),
+        (
+            "since=2020-01-01T00:00".to_owned(),
+            vec![clean, spam, waiting],
+        ),
+        ("until=2020-01-01T00%3A00".to_owned(), vec![]),
+        (format!("site={}", Uuid::now_v7()), vec![]),
+    ] {
+        let page = viewer.get(&format!("{path}?{query}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{query}");
+        for media in [clean, spam, waiting] {
+            let is_listed = page.text.contains(&format!("{path}/{media}"));
+            assert_eq!(is_listed, expected.contains(&media), "{query}");
+        }
+        if expected.is_empty() {
+            assert!(page.text.contains("No such items"), "{query}");
+        }
+    }
+    for (query, problem) in [
+        ("status=gone", "status-problem"),
+        ("site=1", "site-problem"),
+        ("since=yesterday", "since-problem"),
+        ("until=2026-02-30T00:00", "until-problem"),
+        ("app_media_id=%00", "app_media_id-problem"),
+    ] {
+        let page = viewer.get(&format!("{path}?{query}")).await;
+        assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}");
+        assert!(page.text.contains(problem), "{query}: {}", page.text);
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_next_page_keeps_the_filters(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let path = format!("/t/{}/items", stage.team);
+    let site = stage.site("Forum").await;
+    let oldest = stage.judged(site, Judged::text("The oldest text")).await;
+    for number in 0..50 {
+        let text = format!("Text {number}");
+        stage.judged(site, Judged::text(&text)).await;
+    }
+    let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
+    let page = viewer
+        .get(&format!("{path}?status=approved&done=x"))
+        .await
+        .text;
+    assert!(!page.contains(&oldest.to_string()), "{page}");
+    let next = crate::browser::between(&page, "href=\"?", "\" rel=\"next\"");
+    let next = next.replace("&#38;", "&");
+    assert!(next.starts_with("status=approved&after="), "{next}");
+    let page = viewer.get(&format!("{path}?{next}")).await.text;
+    assert!(page.contains(&oldest.to_string()), "{page}");
+    assert!(!page.contains("rel=\"next\""), "{page}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_page_of_an_item_says_at_its_top_why_it_has_its_status(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
+    let failed = || {
+        vec![Unchecked::ProviderFailed {
+            provider: "openai".to_owned(),
+            modality: domain::media::Modality::Text,
+            detail: "connect to 10.0.0.7".to_owned(),
+        }]
+    };
+    let review = || vec![keyword("Contact", RuleEffect::Review, 0..3)];
+    let both = vec![
+        keyword("Contact", RuleEffect::Review, 0..3),
+        keyword("Payment", RuleEffect::Reject, 4..8),
+        keyword("Fraud", RuleEffect::Reject, 4..8),
+    ];
+    for (violations, unchecked, on_failure, sentence) in [
+        (
+            vec![],
+            vec![],
+            OnFailure::Review,
+            "Approved because no rule matched and nothing was left unchecked.",
+        ),
+        (
+            both,
+            failed(),
+            OnFailure::Approve,
+            "Rejected by the rule “Payment” and one other rule. The text contains",
+        ),
+        (
+            review(),
+            vec![],
+            OnFailure::Review,
+            "Waits for a person, as the rule “Contact” asked.",
+        ),
+        (
+            vec![],
+            failed(),
+            OnFailure::Review,
+            "Waits for a person because the analysis by `openai` failed: the site’s setting is to review",
+        ),
+        (
+            vec![],
+            failed(),
+            OnFailure::Reject,
+            "Rejected because the analysis by `openai` failed: the site’s setting is to reject",
+        ),
+        (
+            vec![],
+            failed(),
+            OnFailure::Approve,
+            "Approved although the analysis by `openai` failed: the site’s setting is to approve",
+        ),
+    ] {
+        let new = Judged {
+            violations,
+            unchecked,
+            on_failure,
+            scores: Some([(Category::Spam, 0.71)].into_iter().collect()),
+            ..Judged::text("one two three")
+        };
+        let media = stage.judged(site, new).await;
+        let page = viewer.get(&item(&stage, media)).await;
+        assert_eq!(page.status, StatusCode::OK);
+        let top = crate::browser::between(&page.text, "id=\"verdict\"", "</div>");
+        assert!(top.contains(sentence), "{sentence}: {top}");
+        assert!(
+            !page.text.contains("10.0.0.7"),
+            "details of failures are internal"
+        );
+        assert!(page.text.contains("0.71") && page.text.contains("width=\"71\""));
+    }
+    let media = stage.pending(site, "one").await;
+    let page = viewer.get(&item(&stage, media)).await.text;
+    assert!(
+        page.contains("Not judged yet") && page.contains("data-live"),
+        "{page}"
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_strangers_wrote_is_shown_and_does_nothing(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
+    let long = "x".repeat(100 * 1024);
+    let bodies = [
+        HOSTILE.to_owned(),
+        format!("{HOSTILE}{long}"),
+        "\u{202e}a\u{202d}".repeat(10_000),
+    ];
+    for body in bodies {
+        let new = Judged {
+            app_media_id: Some(HOSTILE),
+            metadata: Some(
+                json!({ HOSTILE: HOSTILE, "deep": [{ "a": HOSTILE }], "long": "y".repeat(9_000) }),
+            ),
+            violations: vec![keyword(HOSTILE, RuleEffect::Reject, 1..7)],
+            ..Judged::text(&body)
+        };
+        let media = stage.judged(site, new).await;
+        for path in [item(&stage, media), format!("/t/{}/items", stage.team)] {
+            let page = viewer.get(&path).await.text;
+            assert!(is_harmless(&page), "{page}");
+            assert!(
+                page.contains("U+202E") && page.len() < 1_000_000,
+                "{}",
+                page.len()
+            );
+        }
+    }
+    let marked = Judged {
+        violations: vec![keyword("Contact", RuleEffect::Reject, 4..9)],
+        ..Judged::text("one t\u{200b}wo")
+    };
+    let media = stage.judged(site, marked).await;
+    let page = viewer.get(&item(&stage, media)).await.text;
+    assert!(page.contains("one <mark>t</mark><bdi"), "{page}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_moderator_decides_with_a_reason_and_the_audit_log_names_the_person(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let mut moderator = stage.person("mo@market.example", Role::Moderator).await;
+    let media = stage.judged(site, Judged::text("Satire")).await;
+    let path = item(&stage, media);
+    let page = moderator.get(&path).await.text;
+    assert!(
+        page.contains("value=\"reject\"") && !page.contains("value=\"approve\""),
+        "{page}"
+    );
+    assert!(page.contains("name=\"seen_verdict\" value=\"1\""), "{page}");
+
+    let form = "decision=reject&seen_status=approved&seen_verdict=1&reason=";
+    let wrong = moderator.post(&format!("{path}/decision"), form).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        wrong.text.contains("id=\"reason-problem\""),
+        "{}",
+        wrong.text
+    );
+    let wrong = moderator
+        .post(&format!("{path}/decision"), "decision=keep&reason=Because")
+        .await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        wrong.text.contains("Because</textarea>"),
+        "what was typed stays"
+    );
+
+    let form = format!("{form}No+satire%3A+{}", encoded(HOSTILE));
+    let done = moderator.post(&format!("{path}/decision"), &form).await;
+    assert_eq!(done.leads_to(), format!("{path}?done=rejected"));
+    let page = moderator.get(done.leads_to()).await.text;
+    assert!(page.contains("The item was rejected."), "{page}");
+    assert!(page.contains("Rejected by Ada: “No satire: "), "{page}");
+    assert!(
+        page.contains("The machine before: Approved because"),
+        "{page}"
+    );
+    assert!(is_harmless(&page), "{page}");
+    let listed = moderator
+        .get(&format!("/t/{}/items", stage.team))
+        .await
+        .text;
+    assert!(listed.contains("<td>Ada<small>"), "{listed}");
+    assert_eq!(stage.recorded("media.decide").await, ["Ada"]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn who_decides_after_somebody_else_is_told_and_changes_nothing(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let mut ada = stage.person("ada@market.example", Role::Moderator).await;
+    let mut eve = stage.person("eve@market.example", Role::Lead).await;
+    let new = Judged {
+        violations: vec![keyword("Contact", RuleEffect::Review, 0..2)],
+        ..Judged::text("Satire")
+    };
+    let media = stage.judged(site, new).await;
+    let path = item(&stage, media);
+    let form = |decision: &str, reason: &str| {
+        format!("decision={decision}&seen_status=pending_review&seen_verdict=1&reason={reason}")
+    };
+    let decision = format!("{path}/decision");
+    ada.post(&decision, &form("approve", "Fine"))
+        .await
+        .leads_to();
+    for ruling in ["reject", "approve"] {
+        let late = eve.post(&decision, &form(ruling, "My+reason")).await;
+        assert_eq!(late.status, StatusCode::CONFLICT);
+        assert!(
+            late.text.contains("Somebody else has decided meanwhile"),
+            "{}",
+            late.text
+        );
+        assert!(
+            late.text.contains("Approved by Ada: “Fine”"),
+            "{}",
+            late.text
+        );
+        assert!(late.text.contains("My reason</textarea>"), "{}", late.text);
+        assert!(
+            late.text
+                .contains("name=\"seen_status\" value=\"approved\""),
+            "{}",
+            late.text
+        );
+    }
+    assert_eq!(stage.recorded("media.decide").await.len(), 1);
+
+    let waiting = stage.pending(site, "Not yet").await;
+    let early = eve
+        .post(
+            &format!("{}/decision", item(&stage, waiting)),
+            &form("reject", "Early"),
+        )
+        .await;
+    assert_eq!(early.status, StatusCode::CONFLICT);
+    assert!(
+        early.text.contains("people decide after the machine"),
+        "{}",
+        early.text
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn nobody_is_offered_a_decision_that_would_be_refused(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let (forum, shop) = (stage.site("Forum").await, stage.site("Shop").await);
+    let wanted = invitations::Wanted {
+        team: Some(stage.team),
+        email: "shop@market.example".parse().unwrap(),
+        standing: Standing {
+            role: Role::Moderator,
+            sites: Some(vec![shop]),
+        },
+    };
+    let issued = invitations::create(&stage.management, &Caller::command_line(), &wanted).await;
+    let mut of_shop = stage.browser();
+    let form = format!("name=Sho&password={}", PASSWORD.replace(' ', "+"));
+    let link = format!("/links/{}", issued.unwrap().secret.expose());
+    of_shop.post(&link, &form).await.leads_to();
+    let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
+    let (in_forum, in_shop) = (
+        item(&stage, stage.judged(forum, Judged::text("a")).await),
+        item(&stage, stage.judged(shop, Judged::text("b")).await),
+    );
+    for (is_viewer, path, may) in [
+        (false, &in_shop, true),
+        (false, &in_forum, false),
+        (true, &in_shop, false),
+    ] {
+        let browser = if is_viewer { &mut viewer } else { &mut of_shop };
+        let page = browser.get(path).await.text;
+        assert_eq!(page.contains("name=\"decision\""), may, "{page}");
+        let form = "decision=reject&seen_status=approved&reason=No";
+        let answer = browser.post(&format!("{path}/decision"), form).await;
+        let expected = if may {
+            StatusCode::SEE_OTHER
+        } else {
+            StatusCode::FORBIDDEN
+        };
+        assert_eq!(answer.status, expected, "{}", answer.text);
+    }
+    assert_eq!(stage.recorded("media.decide").await, ["Sho"]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_item_of_another_team_is_as_one_that_does_not_exist(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let media = stage.judged(site, Judged::text("secret")).await;
+    let name = "Other".parse().unwrap();
+    let caller = Caller::command_line();
+    let other = management::teams::create(&stage.management, &caller, &name, None).await;
+    let mut stage = stage;
+    stage.team = other.unwrap().id;
+    let mut foreign = stage.person("eve@other.example", Role::Lead).await;
+    let missing = MediaId::from(Uuid::now_v7());
+    let form = "decision=reject&seen_status=approved&reason=No";
+    let pairs = [
+        (
+            foreign.get(&item(&stage, media)).await,
+            foreign.get(&item(&stage, missing)).await,
+        ),
+        (
+            foreign
+                .post(&format!("{}/decision", item(&stage, media)), form)
+                .await,
+            foreign
+                .post(&format!("{}/decision", item(&stage, missing)), form)
+                .await,
+        ),
+    ];
+    for (there, missing) in pairs {
+        assert_eq!(there.status, StatusCode::NOT_FOUND);
+        assert_eq!((there.status, there.text), (missing.status, missing.text));
+    }
+    assert!(stage.recorded("media.decide").await.is_empty());
+    let listed = foreign
+        .get(&format!("/t/{}/items?site={site}", stage.team))
+        .await
+        .text;
+    assert!(!listed.contains("secret"), "{listed}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_image_is_described_and_an_admin_adds_it_to_a_hash_list(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let mut admin = stage.person("admin@market.example", Role::Admin).await;
+    let mut moderator = stage.person("mo@market.example", Role::Moderator).await;
+    let new = Judged {
+        unchecked: vec![Unchecked::ImageNotAnalysed {
+            problem: ImageProblem::TooLarge,
+        }],
+        ..Judged::text("With an image")
+    };
+    let media = stage.judged(site, new).await;
+    stage.image(media, [0xab; 32]).await;
+    let path = item(&stage, media);
+    let page = admin.get(&path).await.text;
+    for shown in [
+        "PNG",
+        "640 × 480 pixels",
+        "not stored",
+        "90 of 100",
+        &"ab".repeat(32),
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert!(
+        !page.contains("<img") && !page.contains("Add the image"),
+        "{page}"
+    );
+
+    let created = admin
+        .post(
+            &format!("/t/{}/hash-lists/new", stage.team),
+            "name=Known&kind=deny&max_distance=31",
+        )
+        .await;
+    let (_, list) = created.leads_to().split_once("hash-lists/").unwrap();
+    let list = list.split('?').next().unwrap().to_owned();
+    assert!(admin.get(&path).await.text.contains("Add the image"));
+    assert!(!moderator.get(&path).await.text.contains("Add the image"));
+    let form = format!("list={list}&note=Seen+before");
+    let refused = moderator.post(&format!("{path}/hash-list"), &form).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    let added = admin.post(&format!("{path}/hash-list"), &form).await;
+    assert_eq!(added.leads_to(), format!("{path}?done=image-listed"));
+    let twice = admin.post(&format!("{path}/hash-list"), &form).await;
+    assert_eq!(twice.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        twice.text.contains("stands on the list already"),
+        "{}",
+        twice.text
+    );
+    let listed = admin
+        .get(&format!("/t/{}/hash-lists/{list}", stage.team))
+        .await
+        .text;
+    assert!(
+        listed.contains(&path) && listed.contains("Seen before"),
+        "{listed}"
+    );
+    assert_eq!(stage.recorded("hash_entry.create").await, ["Ada"]);
+}
+
+fn item(stage: &Stage, media: MediaId) -> String {
+    format!("/t/{}/items/{media}", stage.team)
+}
+
+pub(crate) fn encoded(text: &str) -> String {
+    let bytes = text.bytes().map(|byte| format!("%{byte:02X}"));
+    bytes.collect()
+}
