@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::media::named_set;
+
 /// When a breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BreakerSettings {
@@ -59,6 +61,18 @@ pub enum Allowed {
     Nothing(DateTime<Utc>),
 }
 
+named_set! {
+    /// A breaker's state, as its owner is told.
+    State {
+        /// Requests are sent.
+        Closed = "closed",
+        /// Nothing is sent.
+        Open = "open",
+        /// One request tests whether the receiver works again.
+        HalfOpen = "half_open",
+    }
+}
+
 /// The right by which a request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
@@ -76,6 +90,15 @@ impl Breaker {
             (Some(open), _) if now < open => Allowed::Nothing(open),
             (Some(_), Some(probe)) if now < probe => Allowed::Nothing(probe),
             (Some(_), _) => Allowed::Probing,
+        }
+    }
+
+    /// Its state now.
+    pub fn state(&self, now: DateTime<Utc>) -> State {
+        match self.open_until {
+            None => State::Closed,
+            Some(open) if now < open => State::Open,
+            Some(_) => State::HalfOpen,
         }
     }
 

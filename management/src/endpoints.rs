@@ -2,6 +2,7 @@
 
 mod audited;
 mod enable;
+mod health;
 mod ping;
 mod settings;
 
@@ -12,7 +13,7 @@ use domain::{
 };
 use serde_json::Value;
 use store::{
-    endpoint::owned::{self, Endpoint},
+    endpoint::owned,
     jobs,
     page::Page,
     seal::{self, MasterKey},
@@ -25,6 +26,11 @@ pub use self::{
     settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond},
 };
 pub use enable::{disable, enable, retry_now};
+pub use health::{Overview, latest, of_team};
+pub use store::endpoint::{
+    Pinged,
+    owned::{Endpoint, Settings},
+};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///

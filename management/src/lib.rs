@@ -45,7 +45,9 @@ pub use self::{
     outlet::{Judge, Outlet, Ping},
     pace::{Pace, PaceSettings},
     passwords::Passwords,
-    refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
+    refused::{
+        Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused, too_many_deleted,
+    },
     session::{Change, Doing, Session, created, difference},
     visitor::Visitor,
     workbench::{Analyse, Analysed, Workbench},

@@ -3,6 +3,7 @@
 mod conflict;
 mod fields;
 mod forbidden;
+mod limit;
 mod noun;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use domain::{role::Role, scope::Scope};
 pub use conflict::Conflict;
 pub use fields::{FieldFault, FieldProblem, Fields};
 pub use forbidden::Forbidden;
+pub use limit::too_many_deleted;
 pub use noun::Noun;
 
 /// Why a use case was refused. Nothing was changed.

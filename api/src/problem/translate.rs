@@ -86,13 +86,9 @@ impl From<store::Error> for Refusal {
             ),
             store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
             store::Error::LimitReached(limit) => Self::new(Code::LimitReached, limit.to_string()),
-            store::Error::TooManyDeleted(deleted) => Self::new(
-                Code::LimitReached,
-                format!(
-                    "The site has deleted {deleted} webhook endpoints whose deliveries are still kept, which is the most. Change an \
-                     endpoint that exists, or wait until the retention has removed the deliveries of deleted ones."
-                ),
-            ),
+            store::Error::TooManyDeleted(deleted) => {
+                Self::new(Code::LimitReached, management::too_many_deleted(deleted))
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ impl Tenant {
         let mut conn = self.pool.acquire().await.unwrap();
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
-            let page = list(&mut conn, self.site, filter, after, limit)
+            let page = list(&mut conn, &[self.site], filter, after, limit)
                 .await
                 .unwrap();
             assert!(page.events.len() <= limit);
@@ -192,7 +192,7 @@ async fn a_page_of_events_reads_a_bounded_number_of_rows(pool: PgPool) {
     ] {
         let mut tx = fixture.pool.begin().await.unwrap();
         let before = read(&mut tx).await;
-        list(&mut tx, fixture.site, &filter, None, 10)
+        list(&mut tx, &[fixture.site], &filter, None, 10)
             .await
             .unwrap();
         let rows = read(&mut tx).await - before;
