@@ -20,6 +20,7 @@ mod start;
 mod time;
 mod trouble;
 mod visit;
+mod webhooks;
 
 use std::sync::Arc;
 

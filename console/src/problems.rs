@@ -30,8 +30,19 @@ impl Problems {
                 fields: Vec::new(),
                 whole: vec![refused.to_string()],
             }),
-            other => Err(other.into()),
+            other => match other.limit() {
+                Some(limit) => Ok(Self {
+                    fields: Vec::new(),
+                    whole: vec![limit],
+                }),
+                None => Err(other.into()),
+            },
         }
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.whole.is_empty()
     }
 
     /// Adds a mistake. The message is a sentence, or continues one that begins with the field's name: `must be ...`.

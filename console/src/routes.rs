@@ -1,11 +1,11 @@
 //! Every page and every form's target.
 
-use domain::scope::Scope::{SitesRead, SitesWrite};
+use domain::scope::Scope::{SitesRead, SitesWrite, WebhooksRead, WebhooksWrite};
 
 use crate::{
     account, assets, door,
     router::{Needs, Screen, get, post},
-    sites, start,
+    sites, start, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -51,5 +51,26 @@ pub(crate) fn all() -> Vec<Screen> {
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
         post("/t/{team}/sites/new", Scope(SitesWrite), sites::new::create),
+
+        get("/t/{team}/webhooks", Scope(WebhooksRead), webhooks::list),
+        get("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::show),
+        post("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::create),
+        get("/t/{team}/webhooks/{endpoint}", Scope(WebhooksRead), webhooks::endpoint::show),
+        get("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::show),
+        post("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::change),
+        post("/t/{team}/webhooks/{endpoint}/headers", Scope(WebhooksWrite), webhooks::settings::replace_headers),
+        post("/t/{team}/webhooks/{endpoint}/delete", Scope(WebhooksWrite), webhooks::settings::delete),
+        post("/t/{team}/webhooks/{endpoint}/disable", Scope(WebhooksWrite), webhooks::switch::disable),
+        post("/t/{team}/webhooks/{endpoint}/enable", Scope(WebhooksWrite), webhooks::switch::enable),
+        post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::switch::retry),
+        post("/t/{team}/webhooks/{endpoint}/ping", Scope(WebhooksWrite), webhooks::ping::send),
+        get("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksRead), webhooks::recoveries::list),
+        post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recover::start),
+        post("/t/{team}/webhooks/{endpoint}/recoveries/{recovery}/cancel", Scope(WebhooksWrite), webhooks::recover::cancel),
+        get("/t/{team}/deliveries", Scope(WebhooksRead), webhooks::deliveries::list),
+        get("/t/{team}/deliveries/{delivery}", Scope(WebhooksRead), webhooks::delivery::show),
+        post("/t/{team}/deliveries/{delivery}/resend", Scope(WebhooksWrite), webhooks::delivery::resend),
+        post("/t/{team}/deliveries/{delivery}/retry", Scope(WebhooksWrite), webhooks::delivery::retry),
+        get("/t/{team}/events", Scope(WebhooksRead), webhooks::events::list),
     ]
 }

@@ -26,6 +26,11 @@ pub(crate) fn next<T, I: Display>(
 ) -> Option<String> {
     let is_full = i64::try_from(rows.len()) == Ok(ROWS);
     let last = rows.last().filter(|_| is_full)?;
+    Some(after(visit, id(last)))
+}
+
+/// The address of the page after this row, with the same filters.
+pub(crate) fn after(visit: &Visit, last: impl Display) -> String {
     let mut query = Serializer::new("?".to_owned());
     query.extend_pairs(
         visit
@@ -33,6 +38,6 @@ pub(crate) fn next<T, I: Display>(
             .without("after")
             .filter(|(name, _)| name != "done"),
     );
-    query.append_pair("after", &id(last).to_string());
-    Some(query.finish())
+    query.append_pair("after", &last.to_string());
+    query.finish()
 }
