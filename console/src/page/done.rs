@@ -16,7 +16,7 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "endpoint-enabled" => "The endpoint was enabled. What waited for it is sent now.",
         "endpoint-deleted" => "The endpoint was deleted.",
         "retried" => "All deliveries that wait for this endpoint are due now.",
-        "nothing-waits" => "No delivery waits for this endpoint.",
+        "nothing-waits" => "No delivery waited for its next attempt. The endpoint counts as new.",
         "recovery-started" => "The recovery was started. It goes on if you leave this page.",
         "recovery-cancelled" => "The recovery was cancelled. What it has already sent goes on.",
         "resent" => "The delivery is sent again now.",

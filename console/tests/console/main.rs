@@ -6,3 +6,4 @@ mod browser;
 mod door;
 mod protection;
 mod sites;
+mod webhooks;
