@@ -13,7 +13,7 @@ use poem::http::StatusCode;
 use super::{
     choices::{Choice, sites},
     filters,
-    typed::{self, Typed},
+    typed::{self, Typed, both},
 };
 use crate::{
     page::{self, At, Frame},
@@ -77,14 +77,15 @@ async fn endpoint(
     typed: &Typed,
 ) -> Result<EndpointId, Refused> {
     let caller = visit.caller(Some(team))?;
-    let site = site.ok_or_else(|| Refused::field("site", "must be one of your sites"))?;
-    let read = typed.read()?;
+    let site = site.ok_or_else(|| Refused::field("site", "must be one of your sites"));
+    let headers = typed::headers(visit.form.get("headers"));
+    let (site, (read, headers)) = both(site, both(typed.read(), headers))?;
     let new = NewEndpoint {
         url: read.url,
         events: Some(read.events),
         description: read.description,
         max_per_second: read.limit,
-        headers: typed::headers(visit.form.get("headers"))?,
+        headers,
     };
     let created = endpoints::create(&visit.management, &caller, site, new).await?;
     Ok(created.id)

@@ -124,6 +124,21 @@ impl Wrong {
     }
 }
 
+/// Both, or all fields that are wrong in either.
+pub(super) fn both<A, B>(
+    one: Result<A, Refused>,
+    other: Result<B, Refused>,
+) -> Result<(A, B), Refused> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(Refused::Fields(one)), Err(Refused::Fields(other))) => {
+            let problems = one.problems.into_iter().chain(other.problems);
+            Err(Refused::fields(problems.collect()))
+        }
+        (Err(refused), _) | (_, Err(refused)) => Err(refused),
+    }
+}
+
 /// The headers that somebody typed, one in a line: `Name: value`.
 ///
 /// # Errors
