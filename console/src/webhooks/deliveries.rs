@@ -9,9 +9,9 @@ use poem::http::StatusCode;
 
 use super::{
     choices::{self, Choice},
-    endpoint::Delivery,
     filters::{self, Filters},
     label::{self, Names},
+    row::Delivery,
 };
 use crate::{
     page::{self, At, Frame, pager},
@@ -40,16 +40,6 @@ struct List<'a> {
     rows: Vec<Delivery>,
     is_filtered: bool,
     next: Option<String>,
-}
-
-/// The colour of a state.
-pub(super) fn tone(state: DeliveryStatus) -> &'static str {
-    match state {
-        DeliveryStatus::Pending => "warn",
-        DeliveryStatus::Delivered => "ok",
-        DeliveryStatus::Exhausted => "no",
-        DeliveryStatus::Discarded => "",
-    }
 }
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Answer {

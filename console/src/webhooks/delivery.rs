@@ -14,7 +14,7 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{attempt::Shown, deliveries::tone, label};
+use super::{attempt::Shown, label, row::tone};
 use crate::{
     page::{self, At, Frame, see_other},
     problems::Problems,

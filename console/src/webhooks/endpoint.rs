@@ -1,14 +1,14 @@
-//! An endpoint: how it fares and why, what was sent to it, and what can be done about it.
+//! An endpoint: its delivery health and the cause, what was sent to it, and what can be done about it.
 
 use std::sync::Arc;
 
 use askama::Template;
 use domain::{
-    id::{DeliveryId, EndpointId, SiteId},
+    id::{EndpointId, SiteId},
     webhook::CustomHeader,
 };
 use management::{
-    deliveries::{self, Filter, Listed},
+    deliveries::{self, Filter},
     endpoints::{self, Endpoint},
     recoveries, sites,
 };
@@ -16,11 +16,11 @@ use poem::http::StatusCode;
 
 use super::{
     attempt::Shown,
-    deliveries::tone,
     health::Health,
     label,
-    recover::{Asked, Wanted},
-    recoveries::Row,
+    recovery::Recovered,
+    recovery_form::{Asked, Wanted},
+    row::Delivery,
 };
 use crate::{
     page::{self, At, Frame},
@@ -50,7 +50,7 @@ struct Page {
     health: Health,
     attempts: Vec<Shown>,
     deliveries: Vec<Delivery>,
-    recoveries: Vec<Row>,
+    recoveries: Vec<Recovered>,
     recover: Asked,
     said: Said,
 }
@@ -81,35 +81,6 @@ impl From<Endpoint> for Facts {
             limit: settings.max_per_second,
             headers: names.map(str::to_owned).collect(),
             created: endpoint.created_at.into(),
-        }
-    }
-}
-
-/// A delivery in a list.
-pub(super) struct Delivery {
-    pub(super) id: DeliveryId,
-    pub(super) kind: &'static str,
-    pub(super) happened: Moment,
-    pub(super) state: &'static str,
-    pub(super) tone: &'static str,
-    pub(super) attempts: i16,
-    pub(super) next: Option<Moment>,
-    pub(super) media: String,
-    pub(super) endpoint: EndpointId,
-}
-
-impl From<Listed> for Delivery {
-    fn from(listed: Listed) -> Self {
-        Self {
-            id: listed.id,
-            kind: listed.kind.as_str(),
-            happened: listed.occurred_at.into(),
-            state: listed.status.as_str(),
-            tone: tone(listed.status),
-            attempts: listed.attempts,
-            next: listed.next_attempt_at.map(Moment::from),
-            media: listed.media.to_string(),
-            endpoint: listed.endpoint,
         }
     }
 }
@@ -177,7 +148,7 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, said: Said) -> Answe
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),
         deliveries: listed.deliveries.into_iter().map(Delivery::from).collect(),
-        recoveries: recovered.into_iter().map(Row::from).collect(),
+        recoveries: recovered.into_iter().map(Recovered::from).collect(),
         recover,
         site_name: site.settings.name,
         said,

@@ -12,9 +12,9 @@ use poem::http::StatusCode;
 
 use super::{
     choices::{self, Choice},
-    deliveries::tone,
     filters::{self, Filters},
     label::Names,
+    row::tone,
 };
 use crate::{
     page::{self, At, Frame, pager},

@@ -1,4 +1,4 @@
-//! How an endpoint fares, in words.
+//! An endpoint's state and delivery health, in words.
 
 use domain::breaker::{Allowed, State};
 use management::endpoints::Endpoint;
@@ -8,7 +8,7 @@ use crate::time::Moment;
 /// Deliveries that are looked at to count those that wait.
 const COUNTED: i64 = 1_000;
 
-/// How an endpoint fares.
+/// An endpoint's state and delivery health.
 pub(super) struct Health {
     /// `ok`, `warn` or `no`.
     pub(super) tone: &'static str,

@@ -12,8 +12,8 @@ use poem::http::StatusCode;
 
 use super::{
     choices::{Choice, sites},
-    filters,
-    typed::{self, Typed, both},
+    filters, header_lines,
+    typed::{Typed, both},
 };
 use crate::{
     page::{self, At, Frame},
@@ -78,7 +78,7 @@ async fn endpoint(
 ) -> Result<EndpointId, Refused> {
     let caller = visit.caller(Some(team))?;
     let site = site.ok_or_else(|| Refused::field("site", "must be one of your sites"));
-    let headers = typed::headers(visit.form.get("headers"));
+    let headers = header_lines::read(visit.form.get("headers"));
     let (site, (read, headers)) = both(site, both(typed.read(), headers))?;
     let new = NewEndpoint {
         url: read.url,

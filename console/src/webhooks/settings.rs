@@ -10,11 +10,7 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{
-    endpoint::path,
-    label,
-    typed::{self, Typed},
-};
+use super::{endpoint::path, header_lines, label, typed::Typed};
 use crate::{
     page::{self, At, Frame, see_other},
     problems::Problems,
@@ -59,8 +55,8 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
 }
 
 pub(crate) async fn replace_headers(visit: Arc<Visit>) -> Answer {
-    let change = typed::headers(visit.form.get("headers")).and_then(|headers| {
-        // Whoever wants none says so with the other button.
+    let change = header_lines::read(visit.form.get("headers")).and_then(|headers| {
+        // The other button removes all.
         if headers.is_empty() && !visit.form.has("remove") {
             let message = "must name at least one header, or press “Remove all”";
             return Err(Refused::field("headers", message));

@@ -1,13 +1,9 @@
 //! The fields of an endpoint's settings as somebody typed them.
 
-use domain::{
-    event::EventKind,
-    name::Name,
-    webhook::{CustomHeader, EndpointUrl},
-};
+use domain::{event::EventKind, name::Name, webhook::EndpointUrl};
 use management::{
     FieldProblem, Refused,
-    endpoints::{NewHeader, PerSecond, Settings},
+    endpoints::{PerSecond, Settings},
 };
 
 use crate::form::Form;
@@ -18,11 +14,11 @@ pub(super) struct Typed {
     pub(super) description: String,
     pub(super) limit: String,
     /// The kinds of event that the endpoint gets.
-    pub(super) events: Vec<Kind>,
+    pub(super) events: Vec<EventBox>,
 }
 
 /// A kind of event, and its box.
-pub(super) struct Kind {
+pub(super) struct EventBox {
     /// The name of the box.
     pub(super) field: String,
     pub(super) kind: EventKind,
@@ -30,10 +26,10 @@ pub(super) struct Kind {
 }
 
 /// All kinds of event, those chosen that are wanted.
-fn kinds(is_wanted: impl Fn(EventKind, &str) -> bool) -> Vec<Kind> {
+fn kinds(is_wanted: impl Fn(EventKind, &str) -> bool) -> Vec<EventBox> {
     let kinds = EventKind::ALL.iter().map(|kind| {
         let field = format!("event-{kind}");
-        Kind {
+        EventBox {
             is_chosen: is_wanted(*kind, &field),
             field,
             kind: *kind,
@@ -136,62 +132,5 @@ pub(super) fn both<A, B>(
             Err(Refused::fields(problems.collect()))
         }
         (Err(refused), _) | (_, Err(refused)) => Err(refused),
-    }
-}
-
-/// The headers that somebody typed, one in a line: `Name: value`.
-///
-/// # Errors
-/// The lines that are wrong, each with its number.
-pub(super) fn headers(text: &str) -> Result<Vec<NewHeader>, Refused> {
-    let (mut headers, mut problems) = (Vec::new(), Vec::new());
-    let lines = text.lines().zip(1..);
-    for (line, number) in lines.filter(|(line, _)| !line.trim().is_empty()) {
-        let (name, value) = line.split_once(':').unwrap_or((line, ""));
-        let (name, value) = (name.trim(), value.trim());
-        match CustomHeader::new(name, value) {
-            Ok(_) => headers.push(NewHeader {
-                name: name.to_owned(),
-                value: value.to_owned(),
-            }),
-            // The message never repeats the value, which may be a secret.
-            Err(wrong) if problems.len() < 20 => problems.push(FieldProblem {
-                field: "headers".to_owned(),
-                message: format!("line {number}: {wrong}"),
-                position: None,
-            }),
-            Err(_) => {}
-        }
-    }
-    if problems.is_empty() {
-        Ok(headers)
-    } else {
-        Err(Refused::fields(problems))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_are_lines_and_a_wrong_one_is_named_without_its_value() {
-        let read = headers("Authorization: Bearer a:b\n\n  X-Key :1  \n").unwrap();
-        let read: Vec<(&str, &str)> = read
-            .iter()
-            .map(|header| (header.name.as_str(), header.value.as_str()))
-            .collect();
-        assert_eq!(read, [("Authorization", "Bearer a:b"), ("X-Key", "1")]);
-        let Err(Refused::Fields(fields)) = headers("\nHost: secret\nonly a name") else {
-            panic!("two lines are wrong");
-        };
-        let messages: Vec<&str> = fields
-            .problems
-            .iter()
-            .map(|problem| problem.message.as_str())
-            .collect();
-        assert!(messages[0].starts_with("line 2: "), "{messages:?}");
-        assert!(messages[1].starts_with("line 3: "), "{messages:?}");
-        assert!(!messages.concat().contains("secret"));
     }
 }

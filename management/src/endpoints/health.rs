@@ -1,4 +1,4 @@
-//! How the endpoints of a team fare: all of them, those that fail first, and the latest attempts.
+//! The delivery health of a team's endpoints: all of them, those that fail first, and the latest attempts.
 
 use std::collections::HashMap;
 

@@ -23,18 +23,32 @@ pub(super) struct Walk<'a> {
     pub(super) filter: &'a Filter,
 }
 
-/// Walks all events of each site. They are compared as rows, as recoveries do, so that the site's
-/// index is walked.
+/// Walks the events of each site. A statement for each: only then does the planner know how many
+/// events the site has.
 pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
+) -> Result<Vec<Step>, sqlx::Error> {
+    let mut steps = Vec::new();
+    for site in &walk.sites {
+        steps.extend(newest_of(conn, walk, *site).await?);
+    }
+    steps.sort_by(|one, next| next.id.cmp(&one.id));
+    Ok(steps)
+}
+
+/// Walks all events of a site. They are compared as rows, as recoveries do, so that the site's
+/// index is walked.
+async fn newest_of(
+    conn: &mut PgConnection,
+    walk: &Walk<'_>,
+    site: Uuid,
 ) -> Result<Vec<Step>, sqlx::Error> {
     sqlx::query_as!(
         Step,
         r#"
         select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
+        from (
             select
                 e.id,
                 ($5::text is null or e.kind = $5)
@@ -44,7 +58,7 @@ pub(super) async fn newest(
             from (
                 select id, kind, occurred_at
                 from events
-                where (site_id, id) >= (s.id, $2) and (site_id, id) < (s.id, $3)
+                where (site_id, id) >= ($1, $2) and (site_id, id) < ($1, $3)
                 order by site_id desc, id desc
                 limit $4
             ) e
@@ -53,7 +67,7 @@ pub(super) async fn newest(
         order by w.id desc
         limit $8
         "#,
-        &walk.sites,
+        site,
         walk.from,
         walk.before,
         walk.rows,
