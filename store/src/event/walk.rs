@@ -1,5 +1,7 @@
 //! Walking the events of each site from the newest on, as far as the site's share goes.
 
+use std::cmp::Reverse;
+
 use domain::{event::EventKind, id::MediaId};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -33,7 +35,7 @@ pub(super) async fn newest(
     for site in &walk.sites {
         steps.extend(newest_of(conn, walk, *site).await?);
     }
-    steps.sort_by(|one, next| next.id.cmp(&one.id));
+    steps.sort_by_key(|step| Reverse(step.id));
     Ok(steps)
 }
 

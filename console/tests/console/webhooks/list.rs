@@ -143,5 +143,5 @@ async fn a_full_plan_is_told_in_words(pool: PgPool) {
 }
 
 fn urlencode(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

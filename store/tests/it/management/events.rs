@@ -207,7 +207,8 @@ async fn pages_of_several_sites_hold_every_event_once_and_newest_first(pool: PgP
     let sites = [fixture.site, fixture.create_site("second").await];
     let mut expected = fixture.events_of(sites[0], since, 60).await;
     expected.extend(fixture.events_of(sites[1], since, 40).await);
-    expected.sort_by(|one, next| next.cmp(one));
+    expected.sort();
+    expected.reverse();
     let mut conn = fixture.pool.acquire().await.unwrap();
     for limit in [1, 7, 99, 100, 101] {
         let (mut seen, mut after) = (Vec::new(), None);
