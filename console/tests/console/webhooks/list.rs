@@ -32,7 +32,7 @@ async fn failing_endpoints_of_all_sites_come_first_with_their_cause(pool: PgPool
     let row = between(&page, "class=\"bad\"", "</tr>");
     for shown in [
         "failing",
-        "since",
+        "began",
         "open",
         "next try",
         "It answered 503",
