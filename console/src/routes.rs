@@ -2,13 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use domain::scope::Scope::{AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite};
+use domain::scope::Scope::{
+    AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead,
+    PeopleRead, PeopleWrite, PlansRead, PlansWrite, SitesRead, SitesWrite, SubscriptionsRead,
+    SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead,
+    WebhooksWrite,
+};
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
+    account, assets, audit, door, hash_lists, items, people, plans,
     router::{Needs, Screen, get, post},
-    account, assets, audit, door, hash_lists, items, people, plans, sites, start, subscriptions, teams, tokens, usage,
+    sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -145,5 +151,26 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/instance/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
         post("/instance/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
         get("/instance/audit", Scope(AuditRead), audit::list),
+
+        get("/t/{team}/webhooks", Scope(WebhooksRead), webhooks::list),
+        get("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::show),
+        post("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::create),
+        get("/t/{team}/webhooks/{endpoint}", Scope(WebhooksRead), webhooks::endpoint::show),
+        get("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::show),
+        post("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::change),
+        post("/t/{team}/webhooks/{endpoint}/headers", Scope(WebhooksWrite), webhooks::settings::replace_headers),
+        post("/t/{team}/webhooks/{endpoint}/delete", Scope(WebhooksWrite), webhooks::settings::delete),
+        post("/t/{team}/webhooks/{endpoint}/disable", Scope(WebhooksWrite), webhooks::switch::disable),
+        post("/t/{team}/webhooks/{endpoint}/enable", Scope(WebhooksWrite), webhooks::switch::enable),
+        post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::switch::retry),
+        post("/t/{team}/webhooks/{endpoint}/ping", Scope(WebhooksWrite), webhooks::ping::send),
+        get("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksRead), webhooks::recoveries::list),
+        post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recover::start),
+        post("/t/{team}/webhooks/{endpoint}/recoveries/{recovery}/cancel", Scope(WebhooksWrite), webhooks::recover::cancel),
+        get("/t/{team}/deliveries", Scope(WebhooksRead), webhooks::deliveries::list),
+        get("/t/{team}/deliveries/{delivery}", Scope(WebhooksRead), webhooks::delivery::show),
+        post("/t/{team}/deliveries/{delivery}/resend", Scope(WebhooksWrite), webhooks::delivery::resend),
+        post("/t/{team}/deliveries/{delivery}/retry", Scope(WebhooksWrite), webhooks::delivery::retry),
+        get("/t/{team}/events", Scope(WebhooksRead), webhooks::events::list),
     ]
 }

@@ -62,14 +62,14 @@ pub enum Allowed {
 }
 
 named_set! {
-    /// The phase of a breaker, for people who look at it.
-    Phase {
-        /// Requests are allowed.
+    /// A breaker's state, as its owner is told.
+    BreakerState {
+        /// Requests are sent.
         Closed = "closed",
-        /// Nobody asks.
+        /// Nothing is sent.
         Open = "open",
         /// One request tests whether the receiver works again.
-        Probing = "probing",
+        HalfOpen = "half_open",
     }
 }
 
@@ -93,12 +93,12 @@ impl Breaker {
         }
     }
 
-    /// The phase in which it is.
-    pub fn phase(&self, now: DateTime<Utc>) -> Phase {
+    /// Its state now.
+    pub fn state(&self, now: DateTime<Utc>) -> BreakerState {
         match self.open_until {
-            None => Phase::Closed,
-            Some(open) if now < open => Phase::Open,
-            Some(_) => Phase::Probing,
+            None => BreakerState::Closed,
+            Some(open) if now < open => BreakerState::Open,
+            Some(_) => BreakerState::HalfOpen,
         }
     }
 

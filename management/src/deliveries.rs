@@ -1,12 +1,24 @@
 //! Deliveries: list, read, send again.
 
+mod sent;
+
 use domain::{
     audit::Action,
-    id::{DeliveryId, SiteId},
+    id::{DeliveryId, SiteId, TeamId},
     scope::Scope,
 };
 use serde_json::json;
-use store::delivery::{self, Delivery, Filter, NotResent, Page};
+use store::{
+    delivery::{self, NotResent},
+    endpoint::labels,
+    site,
+};
+
+pub use self::sent::{SentHeader, headers};
+pub use store::{
+    delivery::{Delivery, Filter, Latest, Listed, LoggedAttempt, Page},
+    endpoint::Label,
+};
 
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, sites};
 
@@ -25,7 +37,42 @@ pub async fn list(
 ) -> Result<Page, Refused> {
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(delivery::list(session.conn(), site, filter, after, limit).await?)
+    Ok(delivery::list(session.conn(), &[site], filter, after, limit).await?)
+}
+
+/// At most `limit` deliveries of a team, or of one of its sites, that are older than `after`, and
+/// the endpoints of these sites. Deliveries of the newest events come first.
+///
+/// # Errors
+/// The caller may not do it; the team or the site is not within reach.
+pub async fn of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    filter: &Filter,
+    after: Option<DeliveryId>,
+    limit: usize,
+) -> Result<(Page, Vec<Label>), Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let sites = sites_of(&mut session, team, site).await?;
+    let conn = session.conn();
+    let page = delivery::list(conn, &sites, filter, after, limit).await?;
+    let labels = labels(conn, &sites).await?;
+    Ok((page, labels))
+}
+
+/// The sites of a team within the caller's reach, or one of them.
+pub(crate) async fn sites_of(
+    session: &mut Session,
+    team: TeamId,
+    only: Option<SiteId>,
+) -> Result<Vec<SiteId>, Refused> {
+    session.require_team(team)?;
+    let sites = site::of_team(session.conn(), team, only).await?;
+    if only.is_some() && sites.is_empty() {
+        return Err(Refused::NotFound(Noun::Site));
+    }
+    Ok(sites)
 }
 
 /// A delivery: what is sent, and every attempt to send it.

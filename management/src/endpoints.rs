@@ -2,6 +2,7 @@
 
 mod audited;
 mod enable;
+mod health;
 mod ping;
 mod settings;
 
@@ -26,6 +27,11 @@ pub use self::{
     settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond},
 };
 pub use enable::{disable, enable, retry_now};
+pub use health::{Overview, latest, of_team};
+pub use store::endpoint::{
+    Pinged,
+    owned::{Endpoint, Settings},
+};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///

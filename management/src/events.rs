@@ -1,12 +1,16 @@
 //! Events: what happened to a site's items, and which endpoints were subscribed.
 
 use domain::{
-    id::{EventId, SiteId},
+    id::{EventId, SiteId, TeamId},
     scope::Scope,
 };
-use store::event::{self, Filter, Page};
+pub use store::event::{Filter, Listed, Page, Told};
+use store::{
+    endpoint::{Label, labels},
+    event,
+};
 
-use crate::{Caller, Management, Refused, sites};
+use crate::{Caller, Management, Refused, deliveries, sites};
 
 /// At most `limit` events of a site that are older than `after`, the newest first.
 ///
@@ -22,5 +26,26 @@ pub async fn list(
 ) -> Result<Page, Refused> {
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(event::list(session.conn(), site, filter, after, limit).await?)
+    Ok(event::list(session.conn(), &[site], filter, after, limit).await?)
+}
+
+/// At most `limit` events of a team, or of one of its sites, that are older than `after`, the
+/// newest first, and the endpoints of these sites.
+///
+/// # Errors
+/// The caller may not do it; the team or the site is not within reach.
+pub async fn of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    filter: &Filter,
+    after: Option<EventId>,
+    limit: usize,
+) -> Result<(Page, Vec<Label>), Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let sites = deliveries::sites_of(&mut session, team, site).await?;
+    let conn = session.conn();
+    let page = event::list(conn, &sites, filter, after, limit).await?;
+    let labels = labels(conn, &sites).await?;
+    Ok((page, labels))
 }

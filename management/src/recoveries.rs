@@ -11,9 +11,10 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
+pub use store::recovery::Recovery;
 use store::{
     page::Page,
-    recovery::{self, Recovery, Target},
+    recovery::{self, Target},
 };
 
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};

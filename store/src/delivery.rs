@@ -3,6 +3,7 @@
 mod attempt;
 mod body;
 mod item;
+mod latest;
 mod list;
 mod load;
 mod progress;
@@ -24,12 +25,16 @@ use domain::{
 pub use self::{
     attempt::{Attempt, Attempted, DeliveryState},
     item::{Delivery, LoggedAttempt, find},
+    latest::{Latest, latest},
     list::{Filter, Listed, Page, WALKED, list},
     load::loader,
     progress::{DeliveryDied, HandedOn, Progress},
     resend::{NotResent, Resent, resend},
 };
-pub(crate) use self::{list::endpoints, resend::MOST_ATTEMPTS};
+pub(crate) use self::{
+    list::{ENDPOINTS, endpoints},
+    resend::MOST_ATTEMPTS,
+};
 
 /// A delivery that has not ended.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 mod headers;
 pub(crate) mod health;
+mod label;
 pub mod owned;
 mod permit;
 mod target;
@@ -16,6 +17,7 @@ use uuid::Uuid;
 pub(crate) use self::headers::{headers_owner, open_headers};
 pub use self::{
     health::{Probe, take_probe},
+    label::{Label, labels},
     permit::permit,
     target::{Pinged, Target, target},
 };

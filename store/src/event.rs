@@ -1,4 +1,4 @@
-//! Lists of a site's events, newest first, with the deliveries of each, or none if no endpoint
+//! Lists of the events of sites, newest first, with the deliveries of each, or none if no endpoint
 //! wanted the event.
 //!
 //! As with media, a page with a filter that no index serves looks at a bounded number of rows
@@ -50,11 +50,11 @@ pub struct Page {
     pub next: Option<EventId>,
 }
 
-/// At most `limit` events of a site that are older than `after`. Run it in a transaction that sees
+/// At most `limit` events of these sites that are older than `after`. Run it in a transaction that sees
 /// one moment.
 pub async fn list(
     conn: &mut PgConnection,
-    site: SiteId,
+    sites: &[SiteId],
     filter: &Filter,
     after: Option<EventId>,
     limit: usize,
@@ -62,13 +62,14 @@ pub async fn list(
     let (from, until) = ids_within(filter.since, filter.until);
     let fetched = limit.saturating_add(1);
     // Without a filter, there is no need to read more rows than the page can hold.
+    let share = (WALKED / sites.len().max(1)).max(1);
     let rows = if filter.wants_all() {
-        fetched.min(WALKED)
+        fetched.min(share)
     } else {
-        WALKED
+        share
     };
     let walk = Walk {
-        site,
+        sites: sites.iter().map(|site| site.as_uuid()).collect(),
         from,
         before: after.map_or(until, |after| after.as_uuid().min(until)),
         rows: i64::try_from(rows).unwrap_or(i64::MAX),
@@ -83,7 +84,7 @@ pub async fn list(
     let events = if found.is_empty() {
         Vec::new()
     } else {
-        describe(conn, site, &found).await?
+        describe(conn, &found).await?
     };
     Ok(Page {
         events,

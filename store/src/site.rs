@@ -6,6 +6,7 @@
 
 mod create;
 pub mod keys;
+mod of_team;
 pub mod readiness;
 pub mod settings;
 mod snapshot;
@@ -16,5 +17,6 @@ const NAME_KEY: &str = "sites_name_key";
 
 pub use self::{
     create::{FoundSite, create, find_named, team_of},
+    of_team::of_team,
     snapshot::{Judges, Site, Sites, Subscriber},
 };

@@ -3,7 +3,7 @@
 use domain::{
     audit::Action,
     backtest::Decided,
-    breaker::Phase,
+    breaker::BreakerState,
     chain::State,
     event::EventKind,
     image::ImageFormat,
@@ -56,7 +56,7 @@ named_sets!(
     Modality as "Modality": "The part of an item that was analysed.",
     ModerationType as "ModerationType": "Who or what decided.",
     OnFailure as "OnFailure": "What happens to an item that could not be checked completely.",
-    Phase as "BreakerPhase": "`closed`: requests are sent. `open`: none is sent. `probing`: one request tests whether it works again.",
+    BreakerState as "BreakerState": "`closed`: requests are sent. `open`: none is sent. `half_open`: one request tests whether it works again.",
     RecoveryKind as "RecoveryKind": "Which deliveries are sent again.",
     Role as "Role": "What a person may do in a team, or on the whole instance.",
     Ruling as "Decision": "What a moderator decides.",

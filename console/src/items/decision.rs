@@ -24,7 +24,10 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     };
     let is_outdated = matches!(
         refused,
-        Refused::Conflict(Conflict::MediaChanged | Conflict::VerdictChanged | Conflict::AlreadyDecided, _)
+        Refused::Conflict(
+            Conflict::MediaChanged | Conflict::VerdictChanged | Conflict::AlreadyDecided,
+            _
+        )
     );
     let form = Form {
         status: match refused {

@@ -87,6 +87,7 @@ const fn headed(heading: &'static str, place: Place) -> Place {
 const TEAM: &[Place] = &[
     place("Items", "items", "items", Scope::MediaRead),
     place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
+    place("Webhooks", "webhooks", "hooks", Scope::WebhooksRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),

@@ -1,4 +1,4 @@
-//! Lists of a site's deliveries, newest first.
+//! Lists of the deliveries of sites, newest first.
 //!
 //! As with media, a page with a filter that no index serves looks at a bounded number of rows
 //! ([`WALKED`]). Such a page may hold fewer deliveries than its limit, even none, although there is
@@ -28,9 +28,9 @@ use crate::{Error, id_time::ids_within, page};
 /// How many rows a page with a filter looks at, over all endpoints together; at least one of each.
 pub const WALKED: usize = 5_000;
 
-/// How many endpoints of a site, the newest ones, are listed when the filter names none. Deleted
+/// How many endpoints of the sites, the newest ones, are listed when the filter names none. Deleted
 /// endpoints count.
-const ENDPOINTS: i64 = 1_000;
+pub(crate) const ENDPOINTS: i64 = 1_000;
 
 /// Which deliveries. Fields that are `None` filter nothing.
 #[derive(Clone, Debug, Default)]
@@ -64,16 +64,17 @@ pub struct Page {
     pub next: Option<DeliveryId>,
 }
 
-/// At most `limit` deliveries of a site that are older than `after`. Run it in a transaction that
+/// At most `limit` deliveries of these sites that are older than `after`. Run it in a transaction that
 /// sees one moment.
 pub async fn list(
     conn: &mut PgConnection,
-    site: SiteId,
+    sites: &[SiteId],
     filter: &Filter,
     after: Option<DeliveryId>,
     limit: usize,
 ) -> Result<Page, Error> {
-    let endpoints = endpoints(conn, site, filter.endpoint).await?;
+    let endpoints = endpoints(conn, sites, filter.endpoint).await?;
+    let endpoints: Vec<Uuid> = endpoints.into_iter().map(|endpoint| endpoint.id).collect();
     let (from, until) = ids_within(filter.since, filter.until);
     let share = (WALKED / endpoints.len().max(1)).max(1);
     // Without a filter, no endpoint needs more rows than the page can hold.
@@ -91,7 +92,7 @@ pub async fn list(
         filter,
     };
     let steps = match (filter.media, filter.status) {
-        (Some(media), _) => about(conn, site, &walk, media).await?,
+        (Some(media), _) => about(conn, sites, &walk, media).await?,
         (None, Some(DeliveryStatus::Exhausted | DeliveryStatus::Discarded)) => {
             failed(conn, &walk).await?
         }
@@ -111,21 +112,29 @@ pub async fn list(
     })
 }
 
-/// The endpoints of a site whose deliveries are listed, the newest first.
+/// An endpoint whose deliveries are listed.
+pub(crate) struct Owned {
+    pub(crate) id: Uuid,
+    pub(crate) site_id: Uuid,
+}
+
+/// The endpoints of these sites whose deliveries are listed, the newest first.
 pub(crate) async fn endpoints(
     conn: &mut PgConnection,
-    site: SiteId,
+    sites: &[SiteId],
     only: Option<EndpointId>,
-) -> Result<Vec<Uuid>, sqlx::Error> {
-    sqlx::query_scalar!(
+) -> Result<Vec<Owned>, sqlx::Error> {
+    let sites: Vec<Uuid> = sites.iter().map(|site| site.as_uuid()).collect();
+    sqlx::query_as!(
+        Owned,
         "
-        select id
+        select id, site_id
         from webhook_endpoints
-        where site_id = $1 and ($2::uuid is null or id = $2)
+        where site_id = any($1) and ($2::uuid is null or id = $2)
         order by id desc
         limit $3
         ",
-        site.as_uuid(),
+        &sites,
         only.map(EndpointId::as_uuid),
         ENDPOINTS,
     )

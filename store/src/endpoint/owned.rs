@@ -4,6 +4,7 @@ mod delete;
 mod read;
 mod row;
 mod switch;
+mod team;
 mod write;
 
 use chrono::{DateTime, Utc};
@@ -17,6 +18,7 @@ pub use self::{
     delete::delete,
     read::{find, list, lock},
     switch::{disable, enable, retry_now},
+    team::{Placed, of_team},
     write::{add, change},
 };
 

@@ -1,6 +1,6 @@
 //! What a list shows of each event: the event, and its deliveries.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -21,6 +21,8 @@ pub const SHOWN: usize = 100;
 pub struct Listed {
     /// The event.
     pub id: EventId,
+    /// Its site.
+    pub site: SiteId,
     /// Its kind.
     pub kind: EventKind,
     /// The item that it is about.
@@ -47,20 +49,21 @@ pub struct Told {
 /// The events of these ids, newest first, with their deliveries.
 pub(super) async fn describe(
     conn: &mut PgConnection,
-    site: SiteId,
     found: &[Uuid],
 ) -> Result<Vec<Listed>, Error> {
-    let mut told = told(conn, site, found).await?;
     let rows = sqlx::query!(
-        "select id, kind, media_id, occurred_at from events where id = any($1) order by id desc",
+        "select id, site_id, kind, media_id, occurred_at from events where id = any($1) order by id desc",
         found,
     )
-    .fetch_all(conn)
+    .fetch_all(&mut *conn)
     .await?;
+    let places: Vec<(Uuid, Uuid)> = rows.iter().map(|row| (row.site_id, row.id)).collect();
+    let mut told = told(conn, &places).await?;
     rows.into_iter()
         .map(|row| {
             Ok(Listed {
                 id: row.id.into(),
+                site: row.site_id.into(),
                 kind: row.kind.parse()?,
                 media: row.media_id.into(),
                 occurred_at: row.occurred_at,
@@ -70,17 +73,20 @@ pub(super) async fn describe(
         .collect()
 }
 
-/// The deliveries of each of these events. Their ids follow from those of the events and the
-/// endpoints.
+/// The deliveries of each of these events, which are named with their sites. Their ids follow from
+/// those of the events and the endpoints.
 async fn told(
     conn: &mut PgConnection,
-    site: SiteId,
-    events: &[Uuid],
+    events: &[(Uuid, Uuid)],
 ) -> Result<HashMap<Uuid, Vec<Told>>, Error> {
-    let endpoints = endpoints(conn, site, None).await?;
-    let ids = events.iter().flat_map(|event| {
-        let endpoints = endpoints.iter();
-        endpoints.map(|endpoint| DeliveryId::of((*event).into(), (*endpoint).into()).as_uuid())
+    let sites: BTreeSet<SiteId> = events.iter().map(|(site, _)| (*site).into()).collect();
+    let sites: Vec<SiteId> = sites.into_iter().collect();
+    let endpoints = endpoints(conn, &sites, None).await?;
+    let ids = events.iter().flat_map(|(site, event)| {
+        let of_site = endpoints
+            .iter()
+            .filter(move |endpoint| endpoint.site_id == *site);
+        of_site.map(|endpoint| DeliveryId::of((*event).into(), endpoint.id.into()).as_uuid())
     });
     let ids: Vec<Uuid> = ids.collect();
     let rows = sqlx::query!(

@@ -1,23 +1,23 @@
-//! Walking a site's events from the newest on.
+//! Walking the events of each site from the newest on, as far as the site's share goes.
 
-use domain::{
-    event::EventKind,
-    id::{MediaId, SiteId},
-};
+use std::cmp::Reverse;
+
+use domain::{event::EventKind, id::MediaId};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::Filter;
 use crate::page::Step;
 
-/// Which rows are looked at.
+/// Which rows are looked at: those of each site from the newest on, as far as its share goes. Below
+/// the end of a share, the site's older rows are unknown, so the page ends there.
 pub(super) struct Walk<'a> {
-    pub(super) site: SiteId,
+    pub(super) sites: Vec<Uuid>,
     /// From this id on,
     pub(super) from: Uuid,
     /// up to this one, which is not walked itself.
     pub(super) before: Uuid,
-    /// How many rows, from the newest on.
+    /// Rows of each site.
     pub(super) rows: i64,
     /// How many steps are fetched: one more than the page holds tells whether there is another
     /// page.
@@ -25,11 +25,26 @@ pub(super) struct Walk<'a> {
     pub(super) filter: &'a Filter,
 }
 
-/// Walks all events of the site. They are compared as rows, as recoveries do, so that the site's
-/// index is walked.
+/// Walks the events of each site. A statement for each: only then does the planner know how many
+/// events the site has.
 pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
+) -> Result<Vec<Step>, sqlx::Error> {
+    let mut steps = Vec::new();
+    for site in &walk.sites {
+        steps.extend(newest_of(conn, walk, *site).await?);
+    }
+    steps.sort_by_key(|step| Reverse(step.id));
+    Ok(steps)
+}
+
+/// Walks all events of a site. They are compared as rows, as recoveries do, so that the site's
+/// index is walked.
+async fn newest_of(
+    conn: &mut PgConnection,
+    walk: &Walk<'_>,
+    site: Uuid,
 ) -> Result<Vec<Step>, sqlx::Error> {
     sqlx::query_as!(
         Step,
@@ -54,7 +69,7 @@ pub(super) async fn newest(
         order by w.id desc
         limit $8
         "#,
-        walk.site.as_uuid(),
+        site,
         walk.from,
         walk.before,
         walk.rows,
@@ -79,7 +94,7 @@ pub(super) async fn about(
         select id, true as "hit!", false as "last!"
         from events
         where
-            media_id = $1 and site_id = $2 and id < $3
+            media_id = $1 and site_id = any($2) and id < $3
             and ($4::text is null or kind = $4)
             and ($5::timestamptz is null or occurred_at >= $5)
             and ($6::timestamptz is null or occurred_at < $6)
@@ -87,7 +102,7 @@ pub(super) async fn about(
         limit $7
         "#,
         media.as_uuid(),
-        walk.site.as_uuid(),
+        &walk.sites,
         walk.before,
         walk.filter.kind.map(EventKind::as_str),
         walk.filter.since,

@@ -1,6 +1,6 @@
 //! How it stands with a provider, for operators.
 
-use domain::{breaker::Phase, throttle::Throttle};
+use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
 use poem_openapi::Object;
 use serde::Serialize;
@@ -53,7 +53,7 @@ impl ProviderHealth {
 #[derive(Serialize, Object)]
 struct ProviderCredential {
     /// The circuit breaker.
-    breaker: Member<Phase>,
+    breaker: Member<BreakerState>,
     /// Failures since the last success.
     failures: i64,
     /// How often the breaker opened since it was last closed.
@@ -77,7 +77,7 @@ impl From<&Condition> for ProviderCredential {
         let state = &condition.state;
         let paused_until = state.paused_until.filter(|until| *until > condition.at);
         Self {
-            breaker: Member(state.breaker.phase(condition.at)),
+            breaker: Member(state.breaker.state(condition.at)),
             failures: state.breaker.failures.into(),
             openings: state.breaker.openings.into(),
             open_until: state.breaker.open_until.map(Member::from),

@@ -72,7 +72,7 @@ async fn operators_see_how_it_stands_with_a_provider_and_teams_do_not(pool: PgPo
     let credentials = told["credentials"].as_array().unwrap();
     assert_eq!(credentials.len(), 2);
     let phases: Vec<_> = credentials.iter().map(|of| &of["breaker"]).collect();
-    assert!(phases.contains(&&json!("probing")) && phases.contains(&&json!("closed")));
+    assert!(phases.contains(&&json!("half_open")) && phases.contains(&&json!("closed")));
     let limited = credentials
         .iter()
         .find(|of| of["limit"].is_object())

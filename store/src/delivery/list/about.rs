@@ -6,6 +6,7 @@ use domain::{
     webhook::DeliveryStatus,
 };
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::walk::Walk;
 use crate::page::Step;
@@ -16,16 +17,17 @@ const EVENTS: i64 = 1_000;
 /// Looks at what there is about one item: a few events.
 pub(super) async fn about(
     conn: &mut PgConnection,
-    site: SiteId,
+    sites: &[SiteId],
     walk: &Walk<'_>,
     media: MediaId,
 ) -> Result<Vec<Step>, sqlx::Error> {
+    let sites: Vec<Uuid> = sites.iter().map(|site| site.as_uuid()).collect();
     let events = sqlx::query_scalar!(
         "
         select id
         from events
         where
-            media_id = $1 and site_id = $2
+            media_id = $1 and site_id = any($2)
             and ($3::text is null or kind = $3)
             and ($4::timestamptz is null or occurred_at >= $4)
             and ($5::timestamptz is null or occurred_at < $5)
@@ -33,7 +35,7 @@ pub(super) async fn about(
         limit $6
         ",
         media.as_uuid(),
-        site.as_uuid(),
+        &sites,
         walk.filter.kind.map(EventKind::as_str),
         walk.filter.since,
         walk.filter.until,

@@ -50,7 +50,7 @@ impl Tenant {
         let mut conn = self.pool.acquire().await.unwrap();
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
-            let page = list(&mut conn, self.site, filter, after, limit)
+            let page = list(&mut conn, &[self.site], filter, after, limit)
                 .await
                 .unwrap();
             assert!(page.deliveries.len() <= limit);
@@ -142,7 +142,7 @@ async fn a_page_reads_a_bounded_number_of_rows_and_what_failed_is_found_directly
     ] {
         let mut tx = fixture.pool.begin().await.unwrap();
         let before = read(&mut tx).await;
-        list(&mut tx, fixture.site, &filter, None, 10)
+        list(&mut tx, &[fixture.site], &filter, None, 10)
             .await
             .unwrap();
         let after = read(&mut tx).await;

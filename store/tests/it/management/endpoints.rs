@@ -1,6 +1,7 @@
 //! Endpoints: what a move forgets, and what a deletion leaves.
 
 mod bounded;
+mod team;
 
 use domain::{event::EventKind, id::EndpointId, reach::Reach};
 use sqlx::{PgConnection, PgPool};

@@ -48,7 +48,7 @@ impl Tenant {
         let mut conn = self.pool.acquire().await.unwrap();
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
-            let page = list(&mut conn, self.site, filter, after, limit)
+            let page = list(&mut conn, &[self.site], filter, after, limit)
                 .await
                 .unwrap();
             assert!(page.events.len() <= limit);
@@ -192,10 +192,57 @@ async fn a_page_of_events_reads_a_bounded_number_of_rows(pool: PgPool) {
     ] {
         let mut tx = fixture.pool.begin().await.unwrap();
         let before = read(&mut tx).await;
-        list(&mut tx, fixture.site, &filter, None, 10)
+        list(&mut tx, &[fixture.site], &filter, None, 10)
             .await
             .unwrap();
         let rows = read(&mut tx).await - before;
         assert!(rows <= most, "{filter:?}: {rows}");
     }
+}
+
+#[sqlx::test(migrations = false)]
+async fn pages_of_several_sites_hold_every_event_once_and_newest_first(pool: PgPool) {
+    let fixture = Tenant::new(pool).await;
+    let since = Utc::now() - TimeDelta::hours(1);
+    let sites = [fixture.site, fixture.create_site("second").await];
+    let mut expected = fixture.events_of(sites[0], since, 60).await;
+    expected.extend(fixture.events_of(sites[1], since, 40).await);
+    expected.sort();
+    expected.reverse();
+    let mut conn = fixture.pool.acquire().await.unwrap();
+    for limit in [1, 7, 99, 100, 101] {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = list(&mut conn, &sites, &Filter::default(), after, limit).await;
+            let page = page.unwrap();
+            assert!(page.events.len() <= limit);
+            seen.extend(page.events.iter().map(|event| event.id));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(seen, expected, "{limit}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_page_of_several_sites_reads_no_more_rows_than_one_of_one_site(pool: PgPool) {
+    let fixture = Tenant::new(pool).await;
+    let since = Utc::now() - TimeDelta::days(1);
+    let sites = [fixture.site, fixture.create_site("second").await];
+    for site in sites {
+        fixture.events_of(site, since, 3 * WALKED).await;
+    }
+    sqlx::query("analyze events")
+        .execute(&fixture.pool)
+        .await
+        .unwrap();
+    let mut tx = fixture.pool.begin().await.unwrap();
+    let before = read(&mut tx).await;
+    list(&mut tx, &sites, &of(MODERATED), None, 10)
+        .await
+        .unwrap();
+    let rows = read(&mut tx).await - before;
+    assert!(rows <= i64::try_from(WALKED).unwrap() + 100, "{rows}");
 }

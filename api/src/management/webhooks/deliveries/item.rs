@@ -3,13 +3,14 @@
 mod attempt;
 mod examples;
 
+use management::deliveries::headers;
 use poem_openapi::Object;
 use serde::Serialize;
 use store::delivery::{Delivery, Listed};
 use uuid::Uuid;
 
 use crate::member::{Member, Time};
-use attempt::{DeliveryAttempt, DeliveryRequest, headers, text};
+use attempt::{DeliveryAttempt, DeliveryHeader, DeliveryRequest, text};
 
 pub(super) use examples::{example, listed_example};
 
@@ -75,12 +76,12 @@ pub(crate) struct WebhookDeliveryItem {
 
 impl From<Delivery> for WebhookDeliveryItem {
     fn from(delivery: Delivery) -> Self {
-        let headers = headers(&delivery);
+        let headers = headers(&delivery).into_iter().map(DeliveryHeader::from);
         Self {
             site_id: delivery.site.as_uuid(),
             listed: delivery.listed.into(),
             request: DeliveryRequest {
-                headers,
+                headers: headers.collect(),
                 body: text(&delivery.body),
             },
             log: delivery

@@ -56,15 +56,9 @@ impl From<Endpoint> for WebhookEndpoint {
     fn from(endpoint: Endpoint) -> Self {
         let breaker = endpoint.health.breaker;
         let allowed = breaker.allows(endpoint.at);
-        let is_open = breaker.open_until.is_some_and(|open| endpoint.at < open);
         let until = match allowed {
             Allowed::Nothing(until) => Some(until),
             Allowed::Asking | Allowed::Probing => None,
-        };
-        let state = match allowed {
-            Allowed::Asking => "closed",
-            Allowed::Nothing(_) if is_open => "open",
-            Allowed::Nothing(_) | Allowed::Probing => "half_open",
         };
         let settings = endpoint.settings;
         let name = |header: &CustomHeader| header.name().to_owned();
@@ -80,7 +74,7 @@ impl From<Endpoint> for WebhookEndpoint {
             disabled_at: endpoint.disabled_at.map(Member::from),
             disabled_reason: endpoint.disabled_reason,
             failing_since: endpoint.health.failing_since.map(Member::from),
-            breaker: state.to_owned(),
+            breaker: breaker.state(endpoint.at).to_string(),
             breaker_until: until.map(Member::from),
             waiting_deliveries: endpoint.waiting,
         }

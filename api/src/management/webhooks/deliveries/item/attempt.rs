@@ -1,9 +1,9 @@
 //! The request of a delivery, and the attempts to send it.
 
-use domain::signature::{SERVICE_SIGNATURE, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP};
+use management::deliveries::SentHeader;
 use poem_openapi::Object;
 use serde::Serialize;
-use store::delivery::{Delivery, LoggedAttempt};
+use store::delivery::LoggedAttempt;
 
 use crate::member::{Member, Time};
 
@@ -24,6 +24,15 @@ pub(super) struct DeliveryHeader {
     /// Its value. `null` if each attempt has its own, and for the endpoint's own headers, whose values are never shown.
     #[oai(nullable)]
     value: Option<String>,
+}
+
+impl From<SentHeader> for DeliveryHeader {
+    fn from(header: SentHeader) -> Self {
+        Self {
+            name: header.name,
+            value: header.value,
+        }
+    }
 }
 
 /// One attempt.
@@ -70,29 +79,4 @@ impl From<LoggedAttempt> for DeliveryAttempt {
 
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The headers of a request. Each attempt has its own signatures, and the values of the endpoint's
-/// own headers are never shown.
-pub(super) fn headers(delivery: &Delivery) -> Vec<DeliveryHeader> {
-    let listed = &delivery.listed;
-    let header = |name: &str, value: Option<String>| DeliveryHeader {
-        name: name.to_ascii_lowercase(),
-        value,
-    };
-    let known = [
-        ("content-type", Some("application/json".to_owned())),
-        ("user-agent", Some("Service-Webhook/1.0".to_owned())),
-        ("x-service-event", Some(listed.kind.to_string())),
-        ("x-service-delivery-id", Some(listed.id.to_string())),
-        (STANDARD_ID, Some(listed.event.to_string())),
-        (STANDARD_TIMESTAMP, None),
-        (STANDARD_SIGNATURE, None),
-        (SERVICE_SIGNATURE, None),
-    ];
-    let known = known.into_iter().map(|(name, value)| header(name, value));
-    let custom = delivery.headers.iter();
-    known
-        .chain(custom.map(|custom| header(custom.name(), None)))
-        .collect()
 }

@@ -1,0 +1,120 @@
+//! Webhooks: the endpoints of a team, those that fail first.
+
+mod attempt;
+mod choices;
+pub(crate) mod deliveries;
+pub(crate) mod delivery;
+pub(crate) mod endpoint;
+pub(crate) mod events;
+mod filters;
+mod header_lines;
+mod health;
+mod label;
+pub(crate) mod new;
+pub(crate) mod ping;
+pub(crate) mod recover;
+pub(crate) mod recoveries;
+mod recovery;
+mod recovery_form;
+mod row;
+pub(crate) mod settings;
+pub(crate) mod switch;
+mod times;
+mod typed;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{
+    id::{EndpointId, SiteId},
+    scope::Scope,
+};
+use management::{
+    Refused,
+    endpoints::{self, Overview},
+};
+
+use self::{
+    attempt::Shown,
+    choices::{Choice, sites},
+    health::Health,
+};
+use crate::{
+    page::{self, At, Frame, pager},
+    router::Answer,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+/// Refuses a person who may not change webhooks. The page of a form calls it, so that only somebody
+/// who may send the form sees it.
+fn require(frame: &Frame) -> Result<(), Trouble> {
+    let role = frame.open.as_ref().map(|open| open.role);
+    match role {
+        Some(role) if !frame.may(Scope::WebhooksWrite) => {
+            Err(Refused::beyond_own(role, Scope::WebhooksWrite).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "webhooks.html")]
+struct List {
+    frame: Frame,
+    team: At,
+    /// The sites that can be chosen, and whether there are more.
+    sites: Vec<Choice>,
+    rows: Vec<Row>,
+    /// How many of the rows fail.
+    failing: usize,
+    is_filtered: bool,
+    next: Option<String>,
+}
+
+/// An endpoint in the list.
+struct Row {
+    id: EndpointId,
+    name: String,
+    url: String,
+    site: String,
+    health: Health,
+    last: Option<Shown>,
+    limit: Option<i32>,
+}
+
+impl From<Overview> for Row {
+    fn from(overview: Overview) -> Self {
+        let endpoint = overview.endpoint;
+        let health = Health::of(&endpoint);
+        let settings = endpoint.settings;
+        Self {
+            id: endpoint.id,
+            name: label::name(settings.description.as_deref(), &settings.url),
+            url: settings.url,
+            site: overview.site_name,
+            health,
+            last: overview.last.map(Shown::from),
+            limit: settings.max_per_second,
+        }
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let site: Option<SiteId> = filters::id(visit.query.get("site"));
+    let page = pager::asked(&visit);
+    let found = endpoints::of_team(&visit.management, &caller, (team, site), page).await?;
+    let next = pager::next(&visit, &found, |one| one.endpoint.id);
+    let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
+    Ok(page::shown(&List {
+        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
+        team: At::Team(team),
+        sites: sites(&visit, team, site).await?,
+        failing: rows.iter().filter(|row| row.health.is_failing).count(),
+        is_filtered: site.is_some(),
+        rows,
+        next,
+    }))
+}

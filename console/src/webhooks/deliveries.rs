@@ -1,0 +1,98 @@
+//! Deliveries of a team, newest first.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{event::EventKind, id::SiteId, webhook::DeliveryStatus};
+use management::deliveries::{self, Filter};
+use poem::http::StatusCode;
+
+use super::{
+    choices::{self, Choice},
+    filters::{self, Filters},
+    label::{self, Names},
+    row::Delivery,
+};
+use crate::{
+    page::{self, At, Frame, pager},
+    problems::Problems,
+    router::Answer,
+    visit::Visit,
+};
+
+/// Deliveries on a page.
+const ROWS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "webhooks/deliveries.html")]
+struct List<'a> {
+    frame: Frame,
+    team: At,
+    sites: Vec<Choice>,
+    endpoints: Vec<Choice>,
+    states: Vec<Choice>,
+    kinds: Vec<Choice>,
+    item: &'a str,
+    since: &'a str,
+    until: &'a str,
+    problems: Problems,
+    names: Names,
+    rows: Vec<Delivery>,
+    is_filtered: bool,
+    next: Option<String>,
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let mut read = Filters::of(&visit);
+    let site: Option<SiteId> = read.id("site");
+    let filter = Filter {
+        endpoint: read.id("endpoint"),
+        status: read.one_of("state"),
+        kind: read.one_of("event"),
+        media: read.id("item"),
+        since: read.time("since"),
+        until: read.time("until"),
+    };
+    let problems = read.problems;
+    // With a mistake in the filter, nothing is listed: it would not be what was asked for.
+    let is_wrong = !problems.are_none();
+    let limit = if is_wrong { 0 } else { ROWS };
+    let after = filters::id(visit.query.get("after"));
+    let found = deliveries::of_team(
+        &visit.management,
+        &caller,
+        (team, site),
+        &filter,
+        after,
+        limit,
+    );
+    let (found, labels) = found.await?;
+    let query = |field| visit.query.get(field).trim();
+    let page = List {
+        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
+        team: At::Team(team),
+        sites: choices::sites(&visit, team, site).await?,
+        endpoints: label::choices(&labels, filter.endpoint),
+        states: choices::all(DeliveryStatus::ALL, query("state")),
+        kinds: choices::all(EventKind::ALL, query("event")),
+        item: query("item"),
+        since: query("since"),
+        until: query("until"),
+        problems,
+        names: Names::of(&labels),
+        next: found
+            .next
+            .filter(|_| !is_wrong)
+            .map(|last| pager::after(&visit, last)),
+        rows: found.deliveries.into_iter().map(Delivery::from).collect(),
+        is_filtered: filters::any(&visit),
+    };
+    let status = if is_wrong {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    Ok(page::html(status, &page))
+}

@@ -1,0 +1,131 @@
+//! A delivery: what was sent, every attempt with its answer, and sending it again.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{
+    id::{DeliveryId, EndpointId, SiteId},
+    webhook::DeliveryStatus,
+};
+use management::{
+    Refused,
+    deliveries::{self, SentHeader},
+    endpoints,
+};
+use poem::http::StatusCode;
+
+use super::{attempt::Shown, label, row::tone};
+use crate::{
+    page::{self, At, Frame, see_other},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Bytes of a body that are shown.
+const BODY_BYTES: usize = 100 * 1024;
+
+#[derive(Template)]
+#[template(path = "webhooks/delivery.html")]
+struct Page {
+    frame: Frame,
+    team: At,
+    /// The path of this page.
+    path: String,
+    id: DeliveryId,
+    event: String,
+    kind: &'static str,
+    media: String,
+    site: SiteId,
+    happened: Moment,
+    state: &'static str,
+    tone: &'static str,
+    is_pending: bool,
+    tried: i16,
+    next: Option<Moment>,
+    ended: Option<Moment>,
+    endpoint: EndpointId,
+    /// What the endpoint is called; none if it was deleted.
+    endpoint_name: Option<String>,
+    is_disabled: bool,
+    headers: Vec<SentHeader>,
+    body: String,
+    /// Bytes of the whole body, if not all of it is shown.
+    cut_of: Option<usize>,
+    attempts: Vec<Shown>,
+    problems: Problems,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn resend(visit: Arc<Visit>) -> Answer {
+    let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
+    let caller = visit.caller(Some(team))?;
+    match deliveries::resend(&visit.management, &caller, id).await {
+        Ok(_) => {
+            let path = At::Team(team).path(&format!("deliveries/{id}"));
+            Ok(see_other(format!("{path}?done=resent")))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+/// Makes all that waits for the delivery's endpoint due now, this delivery with it.
+pub(crate) async fn retry(visit: Arc<Visit>) -> Answer {
+    let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
+    let caller = visit.caller(Some(team))?;
+    let delivery = deliveries::get(&visit.management, &caller, id).await?;
+    endpoints::retry_now(&visit.management, &caller, delivery.listed.endpoint).await?;
+    let path = At::Team(team).path(&format!("deliveries/{id}"));
+    Ok(see_other(format!("{path}?done=retried")))
+}
+
+async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
+    let caller = visit.caller(Some(team))?;
+    let delivery = deliveries::get(&visit.management, &caller, id).await?;
+    let listed = delivery.listed.clone();
+    let endpoint = match endpoints::get(&visit.management, &caller, listed.endpoint).await {
+        Ok(endpoint) => Some(endpoint),
+        Err(Refused::NotFound(_)) => None,
+        Err(other) => return Err(other.into()),
+    };
+    let shown = &delivery.body[..delivery.body.len().min(BODY_BYTES)];
+    let page = Page {
+        frame: Frame::of(visit, At::Team(team), "webhooks").await?,
+        team: At::Team(team),
+        path: At::Team(team).path(&format!("deliveries/{id}")),
+        id,
+        event: listed.event.to_string(),
+        kind: listed.kind.as_str(),
+        media: listed.media.to_string(),
+        site: delivery.site,
+        happened: listed.occurred_at.into(),
+        state: listed.status.as_str(),
+        tone: tone(listed.status),
+        is_pending: listed.status == DeliveryStatus::Pending,
+        tried: listed.attempts,
+        next: listed.next_attempt_at.map(Moment::from),
+        ended: listed.ended_at.map(Moment::from),
+        endpoint: listed.endpoint,
+        is_disabled: endpoint
+            .as_ref()
+            .is_some_and(|endpoint| endpoint.disabled_at.is_some()),
+        endpoint_name: endpoint.map(|endpoint| {
+            let settings = endpoint.settings;
+            label::name(settings.description.as_deref(), &settings.url)
+        }),
+        headers: deliveries::headers(&delivery),
+        body: String::from_utf8_lossy(shown).into_owned(),
+        cut_of: (delivery.body.len() > BODY_BYTES).then_some(delivery.body.len()),
+        attempts: delivery.attempts.into_iter().map(Shown::from).collect(),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}

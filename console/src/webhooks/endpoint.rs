@@ -1,0 +1,158 @@
+//! An endpoint: its delivery health and the cause, what was sent to it, and what can be done about it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{
+    id::{EndpointId, SiteId},
+    webhook::CustomHeader,
+};
+use management::{
+    deliveries::{self, Filter},
+    endpoints::{self, Endpoint},
+    recoveries, sites,
+};
+use poem::http::StatusCode;
+
+use super::{
+    attempt::Shown,
+    health::Health,
+    label,
+    recovery::Recovered,
+    recovery_form::{Asked, Wanted},
+    row::Delivery,
+};
+use crate::{
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+/// Attempts that are shown.
+const ATTEMPTS: i64 = 5;
+/// Deliveries that are shown.
+const DELIVERIES: usize = 10;
+/// Recoveries that are shown.
+const RECOVERIES: i64 = 3;
+
+#[derive(Template)]
+#[template(path = "webhooks/endpoint.html")]
+struct Page {
+    frame: Frame,
+    team: At,
+    /// The path of this page.
+    path: String,
+    one: Facts,
+    site_name: String,
+    health: Health,
+    attempts: Vec<Shown>,
+    deliveries: Vec<Delivery>,
+    recoveries: Vec<Recovered>,
+    recover: Asked,
+    said: Said,
+}
+
+/// The settings of the endpoint.
+struct Facts {
+    id: EndpointId,
+    site: SiteId,
+    name: String,
+    url: String,
+    events: String,
+    limit: Option<i32>,
+    headers: Vec<String>,
+    created: Moment,
+}
+
+impl From<Endpoint> for Facts {
+    fn from(endpoint: Endpoint) -> Self {
+        let settings = endpoint.settings;
+        let events: Vec<&str> = settings.events.iter().map(|kind| kind.as_str()).collect();
+        let names = settings.headers.iter().map(CustomHeader::name);
+        Self {
+            id: endpoint.id,
+            site: endpoint.site,
+            name: label::name(settings.description.as_deref(), &settings.url),
+            url: settings.url,
+            events: events.join(", "),
+            limit: settings.max_per_second,
+            headers: names.map(str::to_owned).collect(),
+            created: endpoint.created_at.into(),
+        }
+    }
+}
+
+/// What the page says beyond the endpoint itself: the answer to what was just asked for.
+#[derive(Default)]
+pub(super) struct Said {
+    /// The result of a test.
+    pub(super) pinged: Option<Shown>,
+    /// The recovery that was asked for and refused.
+    pub(super) wanted: Option<Wanted>,
+    /// The reason that was typed.
+    pub(super) reason: String,
+    pub(super) problems: Problems,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Said::default()).await
+}
+
+/// The path of an endpoint's page.
+pub(super) fn path(visit: &Visit) -> Result<String, Trouble> {
+    let (team, endpoint) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
+    Ok(At::Team(team).path(&format!("webhooks/{endpoint}")))
+}
+
+/// The page of the endpoint in the path.
+pub(super) async fn page(visit: &Visit, status: StatusCode, said: Said) -> Answer {
+    let (team, id) = (visit.team()?, visit.id("endpoint")?);
+    let management = &visit.management;
+    let caller = visit.caller(Some(team))?;
+    let endpoint = endpoints::get(management, &caller, id).await?;
+    let site = sites::get(management, &caller, endpoint.site).await?;
+    let latest = endpoints::latest(management, &caller, id, ATTEMPTS).await?;
+    let filter = Filter {
+        endpoint: Some(id),
+        ..Filter::default()
+    };
+    let listed = deliveries::list(
+        management,
+        &caller,
+        endpoint.site,
+        &filter,
+        None,
+        DELIVERIES,
+    )
+    .await?;
+    let first = sites::Page {
+        after: None,
+        limit: RECOVERIES,
+    };
+    let recovered = recoveries::list(management, &caller, id, first).await?;
+    let recover = match said.wanted {
+        Some(ref wanted) => Asked::again(wanted),
+        None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
+    };
+    let frame = Frame::of(visit, At::Team(team), "webhooks").await?;
+    if !said.problems.are_none() {
+        super::require(&frame)?;
+    }
+    let page = Page {
+        frame,
+        team: At::Team(team),
+        path: path(visit)?,
+        health: Health::of(&endpoint),
+        attempts: latest.into_iter().map(Shown::from).collect(),
+        deliveries: listed.deliveries.into_iter().map(Delivery::from).collect(),
+        recoveries: recovered.into_iter().map(Recovered::from).collect(),
+        recover,
+        site_name: site.settings.name,
+        said,
+        one: endpoint.into(),
+    };
+    Ok(page::html(status, &page))
+}

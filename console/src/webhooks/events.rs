@@ -1,0 +1,136 @@
+//! Events of a team, newest first, and which endpoints were told.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{
+    event::EventKind,
+    id::{DeliveryId, EndpointId, SiteId},
+};
+use management::events::{self, Filter, Listed, Told};
+use poem::http::StatusCode;
+
+use super::{
+    choices::{self, Choice},
+    filters::{self, Filters},
+    label::Names,
+    row::tone,
+};
+use crate::{
+    page::{self, At, Frame, pager},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Events on a page.
+const ROWS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "webhooks/events.html")]
+struct List<'a> {
+    frame: Frame,
+    team: At,
+    sites: Vec<Choice>,
+    kinds: Vec<Choice>,
+    item: &'a str,
+    since: &'a str,
+    until: &'a str,
+    problems: Problems,
+    names: Names,
+    rows: Vec<Row>,
+    is_filtered: bool,
+    next: Option<String>,
+}
+
+/// An event in the list.
+struct Row {
+    id: String,
+    kind: &'static str,
+    happened: Moment,
+    media: String,
+    told: Vec<Receiver>,
+}
+
+/// An endpoint that was told.
+struct Receiver {
+    delivery: DeliveryId,
+    endpoint: EndpointId,
+    state: &'static str,
+    tone: &'static str,
+}
+
+impl From<Listed> for Row {
+    fn from(listed: Listed) -> Self {
+        Self {
+            id: listed.id.to_string(),
+            kind: listed.kind.as_str(),
+            happened: listed.occurred_at.into(),
+            media: listed.media.to_string(),
+            told: listed.deliveries.into_iter().map(Receiver::from).collect(),
+        }
+    }
+}
+
+impl From<Told> for Receiver {
+    fn from(told: Told) -> Self {
+        Self {
+            delivery: told.delivery,
+            endpoint: told.endpoint,
+            state: told.status.as_str(),
+            tone: tone(told.status),
+        }
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let mut read = Filters::of(&visit);
+    let site: Option<SiteId> = read.id("site");
+    let filter = Filter {
+        kind: read.one_of("event"),
+        media: read.id("item"),
+        since: read.time("since"),
+        until: read.time("until"),
+    };
+    let problems = read.problems;
+    // With a mistake in the filter, nothing is listed: it would not be what was asked for.
+    let is_wrong = !problems.are_none();
+    let limit = if is_wrong { 0 } else { ROWS };
+    let after = filters::id(visit.query.get("after"));
+    let found = events::of_team(
+        &visit.management,
+        &caller,
+        (team, site),
+        &filter,
+        after,
+        limit,
+    );
+    let (found, labels) = found.await?;
+    let query = |field| visit.query.get(field).trim();
+    let page = List {
+        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
+        team: At::Team(team),
+        sites: choices::sites(&visit, team, site).await?,
+        kinds: choices::all(EventKind::ALL, query("event")),
+        item: query("item"),
+        since: query("since"),
+        until: query("until"),
+        problems,
+        names: Names::of(&labels),
+        next: found
+            .next
+            .filter(|_| !is_wrong)
+            .map(|last| pager::after(&visit, last)),
+        rows: found.events.into_iter().map(Row::from).collect(),
+        is_filtered: filters::any(&visit),
+    };
+    let status = if is_wrong {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    Ok(page::html(status, &page))
+}

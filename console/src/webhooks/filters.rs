@@ -1,0 +1,66 @@
+//! What a list of deliveries or events is limited to. It is in the address, so it can be kept.
+
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::times;
+use crate::{problems::Problems, visit::Visit};
+
+/// An id that was chosen or typed.
+pub(super) fn id<T: From<Uuid>>(text: &str) -> Option<T> {
+    text.trim().parse::<Uuid>().ok().map(T::from)
+}
+
+/// Whether the list is limited to something.
+pub(super) fn any(visit: &Visit) -> bool {
+    let fields = [
+        "site", "endpoint", "state", "event", "item", "since", "until",
+    ];
+    fields.iter().any(|field| visit.query.has(field))
+}
+
+/// Reads the fields of a filter, and notes what is wrong with them.
+pub(super) struct Filters<'a> {
+    visit: &'a Visit,
+    pub(super) problems: Problems,
+}
+
+impl<'a> Filters<'a> {
+    pub(super) fn of(visit: &'a Visit) -> Self {
+        Self {
+            visit,
+            problems: Problems::default(),
+        }
+    }
+
+    pub(super) fn id<T: From<Uuid>>(&mut self, field: &str) -> Option<T> {
+        self.read(field, "must be an id", |text| id(text))
+    }
+
+    pub(super) fn one_of<T: FromStr>(&mut self, field: &str) -> Option<T> {
+        self.read(field, "must be one of the list", |text| text.parse().ok())
+    }
+
+    pub(super) fn time(&mut self, field: &str) -> Option<DateTime<Utc>> {
+        self.read(field, times::EXPECTED, times::read)
+    }
+
+    fn read<T>(
+        &mut self,
+        field: &str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.visit.query.get(field).trim();
+        if text.is_empty() {
+            return None;
+        }
+        let read = parse(text);
+        if read.is_none() {
+            self.problems.add(field, expected);
+        }
+        read
+    }
+}

@@ -1,0 +1,138 @@
+//! The settings of an endpoint: change them, replace its headers, delete it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{id::EndpointId, webhook::CustomHeader};
+use management::{
+    Refused,
+    endpoints::{self, EndpointChange},
+};
+use poem::http::StatusCode;
+
+use super::{endpoint::path, header_lines, label, typed::Typed};
+use crate::{
+    page::{self, At, Frame, see_other},
+    problems::Problems,
+    router::Answer,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "webhooks/settings.html")]
+struct Page<'a> {
+    frame: Frame,
+    team: At,
+    path: String,
+    /// The target of the form that deletes.
+    delete: String,
+    name: String,
+    host: String,
+    typed: Typed,
+    /// The names of its headers.
+    headers: Vec<String>,
+    typed_headers: &'a str,
+    problems: Problems,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    form(&visit, StatusCode::OK, None, Problems::default()).await
+}
+
+pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+    let typed = Typed::sent(&visit.form);
+    let change = typed.read().map(|read| EndpointChange {
+        url: Some(read.url),
+        events: Some(read.events),
+        description: Some(read.description),
+        max_per_second: Some(read.limit),
+        headers: None,
+    });
+    match update(&visit, change).await {
+        Ok(()) => done(&visit, "endpoint-changed"),
+        Err(refused) => wrong(&visit, Some(typed), refused).await,
+    }
+}
+
+pub(crate) async fn replace_headers(visit: Arc<Visit>) -> Answer {
+    let change = header_lines::read(visit.form.get("headers")).and_then(|headers| {
+        // The other button removes all.
+        if headers.is_empty() && !visit.form.has("remove") {
+            let message = "must name at least one header, or press “Remove all”";
+            return Err(Refused::field("headers", message));
+        }
+        Ok(EndpointChange {
+            headers: Some(if visit.form.has("remove") {
+                Vec::new()
+            } else {
+                headers
+            }),
+            ..EndpointChange::default()
+        })
+    });
+    match update(&visit, change).await {
+        Ok(()) => done(&visit, "headers-replaced"),
+        Err(refused) => wrong(&visit, None, refused).await,
+    }
+}
+
+pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
+    let (team, id) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
+    let caller = visit.caller(Some(team))?;
+    let endpoint = endpoints::get(&visit.management, &caller, id).await?;
+    if visit.form.get("typed") != label::host(&endpoint.settings.url) {
+        let refused = Refused::field("typed", "is not the host of this endpoint");
+        return wrong(&visit, None, refused).await;
+    }
+    endpoints::delete(&visit.management, &caller, id).await?;
+    let list = At::Team(team).path("webhooks");
+    Ok(see_other(format!("{list}?done=endpoint-deleted")))
+}
+
+async fn update(visit: &Visit, change: Result<EndpointChange, Refused>) -> Result<(), Refused> {
+    let missing = || Refused::NotFound(management::Noun::Endpoint);
+    let team = visit.team().map_err(|_| missing())?;
+    let id = visit.id("endpoint").map_err(|_| missing())?;
+    let caller = visit.caller(Some(team))?;
+    // Somebody who may not change it learns that, and not what is wrong with the form.
+    endpoints::get(&visit.management, &caller, id).await?;
+    endpoints::update(&visit.management, &caller, id, change?).await?;
+    Ok(())
+}
+
+fn done(visit: &Visit, what: &str) -> Answer {
+    Ok(see_other(format!("{}?done={what}", path(visit)?)))
+}
+
+async fn wrong(visit: &Visit, typed: Option<Typed>, refused: Refused) -> Answer {
+    let problems = Problems::of(refused)?;
+    form(visit, StatusCode::UNPROCESSABLE_ENTITY, typed, problems).await
+}
+
+async fn form(
+    visit: &Visit,
+    status: StatusCode,
+    typed: Option<Typed>,
+    problems: Problems,
+) -> Answer {
+    let (team, id) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
+    let caller = visit.caller(Some(team))?;
+    let endpoint = endpoints::get(&visit.management, &caller, id).await?;
+    let settings = endpoint.settings;
+    let names = settings.headers.iter().map(CustomHeader::name);
+    let frame = Frame::of(visit, At::Team(team), "webhooks").await?;
+    super::require(&frame)?;
+    let page = Page {
+        frame,
+        team: At::Team(team),
+        delete: format!("{}/delete", path(visit)?),
+        path: path(visit)?,
+        name: label::name(settings.description.as_deref(), &settings.url),
+        host: label::host(&settings.url),
+        typed: typed.unwrap_or_else(|| Typed::of(&settings)),
+        headers: names.map(str::to_owned).collect(),
+        typed_headers: visit.form.get("headers"),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
