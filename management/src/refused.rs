@@ -103,6 +103,16 @@ impl Refused {
         Self::Conflict(conflict, detail.into())
     }
 
+    /// Whether the only mistake is a name that something else of the kind has.
+    pub fn is_name_taken(&self) -> bool {
+        matches!(self, Self::Store(store::Error::NameTaken))
+    }
+
+    /// Whether the plan allows no further one.
+    pub fn is_beyond_plan(&self) -> bool {
+        matches!(self, Self::Store(store::Error::LimitReached(_)))
+    }
+
     /// One member of the request is wrong.
     pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::field_of(FieldFault::Invalid, field, message)

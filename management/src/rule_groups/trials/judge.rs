@@ -109,6 +109,7 @@ pub(super) fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refu
 }
 
 /// The content that rules judge.
+#[derive(Clone)]
 pub(super) struct Sample {
     pub(super) text: Option<String>,
     pub(super) scores: Option<Scores>,
