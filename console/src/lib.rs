@@ -15,6 +15,7 @@ mod protection;
 mod qr;
 mod router;
 mod routes;
+mod rules;
 mod sites;
 mod start;
 mod time;

@@ -18,6 +18,14 @@ impl Problems {
     /// # Errors
     /// It is another one.
     pub(crate) fn of(refused: Refused) -> Result<Self, Trouble> {
+        if let Some((field, message)) = refused.of_constraint() {
+            let mut problems = Self::default();
+            match field {
+                Some(field) => problems.add(field, message),
+                None => problems.whole.push(message),
+            }
+            return Ok(problems);
+        }
         match refused {
             Refused::Fields(fields) => Ok(Self {
                 fields: fields.problems,

@@ -103,16 +103,6 @@ impl Refused {
         Self::Conflict(conflict, detail.into())
     }
 
-    /// Whether the only mistake is a name that something else of the kind has.
-    pub fn is_name_taken(&self) -> bool {
-        matches!(self, Self::Store(store::Error::NameTaken))
-    }
-
-    /// Whether the plan allows no further one.
-    pub fn is_beyond_plan(&self) -> bool {
-        matches!(self, Self::Store(store::Error::LimitReached(_)))
-    }
-
     /// One member of the request is wrong.
     pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::field_of(FieldFault::Invalid, field, message)
@@ -143,6 +133,33 @@ impl Refused {
             problems,
             cut_at: None,
         })
+    }
+
+    /// What the caller can do about a change that the database refused: the field that is wrong, if it is one, and what to
+    /// do. None: it is refused for another reason.
+    pub fn of_constraint(&self) -> Option<(Option<&'static str>, String)> {
+        let Self::Store(error) = self else {
+            return None;
+        };
+        match error {
+            store::Error::NameTaken => Some((
+                Some("name"),
+                "Another one has this name already; names are unique.".to_owned(),
+            )),
+            store::Error::UnknownPlan => Some((Some("plan_id"), "is no plan".to_owned())),
+            store::Error::LimitReached(limit) => Some((None, limit.to_string())),
+            store::Error::TooManyDeleted(deleted) => Some((
+                None,
+                format!(
+                    "The site has deleted {deleted} webhook endpoints whose deliveries are still kept, which is the most. \
+                     Change an endpoint that exists, or wait until the deliveries of deleted ones are removed."
+                ),
+            )),
+            store::Error::Sql(_)
+            | store::Error::Unreadable(_)
+            | store::Error::Overloaded
+            | store::Error::Unavailable => None,
+        }
     }
 
     /// Somebody else edited the draft of a rule group, which has this revision now.

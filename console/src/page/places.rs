@@ -67,6 +67,7 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
 
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
+    place("Rules", "rules", "rules", Scope::RulesRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
 ];
 

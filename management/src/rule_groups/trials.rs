@@ -51,6 +51,9 @@ pub struct Trial {
     /// How the verdict came about, with details of provider failures. These can reveal addresses in
     /// our network.
     pub trace: Box<RawValue>,
+    /// Why it is not approved, or approved although something could not be checked, in a sentence. `None` if there is nothing to
+    /// say.
+    pub reason: Option<String>,
     /// The rules that the sample violates, and why.
     pub violations: Vec<Violation>,
     /// The text that was tried.

@@ -93,6 +93,7 @@ pub(super) fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refu
         status,
         moderation_type,
         violations,
+        reason,
         ..
     } = verdict;
     Ok(Trial {
@@ -100,6 +101,7 @@ pub(super) fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refu
         moderation_type,
         details,
         trace,
+        reason,
         violations,
         scores,
         scores_from,

@@ -1,0 +1,72 @@
+//! Changes of a draft that need no page of their own: a rule is moved, switched or removed, or the whole draft is discarded.
+
+use std::sync::Arc;
+
+use domain::id::RuleId;
+use management::{
+    Conflict, Refused,
+    rule_groups::{
+        self, drafts,
+        edits::{self, Edit},
+    },
+};
+use poem::http::StatusCode;
+
+use super::{group, head, publish};
+use crate::{page, problems::Problems, router::Answer, visit::Visit};
+
+/// What a person reads whose change was overtaken by another one.
+pub(super) const OVERTAKEN: &str = "Somebody else changed the draft meanwhile. Nothing of your change was stored. This is the draft as it is now.";
+
+/// The revision that the form was made for. What cannot be one is none that ever was.
+pub(super) fn revision(visit: &Visit) -> i64 {
+    visit.form.get("revision").parse().unwrap_or(-1)
+}
+
+pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+    let (group, rule) = (visit.id("group")?, visit.id("rule")?);
+    let (edit, done) = wanted(&visit, rule);
+    let caller = visit.caller(Some(visit.team()?))?;
+    let revision = revision(&visit);
+    match edits::edit(&visit.management, &caller, group, revision, edit).await {
+        Ok(()) => Ok(page::see_other(head::path(
+            &visit,
+            group,
+            &format!("?done={done}"),
+        )?)),
+        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
+            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
+            group::page(&visit, StatusCode::CONFLICT, &problems).await
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            group::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &problems).await
+        }
+    }
+}
+
+/// What the button asks for, and the short name of what is then done.
+fn wanted(visit: &Visit, rule: RuleId) -> (Edit, &'static str) {
+    if let Ok(to) = visit.form.get("to").parse() {
+        return (Edit::Move(rule, to), "rule-moved");
+    }
+    match visit.form.get("on") {
+        "yes" => (Edit::Switch(rule, true), "rule-on"),
+        "no" => (Edit::Switch(rule, false), "rule-off"),
+        _ => (Edit::Remove(rule), "rule-removed"),
+    }
+}
+
+pub(crate) async fn discard(visit: Arc<Visit>) -> Answer {
+    let group = visit.id("group")?;
+    let caller = visit.caller(Some(visit.team()?))?;
+    let found = rule_groups::get(&visit.management, &caller, group).await?;
+    let mut problems = Problems::default();
+    if visit.form.get("typed") != found.name {
+        problems.add("typed", "This is not the name of the group.");
+        return publish::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
+    }
+    drafts::discard(&visit.management, &caller, group).await?;
+    let path = head::path(&visit, group, "?done=draft-discarded")?;
+    Ok(page::see_other(path))
+}
