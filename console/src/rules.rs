@@ -13,6 +13,7 @@ pub(crate) mod places;
 pub(crate) mod publish;
 mod row;
 pub(crate) mod rule;
+mod sent;
 pub(crate) mod shadow;
 mod slice;
 pub(crate) mod trial;

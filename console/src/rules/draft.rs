@@ -12,16 +12,11 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{group, head, publish};
+use super::{
+    group, head, publish,
+    sent::{OVERTAKEN, revision},
+};
 use crate::{page, problems::Problems, router::Answer, visit::Visit};
-
-/// What a person reads whose change was overtaken by another one.
-pub(super) const OVERTAKEN: &str = "Somebody else changed the draft meanwhile. Nothing of your change was stored. This is the draft as it is now.";
-
-/// The revision that the form was made for. What cannot be one is none that ever was.
-pub(super) fn revision(visit: &Visit) -> i64 {
-    visit.form.get("revision").parse().unwrap_or(-1)
-}
 
 pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     let (group, rule) = (visit.id("group")?, visit.id("rule")?);

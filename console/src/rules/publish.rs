@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{chain::State, reason::Reason};
+use domain::chain::State;
 use management::{
     Caller, Conflict, Refused,
     rule_groups::{
@@ -19,9 +19,9 @@ use poem::http::StatusCode;
 
 use super::{
     difference::Differences,
-    draft::{OVERTAKEN, revision},
     group::{lists_of, told},
     head::{self, Head, Tab},
+    sent::{OVERTAKEN, note, revision},
 };
 use crate::{
     page::{self, Frame},
@@ -62,17 +62,6 @@ struct Tested {
     is_of_draft: bool,
     is_running: bool,
     started: Moment,
-}
-
-/// The note of a form. Empty: none.
-pub(super) fn note(visit: &Visit) -> Result<Option<Reason>, Refused> {
-    let note = visit.form.get("note");
-    if note.trim().is_empty() {
-        return Ok(None);
-    }
-    let note = Reason::try_from(note.to_owned());
-    note.map(Some)
-        .map_err(|wrong| Refused::field("note", wrong.to_string()))
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {

@@ -1,5 +1,6 @@
 //! The form of a rule: a new one, or one of the draft.
 
+mod choice;
 mod typed;
 
 use std::sync::Arc;
@@ -25,9 +26,9 @@ use poem::http::StatusCode;
 use self::typed::{Choice, Typed, Unfit};
 use super::{
     cut::cut,
-    draft::revision,
     head::{self, Head, Tab},
     lists::Lists,
+    sent::revision,
 };
 use crate::{
     page::{self, Frame},

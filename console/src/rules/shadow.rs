@@ -15,9 +15,8 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    draft::{OVERTAKEN, revision},
     head::{self, Head, Tab},
-    publish::note,
+    sent::{OVERTAKEN, note, revision},
     trial::tone,
     versions::choices,
 };

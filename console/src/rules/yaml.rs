@@ -11,8 +11,8 @@ use poem::{
 };
 
 use super::{
-    draft::revision,
     head::{self, Head, Tab},
+    sent::revision,
 };
 use crate::{
     page::{self, Frame},

@@ -5,4 +5,5 @@
 mod browser;
 mod door;
 mod protection;
+mod rules;
 mod sites;

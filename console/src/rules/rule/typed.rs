@@ -10,7 +10,10 @@ use domain::{
 };
 use management::FieldProblem;
 
-use super::{in_line, list_kind};
+use super::{
+    choice::{Named as _, Reading},
+    in_line, list_kind,
+};
 use crate::{form::Form, rules::lists::Lists};
 
 /// The fields of the form.
@@ -172,7 +175,7 @@ impl Typed {
     /// # Errors
     /// The fields that cannot be read. Whether the rule makes sense is not for this to say.
     pub(super) fn body(&self) -> Result<RuleBody, Vec<FieldProblem>> {
-        let mut reading = Reading(Vec::new());
+        let mut reading = Reading::default();
         let kind = match self.kind {
             RuleType::Keyword => RuleKind::Keyword(Keyword {
                 keywords: lines(&self.keywords),
@@ -198,8 +201,8 @@ impl Typed {
                 reject_at: reading.threshold("reject_at", &self.reject_at),
             }),
         };
-        if !reading.0.is_empty() {
-            return Err(reading.0);
+        if !reading.problems.is_empty() {
+            return Err(reading.problems);
         }
         Ok(RuleBody {
             name: self.name.clone(),
@@ -260,94 +263,4 @@ fn lines(text: &str) -> Vec<String> {
         .filter(|line| !line.is_empty())
         .map(str::to_owned)
         .collect()
-}
-
-/// Reads fields, and collects those that cannot be read.
-struct Reading(Vec<FieldProblem>);
-
-impl Reading {
-    fn add(&mut self, field: &str, message: &str) {
-        self.0.push(FieldProblem {
-            field: field.to_owned(),
-            message: message.to_owned(),
-            position: None,
-        });
-    }
-
-    /// A choice. In place of what is none, the first stands.
-    fn one_of<T: Named>(&mut self, field: &str, text: &str) -> T {
-        let found = T::CHOICES.iter().find(|choice| choice.name() == text);
-        if found.is_none() {
-            self.add(field, "must be one of the choices");
-        }
-        *found.unwrap_or(&T::CHOICES[0])
-    }
-
-    fn threshold(&mut self, field: &str, text: &str) -> Option<f64> {
-        let text = text.trim();
-        if text.is_empty() {
-            return None;
-        }
-        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-        if number.is_none() {
-            self.add(field, "must be a number from 0 to 1, such as 0.8");
-        }
-        number
-    }
-
-    fn lists(&mut self, ids: &[String]) -> Vec<HashListId> {
-        let read: Vec<HashListId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-        if read.len() < ids.len() {
-            self.add("lists", "must be hash lists");
-        }
-        read
-    }
-}
-
-/// A closed set, as the form names its members.
-trait Named: Copy + 'static {
-    const CHOICES: &'static [Self];
-
-    fn name(&self) -> &'static str;
-}
-
-impl Named for RuleEffect {
-    const CHOICES: &'static [Self] = &[Self::Review, Self::Reject];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Reject => "reject",
-        }
-    }
-}
-
-impl Named for Matching {
-    const CHOICES: &'static [Self] = &[Self::WholeWord, Self::Substring];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::WholeWord => "whole_word",
-            Self::Substring => "substring",
-        }
-    }
-}
-
-impl Named for LinkPolicy {
-    const CHOICES: &'static [Self] = &[Self::Deny, Self::Allow];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Deny => "deny",
-            Self::Allow => "allow",
-        }
-    }
-}
-
-impl Named for Category {
-    const CHOICES: &'static [Self] = &Self::ALL;
-
-    fn name(&self) -> &'static str {
-        self.as_str()
-    }
 }
