@@ -2,7 +2,7 @@
 
 mod draft;
 mod forms;
-mod room;
+pub(crate) mod room;
 mod settings;
 mod trial;
 mod versions;
@@ -160,9 +160,18 @@ async fn a_group_of_another_team_is_answered_like_one_that_is_not_there(pool: Pg
         let missing = stranger.browser.get(&nowhere).await;
         assert_eq!(foreign.status, StatusCode::NOT_FOUND, "{rest}");
         assert_eq!(foreign.text, missing.text, "{rest}");
-        // Neither does the path of our team let them in.
-        let ours = stranger.browser.get(&format!("{group}{rest}")).await;
-        assert_eq!(ours.status, StatusCode::NOT_FOUND, "{rest}: {}", ours.text);
+        // The path of our team does not let them in either, and tells nothing.
+        let ours = format!("{group}{rest}");
+        let none = ours.replace(
+            &room.stage.team.to_string(),
+            "01980f6d-13aa-7bbb-8ccc-0123456789ab",
+        );
+        let (ours, none) = (
+            stranger.browser.get(&ours).await,
+            stranger.browser.get(&none).await,
+        );
+        assert_ne!(ours.status, StatusCode::OK, "{rest}");
+        assert_eq!((ours.status, ours.text), (none.status, none.text), "{rest}");
     }
     for (rest, sent) in [
         (

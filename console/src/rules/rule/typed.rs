@@ -1,20 +1,17 @@
 //! What is typed into the form of a rule, and the rule that it means.
 
 use domain::{
-    id::HashListId,
-    rules::{
-        AiThreshold, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, Rule, RuleBody,
-        RuleEffect, RuleKind, RuleType,
-    },
+    image_hash::ListKind,
+    rules::{AiThreshold, ImageHash, Keyword, Link, Pattern, Rule, RuleBody, RuleKind, RuleType},
     score::Category,
 };
 use management::FieldProblem;
 
-use super::{
-    choice::{Named as _, Reading},
-    in_line, list_kind,
+use super::choice::{Named as _, Reading};
+use crate::{
+    form::Form,
+    rules::{cut::cut, lists::Lists},
 };
-use crate::{form::Form, rules::lists::Lists};
 
 /// The fields of the form.
 pub(super) const FIELDS: [&str; 12] = [
@@ -263,4 +260,16 @@ fn lines(text: &str) -> Vec<String> {
         .filter(|line| !line.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+const fn list_kind(kind: ListKind) -> &'static str {
+    match kind {
+        ListKind::Deny => "unwanted images",
+        ListKind::Allow => "known good images",
+    }
+}
+
+/// Adds to a mistake in a list which of its lines is wrong.
+fn in_line(problem: &mut FieldProblem, line: &str) {
+    problem.message = format!("“{}”: {}", cut(line, 60), problem.message);
 }

@@ -11,39 +11,39 @@ use url::form_urlencoded::Serializer;
 use crate::browser::{Browser, Stage, between};
 
 /// A text that would run a script, or turn the writing direction, if it were not escaped.
-pub(super) fn hostile() -> String {
+pub(crate) fn hostile() -> String {
     "<script>alert(1)</script>\"'& \u{202e}x".to_owned()
 }
 
 /// The beginning of the same text as pages must show it.
-pub(super) fn escaped() -> String {
+pub(crate) fn escaped() -> String {
     "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;".to_owned()
 }
 
 /// Fields as a browser sends them.
-pub(super) fn form(fields: &[(&str, &str)]) -> String {
+pub(crate) fn form(fields: &[(&str, &str)]) -> String {
     let mut form = Serializer::new(String::new());
     form.extend_pairs(fields);
     form.finish()
 }
 
-pub(super) struct Room {
-    pub(super) stage: Stage,
-    pub(super) admin: Browser,
+pub(crate) struct Room {
+    pub(crate) stage: Stage,
+    pub(crate) admin: Browser,
     /// The path of the list of groups.
-    pub(super) rules: String,
-    pub(super) pool: PgPool,
+    pub(crate) rules: String,
+    pub(crate) pool: PgPool,
 }
 
 /// Somebody of another team.
-pub(super) struct Stranger {
-    pub(super) browser: Browser,
+pub(crate) struct Stranger {
+    pub(crate) browser: Browser,
     /// The path of the list of groups of that team.
-    pub(super) rules: String,
+    pub(crate) rules: String,
 }
 
 impl Room {
-    pub(super) async fn new(pool: PgPool) -> Self {
+    pub(crate) async fn new(pool: PgPool) -> Self {
         let stage = Stage::new(pool.clone()).await;
         let admin = stage.person("admin@market.example", Role::Admin).await;
         let rules = format!("/t/{}/rules", stage.team);
@@ -56,20 +56,20 @@ impl Room {
     }
 
     /// Creates an empty group. Returns its path.
-    pub(super) async fn group(&mut self, name: &str) -> String {
+    pub(crate) async fn group(&mut self, name: &str) -> String {
         let sent = form(&[("name", name)]);
         let created = self.admin.post(&format!("{}/new", self.rules), &sent).await;
         created.leads_to().split('?').next().unwrap().to_owned()
     }
 
     /// The revision of the group's draft, as a form has it.
-    pub(super) async fn revision(&mut self, group: &str) -> String {
+    pub(crate) async fn revision(&mut self, group: &str) -> String {
         let page = self.admin.get(&format!("{group}/rules/new")).await.text;
         between(&page, "name=\"revision\" value=\"", "\"").to_owned()
     }
 
     /// Adds a rule of one word.
-    pub(super) async fn word(&mut self, group: &str, name: &str, word: &str) {
+    pub(crate) async fn word(&mut self, group: &str, name: &str, word: &str) {
         let revision = self.revision(group).await;
         let sent = form(&[
             ("revision", &revision),
@@ -85,7 +85,7 @@ impl Room {
     }
 
     /// Publishes the draft.
-    pub(super) async fn publish(&mut self, group: &str) {
+    pub(crate) async fn publish(&mut self, group: &str) {
         let revision = self.revision(group).await;
         let sent = form(&[("revision", &revision), ("note", "")]);
         let published = self.admin.post(&format!("{group}/publish"), &sent).await;
@@ -93,7 +93,7 @@ impl Room {
     }
 
     /// The path of the form of the rule at this place, from 0.
-    pub(super) async fn rule(&mut self, group: &str, place: usize) -> String {
+    pub(crate) async fn rule(&mut self, group: &str, place: usize) -> String {
         let page = self.admin.get(group).await.text;
         let before = format!("<a href=\"{group}/rules/");
         let id = page
@@ -105,7 +105,7 @@ impl Room {
     }
 
     /// Somebody with this role in a team of their own.
-    pub(super) async fn stranger(&self, email: &str) -> Stranger {
+    pub(crate) async fn stranger(&self, email: &str) -> Stranger {
         let caller = Caller::command_line();
         let name = "Elsewhere".parse().unwrap();
         let team = management::teams::create(&self.stage.management, &caller, &name, None);
@@ -127,7 +127,7 @@ impl Room {
     }
 
     /// How many entries of the audit log say that a person did this.
-    pub(super) async fn audited(&self, action: &str) -> i64 {
+    pub(crate) async fn audited(&self, action: &str) -> i64 {
         let found = sqlx::query_scalar(
             "select count(*) from audit_log where action = $1 and actor = 'member' and team_id = $2",
         );
@@ -141,7 +141,7 @@ impl Room {
 }
 
 /// What a page says about a field.
-pub(super) fn problem(page: &str, field: &str) -> String {
+pub(crate) fn problem(page: &str, field: &str) -> String {
     let before = format!("id=\"{field}-problem\">");
     assert!(page.contains(&before), "nothing about {field}: {page}");
     let text = between(page, &before, "</p>");

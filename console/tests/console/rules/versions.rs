@@ -115,7 +115,7 @@ async fn the_draft_judges_in_the_shadow_and_says_what_would_differ(pool: PgPool)
     .unwrap();
     let media = uuid::Uuid::now_v7();
     sqlx::query(
-        "insert into shadow_counts (version_id, shard, live_status, shadow_status, unscored, items)
+        "insert into shadow_counts (version_id, slot, live_status, shadow_status, unscored, items)
          values ($1, 0, 'approved', 'rejected', false, 31), ($1, 0, 'approved', 'approved', true, 400)",
     )
     .bind(version)
@@ -217,7 +217,7 @@ async fn a_backtest_is_started_followed_and_cancelled(pool: PgPool) {
     let id: uuid::Uuid = page.rsplit('/').next().unwrap().parse().unwrap();
     let media = uuid::Uuid::now_v7();
     for statement in [
-        "update backtests set total = 200, looked_at = 50, judged = 50, changed = 7 where id = $1",
+        "update backtests set total = 200, looked_at = 50, changed = 7 where id = $1",
         "insert into backtest_counts (backtest_id, old_status, new_status, decided, items)
          values ($1, 'approved', 'rejected', 'rejected', 7), ($1, 'approved', 'approved', 'nobody', 43)",
     ] {
