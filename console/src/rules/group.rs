@@ -103,9 +103,9 @@ pub(super) fn told(warnings: &[management::rule_groups::Warning], rules: &[Rule]
             Some(rule) => format!(
                 "“{}”: {}",
                 super::cut::cut(&rule.name, 100),
-                warning.message
+                warning.message.replace('`', "")
             ),
-            None => warning.message.clone(),
+            None => warning.message.replace('`', ""),
         }
     });
     let more = warnings.len().saturating_sub(WARNINGS);

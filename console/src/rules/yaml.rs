@@ -39,8 +39,11 @@ pub(super) fn read(text: &str) -> Result<GivenFile, Refused> {
 
 pub(crate) async fn export(visit: Arc<Visit>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
-    let (group, version) = (visit.id("group")?, visit.query.get("version").parse().ok());
-    let file = files::export(&visit.management, &caller, group, version).await?;
+    let (group, management) = (visit.id("group")?, &visit.management);
+    let file = match visit.query.get("version") {
+        "draft" => files::export_draft(management, &caller, group).await?,
+        version => files::export(management, &caller, group, version.parse().ok()).await?,
+    };
     // The name is made of an id and a number.
     let disposition = format!("attachment; filename=\"{}.yaml\"", file.name);
     Ok(Response::builder()

@@ -129,6 +129,14 @@ async fn a_group_comes_from_yaml_and_goes_back_to_it(pool: PgPool) {
         shown.contains("otherword") && shown.contains("changed"),
         "{shown}"
     );
+    let draft = room
+        .admin
+        .get(&format!("{group}/yaml?version=draft"))
+        .await
+        .text;
+    assert!(draft.contains("otherword"), "{draft}");
+    let live = room.admin.get(&format!("{group}/yaml")).await.text;
+    assert!(live.contains("blockedword"), "{live}");
 }
 
 #[sqlx::test(migrations = false)]

@@ -70,9 +70,9 @@ impl Match {
                 let matched = text.get(span.clone()).unwrap_or_default();
                 let how = match view {
                     View::Original => "as it was written",
-                    View::Folded => "other case, accents and look-alikes undone",
+                    View::Folded => "whatever its case, accents and look-alikes",
                     View::Loose => {
-                        "disguise undone: digits for letters, spelled-out or stretched words"
+                        "in disguise: digits for letters, spelled-out or stretched words"
                     }
                 };
                 (Some(cut(matched, MATCH_CHARS)), how.to_owned())

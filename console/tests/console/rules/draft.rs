@@ -74,6 +74,34 @@ async fn rules_are_moved_switched_and_removed_beside_the_live_version(pool: PgPo
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_long_list_of_rules_is_shown_in_parts(pool: PgPool) {
+    let mut room = Room::new(pool).await;
+    let rules = (1..=150).map(|number| {
+        format!("- {{name: rule {number:03}, type: regex, pattern: x{number}, effect: review}}\n")
+    });
+    let yaml = format!("name: Many\nrules:\n{}", rules.collect::<String>());
+    let sent = form(&[("from_file", "yes"), ("yaml", &yaml)]);
+    let created = room.admin.post(&format!("{}/new", room.rules), &sent).await;
+    let group = created.leads_to().split('?').next().unwrap().to_owned();
+    let first = room.admin.get(&group).await.text;
+    assert!(
+        first.contains("rule 100<") && !first.contains("rule 101<"),
+        "{first}"
+    );
+    assert!(first.contains("href=\"?from=100\""), "{first}");
+    let second = room.admin.get(&format!("{group}?from=100")).await.text;
+    assert!(
+        second.contains("rule 101<") && second.contains("rule 150<"),
+        "{second}"
+    );
+    assert!(!second.contains("rule 100<"), "{second}");
+    for beyond in ["18446744073709551615", "-1", "x"] {
+        let page = room.admin.get(&format!("{group}?from={beyond}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{beyond}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
 async fn of_two_editors_the_second_is_told_and_loses_nothing(pool: PgPool) {
     let mut room = Room::new(pool).await;
     let group = room.group("House rules").await;

@@ -229,7 +229,11 @@ async fn a_rule_that_a_form_would_change_is_not_offered_in_one(pool: PgPool) {
     let mut room = Room::new(pool).await;
     let yaml = "name: From a file\nrules:\n- {name: a, type: keyword, keywords: [\"two\\nlines\"], effect: reject}\n\
         - {name: b, type: link, policy: deny, domains: [a.example], effect: review}\n";
-    let sent = form(&[("from_file", "yes"), ("yaml", yaml)]);
+    let words: Vec<String> = (0..1100).map(|number| format!("{number:095}")).collect();
+    let words = words.join("', '");
+    let yaml =
+        format!("{yaml}- {{name: c, type: keyword, keywords: ['{words}'], effect: reject}}\n");
+    let sent = form(&[("from_file", "yes"), ("yaml", &yaml)]);
     let created = room.admin.post(&format!("{}/new", room.rules), &sent).await;
     let group = created.leads_to().split('?').next().unwrap().to_owned();
     let altered = room.rule(&group, 0).await;
@@ -241,6 +245,13 @@ async fn a_rule_that_a_form_would_change_is_not_offered_in_one(pool: PgPool) {
         page.text
     );
     assert!(!page.text.contains("Save to the draft"), "{}", page.text);
+    let large = room.rule(&group, 2).await;
+    let page = room.admin.get(&large).await;
+    assert!(
+        page.text.contains("larger than what a form holds"),
+        "{}",
+        page.text
+    );
     let plain = room.rule(&group, 1).await;
     let page = room.admin.get(&plain).await;
     assert!(page.text.contains("Save to the draft"), "{}", page.text);

@@ -20,7 +20,7 @@ async fn a_text_is_tried_on_the_draft_beside_the_live_version(pool: PgPool) {
         "<b>rejected</b>",
         "version 1 says",
         "<mark class=\"no\" title=\"Words\">b.l.o.c.k.e.d.w.o.r.d</mark>",
-        "disguise undone",
+        "in disguise",
         &escaped(),
     ] {
         assert!(tried.text.contains(part), "{part}: {}", tried.text);
