@@ -16,11 +16,11 @@ use super::{
     group, head, publish,
     sent::{OVERTAKEN, revision},
 };
-use crate::{page, problems::Problems, router::Answer, visit::Visit};
+use crate::{page, problems::Problems, router::Answer, trouble::Trouble, visit::Visit};
 
 pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     let (group, rule) = (visit.id("group")?, visit.id("rule")?);
-    let (edit, done) = wanted(&visit, rule);
+    let (edit, done) = wanted(&visit, rule).ok_or(Trouble::NotAForm)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let revision = revision(&visit);
     match edits::edit(&visit.management, &caller, group, revision, edit).await {
@@ -41,14 +41,15 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
 }
 
 /// What the button asks for, and the short name of what is then done.
-fn wanted(visit: &Visit, rule: RuleId) -> (Edit, &'static str) {
+fn wanted(visit: &Visit, rule: RuleId) -> Option<(Edit, &'static str)> {
     if let Ok(to) = visit.form.get("to").parse() {
-        return (Edit::Move(rule, to), "rule-moved");
+        return Some((Edit::Move(rule, to), "rule-moved"));
     }
-    match visit.form.get("on") {
-        "yes" => (Edit::Switch(rule, true), "rule-on"),
-        "no" => (Edit::Switch(rule, false), "rule-off"),
-        _ => (Edit::Remove(rule), "rule-removed"),
+    match (visit.form.get("on"), visit.form.get("remove")) {
+        ("yes", _) => Some((Edit::Switch(rule, true), "rule-on")),
+        ("no", _) => Some((Edit::Switch(rule, false), "rule-off")),
+        (_, "yes") => Some((Edit::Remove(rule), "rule-removed")),
+        _ => None,
     }
 }
 
@@ -61,7 +62,18 @@ pub(crate) async fn discard(visit: Arc<Visit>) -> Answer {
         problems.add("typed", "This is not the name of the group.");
         return publish::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
     }
-    drafts::discard(&visit.management, &caller, group).await?;
-    let path = head::path(&visit, group, "?done=draft-discarded")?;
-    Ok(page::see_other(path))
+    let seen = Some(revision(&visit));
+    match drafts::discard(&visit.management, &caller, group, seen).await {
+        Ok(_) => {
+            let path = head::path(&visit, group, "?done=draft-discarded")?;
+            Ok(page::see_other(path))
+        }
+        Err(refused) => {
+            let problems = Problems::of(match refused {
+                Refused::Conflict(Conflict::DraftChanged, _) => Refused::Invalid(OVERTAKEN.into()),
+                other => other,
+            })?;
+            publish::page(&visit, StatusCode::CONFLICT, problems).await
+        }
+    }
 }

@@ -136,17 +136,19 @@ pub(super) async fn put(
     Ok(CheckedDraft { draft, warnings })
 }
 
-/// Discards a group's draft: it shows the live version again.
+/// Discards a group's draft: it shows the live version again. With a revision, only if the draft still has it.
 ///
 /// # Errors
-/// The caller may not do it; there is no such group within reach.
+/// The caller may not do it; there is no such group within reach; the draft has another revision.
 pub async fn discard(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
+    revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
+    require(revision, group.draft_revision)?;
     if !group.edited {
         return read(&mut session, group.id).await;
     }

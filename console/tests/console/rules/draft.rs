@@ -62,6 +62,14 @@ async fn rules_are_moved_switched_and_removed_beside_the_live_version(pool: PgPo
     let none = room.admin.get(&format!("{group}?q=nowhere")).await.text;
     assert!(!none.contains(">Third<"), "{none}");
 
+    // A form that asks for nothing changes nothing.
+    let rule = room.rule(&group, 0).await;
+    let revision = room.revision(&group).await;
+    let nothing = form(&[("revision", &revision)]);
+    let refused = room.admin.post(&format!("{rule}/change"), &nothing).await;
+    assert_eq!(refused.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert!(room.admin.get(&group).await.text.contains(">Third<"));
+
     let mut viewer = room
         .stage
         .person("viewer@market.example", Role::Viewer)
@@ -189,10 +197,16 @@ async fn a_draft_is_discarded_when_the_name_is_typed(pool: PgPool) {
         wrong.text
     );
     assert!(room.admin.get(&group).await.text.contains("blockedword"));
-    let done = room
+    let outdated = form(&[("revision", "1"), ("typed", "House rules")]);
+    let refused = room
         .admin
-        .post(&format!("{group}/discard"), "typed=House+rules")
+        .post(&format!("{group}/discard"), &outdated)
         .await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(room.admin.get(&group).await.text.contains("blockedword"));
+    let revision = room.revision(&group).await;
+    let right = form(&[("revision", &revision), ("typed", "House rules")]);
+    let done = room.admin.post(&format!("{group}/discard"), &right).await;
     assert!(done.leads_to().ends_with("?done=draft-discarded"));
     assert!(!room.admin.get(&group).await.text.contains("blockedword"));
 }
