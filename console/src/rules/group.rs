@@ -56,12 +56,12 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems)
     let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
     let (frame, head) = head::open(visit, &caller, Tab::Rules).await?;
     let wanted = visit.query.get("q").trim();
-    let states = States::of(&difference);
+    let beside = States::of(&difference);
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
     let mut rows = Slice::of(visit, found).map(|(place, rule)| Row::of(place, rule, &lists));
     for row in &mut rows.rows {
-        row.state = states.state(row.id);
+        row.state = beside.state(row.id);
     }
     let page = Group {
         frame,

@@ -30,12 +30,20 @@ struct Try<'a> {
     head: Head,
     text: &'a str,
     asks: bool,
-    /// A field for the score of each category: the name, what was typed, and what is wrong.
-    scores: Vec<(Category, String, Option<String>)>,
+    /// A field for the score of each category.
+    scores: Vec<Field>,
     problems: Problems,
     /// What is wrong with the form as a whole.
     wrong: Vec<String>,
     result: Option<Outcome>,
+}
+
+/// A field for a score.
+struct Field {
+    category: Category,
+    name: String,
+    typed: String,
+    wrong: Option<String>,
 }
 
 /// What the rules say about the text.
@@ -45,25 +53,15 @@ struct Outcome {
     live: Option<Said>,
     pieces: Vec<Piece>,
     /// Scores that were compared with the rules.
-    scores: Vec<(Category, f64)>,
+    scores: Vec<(Category, String)>,
     scores_from: ScoresFrom,
 }
 
 impl Try<'_> {
-    /// The name of the field for a category.
-    fn field(&self, category: &Category) -> String {
-        field(*category)
-    }
-
-    /// A score as it is shown.
-    fn shown(&self, score: &f64) -> String {
-        format!("{score:.2}")
-    }
-
     fn has_scores(&self) -> bool {
         self.scores
             .iter()
-            .any(|(_, typed, wrong)| !typed.is_empty() || wrong.is_some())
+            .any(|field| !field.typed.is_empty() || field.wrong.is_some())
     }
 }
 
@@ -123,11 +121,11 @@ fn scores(visit: &Visit) -> Result<Option<Scores>, Refused> {
     Ok(is_typed.then_some(scores))
 }
 
-fn listed(scores: Option<Scores>) -> Vec<(Category, f64)> {
+fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
     let scores = scores.unwrap_or_default();
-    let scored = Category::ALL.into_iter();
-    scored
-        .filter_map(|category| Some((category, scores.get(category)?)))
+    let found = Category::ALL.into_iter();
+    found
+        .filter_map(|category| Some((category, format!("{:.2}", scores.get(category)?))))
         .collect()
 }
 
@@ -141,8 +139,12 @@ async fn page(
     let (frame, head) = head::open_to_edit(visit, &caller, Tab::Try).await?;
     let fields = Category::ALL.into_iter().map(|category| {
         let name = field(category);
-        let typed = visit.form.get(&name).to_owned();
-        (category, typed, problems.at(&name))
+        Field {
+            category,
+            typed: visit.form.get(&name).to_owned(),
+            wrong: problems.at(&name),
+            name,
+        }
     });
     let mut names: Vec<String> = Category::ALL.into_iter().map(field).collect();
     names.push("text".to_owned());
