@@ -50,9 +50,9 @@ impl<T> Slice<T> {
 }
 
 fn address(visit: &Visit, from: usize) -> String {
-    let mut query = Serializer::new("?".to_owned());
+    let mut query = Serializer::new(String::new());
     let kept = visit.query.without("from");
     query.extend_pairs(kept.filter(|(name, _)| name != "done"));
     query.append_pair("from", &from.to_string());
-    query.finish()
+    format!("?{}", query.finish())
 }
