@@ -43,6 +43,7 @@ const SHEET: &str = concat!(
     include_str!("../assets/styles/sites.css"),
     include_str!("../assets/styles/people.css"),
     include_str!("../assets/styles/items.css"),
+    include_str!("../assets/styles/rules.css"),
     include_str!("../assets/styles/narrow.css"),
 );
 

@@ -22,6 +22,7 @@ mod protection;
 mod qr;
 mod router;
 mod routes;
+mod rules;
 mod said;
 mod sites;
 mod start;

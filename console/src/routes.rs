@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
     AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead,
-    PeopleRead, PeopleWrite, PlansRead, PlansWrite, SitesRead, SitesWrite, SubscriptionsRead,
-    SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead,
-    WebhooksWrite,
+    PeopleRead, PeopleWrite, PlansRead, PlansWrite, RulesRead, RulesWrite, SitesRead, SitesWrite,
+    SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite,
+    UsageRead, WebhooksRead, WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
@@ -14,7 +14,7 @@ use poem::http::Method;
 use crate::{
     account, assets, audit, door, hash_lists, items, people, plans,
     router::{Needs, Screen, get, post},
-    sites, start, subscriptions, teams, tokens, usage, webhooks,
+    rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -172,5 +172,40 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/t/{team}/deliveries/{delivery}/resend", Scope(WebhooksWrite), webhooks::delivery::resend),
         post("/t/{team}/deliveries/{delivery}/retry", Scope(WebhooksWrite), webhooks::delivery::retry),
         get("/t/{team}/events", Scope(WebhooksRead), webhooks::events::list),
+
+        get("/t/{team}/rules", Scope(RulesRead), rules::list),
+        get("/t/{team}/rules/new", Scope(RulesWrite), rules::new::show),
+        post("/t/{team}/rules/new", Scope(RulesWrite), rules::new::create),
+        get("/t/{team}/rules/{group}", Scope(RulesRead), rules::group::show),
+        get("/t/{team}/rules/{group}/rules/new", Scope(RulesWrite), rules::rule::new),
+        post("/t/{team}/rules/{group}/rules/new", Scope(RulesWrite), rules::rule::create),
+        get("/t/{team}/rules/{group}/rules/{rule}", Scope(RulesWrite), rules::rule::edit),
+        post("/t/{team}/rules/{group}/rules/{rule}", Scope(RulesWrite), rules::rule::replace),
+        post("/t/{team}/rules/{group}/rules/{rule}/change", Scope(RulesWrite), rules::draft::change),
+        post("/t/{team}/rules/{group}/discard", Scope(RulesWrite), rules::draft::discard),
+        get("/t/{team}/rules/{group}/yaml", Scope(RulesRead), rules::yaml::export),
+        get("/t/{team}/rules/{group}/import", Scope(RulesWrite), rules::yaml::show),
+        post("/t/{team}/rules/{group}/import", Scope(RulesWrite), rules::yaml::import),
+        get("/t/{team}/rules/{group}/try", Scope(RulesWrite), rules::trial::show),
+        post("/t/{team}/rules/{group}/try", Scope(RulesWrite), rules::trial::run),
+        get("/t/{team}/rules/{group}/publish", Scope(RulesRead), rules::publish::show),
+        post("/t/{team}/rules/{group}/publish", Scope(RulesWrite), rules::publish::publish),
+        get("/t/{team}/rules/{group}/versions", Scope(RulesRead), rules::versions::list),
+        get("/t/{team}/rules/{group}/versions/{version}", Scope(RulesRead), rules::versions::show),
+        post("/t/{team}/rules/{group}/versions/{version}/live", Scope(RulesWrite), rules::versions::set_live),
+        get("/t/{team}/rules/{group}/compare", Scope(RulesRead), rules::versions::compare::show),
+        get("/t/{team}/rules/{group}/shadow", Scope(RulesRead), rules::shadow::show),
+        post("/t/{team}/rules/{group}/shadow", Scope(RulesWrite), rules::shadow::start),
+        post("/t/{team}/rules/{group}/shadow/end", Scope(RulesWrite), rules::shadow::end),
+        get("/t/{team}/rules/{group}/shadow/{version}", Scope(RulesRead), rules::shadow::version),
+        get("/t/{team}/rules/{group}/backtests", Scope(RulesRead), rules::backtests::list),
+        post("/t/{team}/rules/{group}/backtests", Scope(RulesWrite), rules::backtests::create),
+        get("/t/{team}/rules/{group}/backtests/{backtest}", Scope(RulesRead), rules::backtests::show),
+        post("/t/{team}/rules/{group}/backtests/{backtest}/cancel", Scope(RulesWrite), rules::backtests::cancel),
+        get("/t/{team}/rules/{group}/settings", Scope(RulesRead), rules::places::show),
+        post("/t/{team}/rules/{group}/settings", Scope(RulesWrite), rules::places::rename),
+        post("/t/{team}/rules/{group}/delete", Scope(RulesWrite), rules::places::delete),
+        post("/t/{team}/rules/{group}/sites/{site}/attach", Scope(SitesWrite), rules::places::attach),
+        post("/t/{team}/rules/{group}/sites/{site}/detach", Scope(SitesWrite), rules::places::detach),
     ]
 }

@@ -4,8 +4,10 @@ pub mod attachments;
 pub mod backtests;
 pub mod diff;
 pub mod drafts;
+pub mod edits;
 pub mod files;
 mod lists;
+pub mod overview;
 mod room;
 pub mod shadow;
 pub mod trials;
@@ -21,17 +23,17 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
-use store::{
-    page::Page,
-    rule_group::{self, Authorship, Version},
-};
+use store::rule_group::{self, Authorship, Version};
 
 use crate::{
     Caller, Change, Conflict, Management, Noun, Refused, Session, difference, workbench::Checked,
 };
 
 pub use self::warnings::Warning;
-pub use store::rule_group::Group;
+pub use store::{
+    page::Page,
+    rule_group::{Group, JudgedSite},
+};
 
 /// A rule group to create.
 #[derive(Debug)]

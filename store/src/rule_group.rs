@@ -10,6 +10,7 @@ mod attachment;
 mod create;
 mod disable;
 mod draft;
+mod judged;
 mod read;
 pub(crate) mod retention;
 pub mod shadow;
@@ -33,6 +34,7 @@ pub use self::{
     create::{create, create_as},
     disable::{disable, lock_to_disable},
     draft::{Draft, draft, edit},
+    judged::{JudgedSite, judged_sites},
     read::{find, list, lock, team_of},
     stored::stored_of_late,
     version::{

@@ -88,6 +88,7 @@ const TEAM: &[Place] = &[
     place("Items", "items", "items", Scope::MediaRead),
     place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
     place("Webhooks", "webhooks", "hooks", Scope::WebhooksRead),
+    place("Rules", "rules", "rules", Scope::RulesRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),

@@ -98,9 +98,14 @@ impl Stage {
     /// A browser in which somebody with this role is signed in, with the second factor if the role needs one.
     pub(crate) async fn person(&self, email: &str, role: Role) -> Browser {
         let link = self.invitation(email, role).await;
+        self.join(&link).await
+    }
+
+    /// A browser in which somebody has followed an invitation, with the second factor if the role needs one.
+    pub(crate) async fn join(&self, link: &str) -> Browser {
         let mut browser = self.browser();
         let form = format!("name=Ada&password={}", PASSWORD.replace(' ', "+"));
-        if browser.post(&link, &form).await.leads_to() == "/account/factor" {
+        if browser.post(link, &form).await.leads_to() == "/account/factor" {
             browser.set_up_factor().await;
         }
         browser

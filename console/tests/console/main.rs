@@ -12,6 +12,7 @@ mod matrix;
 mod operators;
 mod people;
 mod protection;
+mod rules;
 mod seed;
 mod sites;
 mod tokens;

@@ -23,6 +23,8 @@ pub enum Noun {
     Plan,
     /// A recovery of an endpoint's deliveries.
     Recovery,
+    /// A rule of a draft.
+    Rule,
     /// A rule group.
     RuleGroup,
     /// A scan of stored images.
@@ -62,6 +64,7 @@ impl std::fmt::Display for Noun {
             Self::Media => "media item",
             Self::Plan => "plan",
             Self::Recovery => "recovery",
+            Self::Rule => "rule",
             Self::RuleGroup => "rule group",
             Self::Scan => "scan",
             Self::Site => "site",

@@ -10,14 +10,12 @@ use domain::{
     whole::Whole,
 };
 use serde_json::json;
-use store::{
-    backtest::{self, Backtest},
-    page::Page,
-    site::settings,
-};
+use store::{backtest, page::Page, site::settings};
 
 use super::{drafts::draft, find, named_version, record, room};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
+
+pub use store::backtest::{Backtest, Change};
 
 /// The most items that a backtest looks at.
 pub type Items = Whole<1, 100_000>;
@@ -146,7 +144,7 @@ pub async fn changes(
     caller: &Caller,
     backtest: BacktestId,
     page: Page,
-) -> Result<Vec<backtest::Change>, Refused> {
+) -> Result<Vec<Change>, Refused> {
     let mut session = management.read(caller, Scope::RulesRead).await?;
     let backtest = find_backtest(&mut session, backtest).await?;
     Ok(backtest::changes(session.conn(), backtest.id, page).await?)

@@ -1,14 +1,22 @@
 //! A rule group's draft: read, replace, discard.
 
-use domain::{audit::Action, id::RuleGroupId, rules::GivenRules, scope::Scope};
-use serde_json::json;
-use store::rule_group::{self, Draft};
+use domain::{
+    audit::Action,
+    id::RuleGroupId,
+    rule_diff::Difference,
+    rules::{GivenRules, Rule},
+    scope::Scope,
+};
+use serde_json::{Value, json};
+use store::rule_group::{self, Group};
 
 use super::{
-    find, lists, lock, record, unknown,
+    find, lists, lock, named_version, record, unknown,
     warnings::{self, Warning},
 };
 use crate::{Caller, Management, Refused, Session};
+
+pub use store::rule_group::Draft;
 
 /// A draft, and what its author should know about it.
 #[derive(Debug)]
@@ -33,6 +41,46 @@ pub async fn get(
     read(&mut session, group.id).await
 }
 
+/// A draft beside the live version.
+#[derive(Debug)]
+pub struct ComparedDraft {
+    /// The draft.
+    pub draft: Draft,
+    /// What its author should know about its rules.
+    pub warnings: Vec<Warning>,
+    /// What it would change in the live version.
+    pub difference: Difference,
+}
+
+/// A group's draft, and what it would change in the live version.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn compare(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<ComparedDraft, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let group = find(&mut session, group).await?;
+    let CheckedDraft { draft, warnings } = read(&mut session, group.id).await?;
+    if !draft.edited {
+        return Ok(ComparedDraft {
+            draft,
+            warnings,
+            difference: Difference::default(),
+        });
+    }
+    let live = named_version(&mut session, group.id, group.live, "version_id").await?;
+    drop(session);
+    let comparing = move || ComparedDraft {
+        difference: Difference::between(&live.rules, &draft.rules),
+        draft,
+        warnings,
+    };
+    management.workbench.work(Some(group.team), comparing).await
+}
+
 /// Replaces a group's draft if it still has this revision. Without a revision, replaces it in any
 /// case.
 ///
@@ -52,16 +100,32 @@ pub async fn replace(
     require(revision, found.draft_revision)?;
     drop(session);
     let rules = management.workbench.rules(Some(found.team), rules).await?;
-    let compiled = management.workbench.check(Some(found.team), rules).await?;
+    put(management, caller, &found, rules, revision, json!({})).await
+}
+
+/// Stores these rules as the draft of a group that the caller may edit, if the draft still has this revision. `details` is what
+/// the audit log says beyond the new revision and the number of rules.
+///
+/// # Errors
+/// See [`replace`].
+pub(super) async fn put(
+    management: &Management,
+    caller: &Caller,
+    group: &Group,
+    rules: Vec<Rule>,
+    revision: Option<i64>,
+    mut details: Value,
+) -> Result<CheckedDraft, Refused> {
+    let compiled = management.workbench.check(Some(group.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
-    let group = lock(&mut session, group).await?;
+    let group = lock(&mut session, group.id).await?;
     require(revision, group.draft_revision)?;
     lists::require(&mut session, group.team, &compiled.rules).await?;
     let rules = Some(compiled.rules.as_slice());
     let revision = rule_group::edit(session.conn(), group.id, rules).await?;
     let warnings = warnings::of(&mut session, &compiled.rules).await?;
-    let details = json!({ "edited": { "revision": revision, "rules": compiled.rules.len() } });
+    details["edited"] = json!({ "revision": revision, "rules": compiled.rules.len() });
     let (action, team) = (Action::RuleGroupEdit, group.team);
     record(session, action, team, group.id, details).await?;
     let draft = Draft {
@@ -72,17 +136,19 @@ pub async fn replace(
     Ok(CheckedDraft { draft, warnings })
 }
 
-/// Discards a group's draft: it shows the live version again.
+/// Discards a group's draft: it shows the live version again. With a revision, only if the draft still has it.
 ///
 /// # Errors
-/// The caller may not do it; there is no such group within reach.
+/// The caller may not do it; there is no such group within reach; the draft has another revision.
 pub async fn discard(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
+    revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
+    require(revision, group.draft_revision)?;
     if !group.edited {
         return read(&mut session, group.id).await;
     }

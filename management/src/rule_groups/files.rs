@@ -4,11 +4,12 @@ use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     name::Name,
     rule_file::{GivenFile, RuleFile},
+    rules::Rule,
     scope::Scope,
 };
 
 use super::{
-    CreatedRuleGroup, NewRuleGroup, create,
+    CreatedRuleGroup, Group, NewRuleGroup, create,
     drafts::{self, CheckedDraft},
     find, named_version,
 };
@@ -76,18 +77,38 @@ pub async fn export(
     let wanted = version.unwrap_or(group.live);
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
     drop(session);
+    let name = format!("{}-{}", group.id, version.listed.number);
+    let yaml = write(management, group, version.rules).await?;
+    Ok(ExportedGroup { name, yaml })
+}
+
+/// A group's draft as a YAML document. Without an edited draft, it is the live version.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn export_draft(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<ExportedGroup, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let group = find(&mut session, group).await?;
+    let draft = drafts::draft(&mut session, group.id).await?;
+    drop(session);
+    let name = format!("{}-draft", group.id);
+    let yaml = write(management, group, draft.rules).await?;
+    Ok(ExportedGroup { name, yaml })
+}
+
+async fn write(management: &Management, group: Group, rules: Vec<Rule>) -> Result<String, Refused> {
     // The command line once accepted other names.
     let name: Name = group.name.parse().map_err(|_| Refused::Internal)?;
     let file = RuleFile {
         name,
-        rules: version.rules.into_iter().map(Into::into).collect(),
+        rules: rules.into_iter().map(Into::into).collect(),
     };
     let writing = move || file.to_yaml();
-    let yaml = management.workbench.work(Some(group.team), writing).await?;
-    Ok(ExportedGroup {
-        name: format!("{}-{}", group.id, version.listed.number),
-        yaml,
-    })
+    management.workbench.work(Some(group.team), writing).await
 }
 
 /// Reads a document on the workbench, for a caller who can import it.

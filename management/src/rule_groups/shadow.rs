@@ -4,6 +4,7 @@ use domain::{
     audit::Action,
     id::{GroupVersionId, RuleGroupId},
     media::Status,
+    reason::Reason,
     scope::Scope,
 };
 use serde_json::json;
@@ -11,12 +12,17 @@ use store::{
     page::Page,
     rule_group::{
         self, Group,
-        shadow::{self, Count, Difference},
+        shadow::{self, Count},
     },
 };
 
-use super::{find, lists, lock, named_version, record};
+use super::{
+    find, lists, lock, named_version, record,
+    versions::{self, NewVersion},
+};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session};
+
+pub use store::rule_group::shadow::Difference;
 
 /// What a version said in the shadow of the live one.
 #[derive(Debug)]
@@ -103,6 +109,27 @@ pub async fn set(
     }
     lists::require_still(&mut session, group.team, &compiled.rules).await?;
     replace(session, group, Some(wanted)).await
+}
+
+/// Creates a version from the draft, which must have this revision, and has it judge in the shadow. The draft stays. If the second
+/// step is refused, the version exists all the same.
+///
+/// # Errors
+/// Those of [`versions::create`] and of [`set`].
+pub async fn set_draft(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    revision: i64,
+    note: Option<Reason>,
+) -> Result<Group, Refused> {
+    let new = NewVersion {
+        revision,
+        note,
+        live: false,
+    };
+    let version = versions::create(management, caller, group, new).await?;
+    set(management, caller, group, version.id).await
 }
 
 /// Ends a group's shadow. What it said is kept.

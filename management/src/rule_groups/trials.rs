@@ -1,5 +1,6 @@
 //! Try rules on a sample. Nothing of it is stored, and nothing of it is logged.
 
+mod beside;
 mod judge;
 
 use domain::{
@@ -12,8 +13,13 @@ use domain::{
 use serde_json::value::RawValue;
 
 use super::{drafts::draft, find, lists, named_version};
-use crate::{Caller, Management, Refused, workbench::with_ids};
+use crate::{
+    Caller, Management, Refused, Workbench,
+    workbench::{Holder, with_ids},
+};
 use judge::{Sample, judge, require_content, wanted};
+
+pub use beside::{Beside, beside_live};
 
 /// A sample, and the rules that judge it.
 #[derive(Debug)]
@@ -23,6 +29,8 @@ pub struct NewTrial {
     /// The sample's scores. Without them, the providers are asked, if the rules need scores and this process knows
     /// providers.
     pub scores: Option<Scores>,
+    /// Whether the providers are asked for scores that are not given.
+    pub ask: bool,
     /// A version of the group whose rules judge. Without it, and without `rules`, the draft judges.
     pub version: Option<GroupVersionId>,
     /// Rules that judge instead of the group's.
@@ -43,6 +51,9 @@ pub struct Trial {
     /// How the verdict came about, with details of provider failures. These can reveal addresses in
     /// our network.
     pub trace: Box<RawValue>,
+    /// Why it is not approved, or approved although something could not be checked, in a sentence. `None` if there is nothing to
+    /// say.
+    pub reason: Option<String>,
     /// The rules that the sample violates, and why.
     pub violations: Vec<Violation>,
     /// The text that was tried.
@@ -115,24 +126,49 @@ pub async fn run(
     };
     drop(session);
 
-    let mut sample = Sample {
-        text: new.text.filter(|text| !text.is_empty()),
+    let asked = Asked {
+        text: new.text,
         scores: new.scores,
-        scores_from: match new.scores {
+        ask: new.ask,
+        on_failure: new.on_failure,
+    };
+    let sample = sample(workbench, team, asked, &wanted(&rules)).await?;
+    let judging = move |group: &CompiledGroup| judge(group, sample);
+    workbench.with_compiled(team, rules, judging).await
+}
+
+/// What is known of a sample before the providers are asked.
+struct Asked {
+    text: Option<String>,
+    scores: Option<Scores>,
+    ask: bool,
+    on_failure: OnFailure,
+}
+
+/// The sample that rules judge. The providers are asked for these categories, if they are to be asked at all.
+async fn sample(
+    workbench: &Workbench,
+    team: Holder,
+    asked: Asked,
+    wanted: &[Category],
+) -> Result<Sample, Refused> {
+    let mut sample = Sample {
+        text: asked.text.filter(|text| !text.is_empty()),
+        scores: asked.scores,
+        scores_from: match asked.scores {
             Some(_) => ScoresFrom::Request,
             None => ScoresFrom::Nowhere,
         },
         unchecked: Vec::new(),
-        on_failure: new.on_failure,
+        on_failure: asked.on_failure,
     };
-    let wanted = wanted(&rules);
-    if let (None, Some(text), false) = (&sample.scores, &sample.text, wanted.is_empty())
-        && let Some(analysed) = workbench.analyse(team, text, &wanted).await?
+    let asks = asked.ask && !wanted.is_empty();
+    if let (None, Some(text), true) = (&sample.scores, &sample.text, asks)
+        && let Some(analysed) = workbench.analyse(team, text, wanted).await?
     {
         sample.scores_from = ScoresFrom::Providers;
         sample.scores = analysed.scores;
         sample.unchecked = analysed.unchecked;
     }
-    let judging = move |group: &CompiledGroup| judge(group, sample);
-    workbench.with_compiled(team, rules, judging).await
+    Ok(sample)
 }

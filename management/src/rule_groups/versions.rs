@@ -10,7 +10,7 @@ use domain::{
 use serde_json::json;
 use store::{
     page::Page,
-    rule_group::{self, Authorship, Group, ListedVersion, Publication, Version},
+    rule_group::{self, Authorship, Group},
 };
 
 use super::{
@@ -18,6 +18,8 @@ use super::{
     find, lists, lock, named_version, record, room,
 };
 use crate::{Caller, Management, Noun, Refused, created};
+
+pub use store::rule_group::{ListedVersion, Publication, Version};
 
 /// A version to create from the draft.
 #[derive(Debug)]

@@ -121,7 +121,7 @@ impl Drafts {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::discard(&management, &caller, rule_group_id.0).await?;
+        let draft = drafts::discard(&management, &caller, rule_group_id.0, None).await?;
         Ok(Json(draft.into()))
     }
 }

@@ -93,6 +93,7 @@ pub(super) fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refu
         status,
         moderation_type,
         violations,
+        reason,
         ..
     } = verdict;
     Ok(Trial {
@@ -100,6 +101,7 @@ pub(super) fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refu
         moderation_type,
         details,
         trace,
+        reason,
         violations,
         scores,
         scores_from,
@@ -109,6 +111,7 @@ pub(super) fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refu
 }
 
 /// The content that rules judge.
+#[derive(Clone)]
 pub(super) struct Sample {
     pub(super) text: Option<String>,
     pub(super) scores: Option<Scores>,

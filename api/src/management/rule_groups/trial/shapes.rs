@@ -49,6 +49,7 @@ impl From<NewTest> for NewTrial {
         Self {
             text: new.text,
             scores: new.scores.map(|scores| scores.0),
+            ask: true,
             version: new.version_id.map(|version| version.0),
             rules: new.rules.map(|rules| rules.0),
             on_failure: new.on_failure.map_or(OnFailure::Review, |wish| wish.0),

@@ -1,0 +1,114 @@
+//! The rules of a group: the draft if there is one, else the live version.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::rules::{Rule, RuleKind};
+use management::rule_groups::{drafts, drafts::ComparedDraft};
+use poem::http::StatusCode;
+
+use super::{
+    difference::Differences,
+    head::{self, Head, Tab},
+    lists::Lists,
+    row::{Row, States, mentions},
+    slice::Slice,
+};
+use crate::{
+    page::{self, Frame},
+    problems::Problems,
+    router::Answer,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "rules/group.html")]
+struct Group<'a> {
+    frame: Frame,
+    head: Head,
+    /// The text that is looked for.
+    wanted: &'a str,
+    revision: i64,
+    edited: bool,
+    /// How many rules the draft has.
+    count: usize,
+    rows: Slice<Row>,
+    differences: Differences,
+    warnings: Vec<String>,
+    /// Why a change was refused.
+    wrong: Vec<String>,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, &Problems::default()).await
+}
+
+/// The page, with the reasons why a change was refused.
+pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let group = visit.id("group")?;
+    let ComparedDraft {
+        draft,
+        warnings,
+        difference,
+    } = drafts::compare(&visit.management, &caller, group).await?;
+    let removed = difference.removed.iter();
+    let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
+    let (frame, head) = head::open(visit, &caller, Tab::Rules).await?;
+    let wanted = visit.query.get("q").trim();
+    let beside = States::of(&difference);
+    let rules = draft.rules.iter().enumerate();
+    let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
+    let mut rows = Slice::of(visit, found).map(|(place, rule)| Row::of(place, rule, &lists));
+    for row in &mut rows.rows {
+        row.state = beside.state(row.id);
+    }
+    let page = Group {
+        frame,
+        head,
+        wanted,
+        revision: draft.revision,
+        edited: draft.edited,
+        count: draft.rules.len(),
+        rows,
+        differences: Differences::of(&difference, &lists),
+        warnings: told(&warnings, &draft.rules),
+        wrong: problems.besides(&[]),
+    };
+    Ok(page::html(status, &page))
+}
+
+/// The names of the hash lists, if any of these rules names one.
+pub(super) async fn lists_of<'a>(
+    visit: &Visit,
+    caller: &management::Caller,
+    mut rules: impl Iterator<Item = &'a Rule>,
+) -> Result<Lists, crate::trouble::Trouble> {
+    if rules.any(|rule| matches!(rule.kind, RuleKind::ImageHash(_))) {
+        Lists::of(visit, caller).await
+    } else {
+        Ok(Lists::default())
+    }
+}
+
+/// Warnings that are shown.
+const WARNINGS: usize = 10;
+
+/// Warnings, with the names of the rules that they are about.
+pub(super) fn told(warnings: &[management::rule_groups::Warning], rules: &[Rule]) -> Vec<String> {
+    let shown = warnings.iter().take(WARNINGS).map(|warning| {
+        let place = warning.field.strip_prefix("rules[");
+        let place = place.and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
+        match place.and_then(|place| rules.get(place)) {
+            Some(rule) => format!(
+                "“{}”: {}",
+                super::cut::cut(&rule.name, 100),
+                warning.message.replace('`', "")
+            ),
+            None => warning.message.replace('`', ""),
+        }
+    });
+    let more = warnings.len().saturating_sub(WARNINGS);
+    let more = (more > 0).then(|| format!("And {more} more warnings."));
+    shown.chain(more).collect()
+}

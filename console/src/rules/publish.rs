@@ -1,0 +1,159 @@
+//! What publishing the draft would change, and publishing it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::chain::State;
+use management::{
+    Caller, Conflict, Refused,
+    rule_groups::{
+        Page,
+        backtests::{self, Backtest},
+        diff,
+        drafts::{self, ComparedDraft},
+        shadow::{self, ShadowReport},
+        versions::{self, NewVersion},
+    },
+};
+use poem::http::StatusCode;
+
+use super::{
+    difference::Differences,
+    group::{lists_of, told},
+    head::{self, Head, Tab},
+    sent::{OVERTAKEN, note, revision},
+};
+use crate::{
+    page::{self, Frame},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "rules/publish.html")]
+struct Publish<'a> {
+    frame: Frame,
+    head: Head,
+    revision: i64,
+    edited: bool,
+    differences: Differences,
+    warnings: Vec<String>,
+    shadow: Option<Shadow>,
+    backtest: Option<Tested>,
+    note: &'a str,
+    problems: Problems,
+}
+
+/// What the shadow has said so far.
+struct Shadow {
+    number: i32,
+    /// Whether it has the rules of the draft.
+    is_draft: bool,
+    report: ShadowReport,
+}
+
+/// The last backtest.
+struct Tested {
+    backtest: Backtest,
+    /// The version. None: a draft.
+    is_of_draft: bool,
+    is_running: bool,
+    started: Moment,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn publish(visit: Arc<Visit>) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let group = visit.id("group")?;
+    let published = match note(&visit) {
+        Ok(note) => {
+            let new = NewVersion {
+                revision: revision(&visit),
+                note,
+                live: true,
+            };
+            versions::create(&visit.management, &caller, group, new).await
+        }
+        Err(wrong) => Err(wrong),
+    };
+    match published {
+        Ok(_) => Ok(page::see_other(head::path(
+            &visit,
+            group,
+            "?done=published",
+        )?)),
+        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
+            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
+            page(&visit, StatusCode::CONFLICT, problems).await
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+/// The page, with what is wrong with what was sent.
+pub(super) async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let compared = drafts::compare(&visit.management, &caller, visit.id("group")?).await?;
+    let ComparedDraft {
+        draft,
+        warnings,
+        difference,
+    } = compared;
+    let removed = difference.removed.iter();
+    let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
+    let (frame, head) = head::open(visit, &caller, Tab::None).await?;
+    let page = Publish {
+        shadow: shadow_of(visit, &caller, &head).await?,
+        backtest: last_backtest(visit, &caller, &head).await?,
+        frame,
+        head,
+        revision: draft.revision,
+        edited: draft.edited,
+        differences: Differences::of(&difference, &lists),
+        warnings: told(&warnings, &draft.rules),
+        note: visit.form.get("note"),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
+
+async fn shadow_of(visit: &Visit, caller: &Caller, head: &Head) -> Result<Option<Shadow>, Trouble> {
+    let group = head.group();
+    let (Some(version), Some(number)) = (group.shadow, group.shadow_number) else {
+        return Ok(None);
+    };
+    let report = shadow::report(&visit.management, caller, group.id, version).await?;
+    let against = diff::between(&visit.management, caller, group.id, Some(version), None).await?;
+    Ok(Some(Shadow {
+        number,
+        is_draft: against == domain::rule_diff::Difference::default(),
+        report,
+    }))
+}
+
+async fn last_backtest(
+    visit: &Visit,
+    caller: &Caller,
+    head: &Head,
+) -> Result<Option<Tested>, Trouble> {
+    let page = Page {
+        after: None,
+        limit: 1,
+    };
+    let listed = backtests::list(&visit.management, caller, head.group().id, page).await?;
+    Ok(listed.into_iter().next().map(|backtest| Tested {
+        is_of_draft: backtest.version.is_none(),
+        is_running: backtest.state == State::Running,
+        started: backtest.created_at.into(),
+        backtest,
+    }))
+}

@@ -1,0 +1,184 @@
+//! A rule in one line of a table: what it looks for, and what follows.
+
+use std::collections::HashSet;
+
+use domain::{
+    id::RuleId,
+    rule_diff::Difference,
+    rules::{LinkPolicy, Rule, RuleEffect, RuleKind},
+};
+
+use super::{cut::cut, lists::Lists};
+
+/// Terms that are shown of a rule.
+const TERMS: usize = 3;
+/// Characters of a term that are shown.
+const TERM_CHARS: usize = 60;
+
+/// A rule in a table.
+pub(super) struct Row {
+    /// Its place, from 0.
+    pub(super) place: usize,
+    pub(super) id: RuleId,
+    pub(super) name: String,
+    pub(super) kind: &'static str,
+    pub(super) is_on: bool,
+    /// What the terms are, if that is not plain.
+    pub(super) meaning: &'static str,
+    pub(super) terms: Vec<String>,
+    /// How many more terms it has.
+    pub(super) more: usize,
+    pub(super) scale: Option<Scale>,
+    /// The effects: their names and tones.
+    pub(super) effects: Vec<(&'static str, &'static str)>,
+    /// How it differs from the live version: the words and their tone.
+    pub(super) state: Option<(&'static str, &'static str)>,
+}
+
+/// The thresholds on a score.
+pub(super) struct Scale {
+    pub(super) review: Option<f64>,
+    pub(super) reject: Option<f64>,
+}
+
+impl Scale {
+    /// Where review begins in the picture, in hundredths.
+    pub(super) fn review_x(&self) -> Option<f64> {
+        self.review.map(hundredths)
+    }
+
+    /// Where rejection begins in the picture, in hundredths.
+    pub(super) fn reject_x(&self) -> Option<f64> {
+        self.reject.map(hundredths)
+    }
+
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        let parts = [("review from", self.review), ("reject from", self.reject)];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(what, at)| Some(format!("{what} {}", at?)))
+            .collect();
+        parts.join(", ")
+    }
+}
+
+fn hundredths(threshold: f64) -> f64 {
+    (threshold * 100.0).clamp(0.0, 100.0)
+}
+
+/// The name and the tone of an effect.
+pub(super) const fn effect(effect: RuleEffect) -> (&'static str, &'static str) {
+    match effect {
+        RuleEffect::Reject => ("reject", "no"),
+        RuleEffect::Review => ("review", "warn"),
+    }
+}
+
+impl Row {
+    /// The line of the rule at this place.
+    pub(super) fn of(place: usize, rule: &Rule, lists: &Lists) -> Self {
+        let mut row = Self {
+            place,
+            id: rule.id,
+            name: rule.name.clone(),
+            kind: rule.kind.rule_type().as_str(),
+            is_on: rule.enabled,
+            meaning: "",
+            terms: Vec::new(),
+            more: 0,
+            scale: None,
+            effects: Vec::new(),
+            state: None,
+        };
+        match &rule.kind {
+            RuleKind::Keyword(keyword) => {
+                row.name_terms(&keyword.keywords);
+                row.effects = vec![effect(keyword.effect)];
+            }
+            RuleKind::Regex(pattern) => {
+                row.name_terms(std::slice::from_ref(&pattern.pattern));
+                row.effects = vec![effect(pattern.effect)];
+            }
+            RuleKind::Link(link) => {
+                row.meaning = match link.policy {
+                    LinkPolicy::Deny => "links to",
+                    LinkPolicy::Allow if link.domains.is_empty() => "any link",
+                    LinkPolicy::Allow => "links to others than",
+                };
+                row.name_terms(&link.domains);
+                row.effects = vec![effect(link.effect)];
+            }
+            RuleKind::ImageHash(known) => {
+                let names = known.lists.iter().take(TERMS);
+                let names: Vec<String> = names.map(|list| lists.name(*list)).collect();
+                row.meaning = "images on";
+                row.name_terms(&names);
+                row.more = known.lists.len().saturating_sub(TERMS);
+                row.effects = vec![effect(known.effect)];
+            }
+            RuleKind::AiThreshold(threshold) => {
+                row.terms = vec![threshold.category.to_string()];
+                row.scale = Some(Scale {
+                    review: threshold.review_at,
+                    reject: threshold.reject_at,
+                });
+                let review = threshold.review_at.map(|_| effect(RuleEffect::Review));
+                let reject = threshold.reject_at.map(|_| effect(RuleEffect::Reject));
+                row.effects = review.into_iter().chain(reject).collect();
+            }
+        }
+        row
+    }
+
+    fn name_terms(&mut self, terms: &[String]) {
+        let shown = terms.iter().take(TERMS);
+        self.terms = shown.map(|term| cut(term, TERM_CHARS)).collect();
+        self.more = terms.len().saturating_sub(TERMS);
+    }
+}
+
+/// Whether a name or a term of the rule contains this text, whatever its case.
+pub(super) fn mentions(rule: &Rule, wanted: &str, lists: &Lists) -> bool {
+    let wanted = wanted.to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&wanted);
+    if has(&rule.name) || rule.exceptions.iter().any(|term| has(term)) {
+        return true;
+    }
+    match &rule.kind {
+        RuleKind::Keyword(keyword) => keyword.keywords.iter().any(|term| has(term)),
+        RuleKind::Regex(pattern) => has(&pattern.pattern),
+        RuleKind::Link(link) => link.domains.iter().any(|domain| has(domain)),
+        RuleKind::ImageHash(known) => known.lists.iter().any(|list| has(&lists.name(*list))),
+        RuleKind::AiThreshold(threshold) => has(threshold.category.as_str()),
+    }
+}
+
+/// How the rules of a draft differ from the live version.
+pub(super) struct States {
+    added: HashSet<RuleId>,
+    changed: HashSet<RuleId>,
+    moved: HashSet<RuleId>,
+}
+
+impl States {
+    pub(super) fn of(difference: &Difference) -> Self {
+        Self {
+            added: difference.added.iter().map(|rule| rule.id).collect(),
+            changed: difference.changed.iter().map(|(_, to)| to.id).collect(),
+            moved: difference.moved.iter().copied().collect(),
+        }
+    }
+
+    pub(super) fn state(&self, rule: RuleId) -> Option<(&'static str, &'static str)> {
+        if self.added.contains(&rule) {
+            Some(("new", "ok"))
+        } else if self.changed.contains(&rule) {
+            Some(("changed", "warn"))
+        } else if self.moved.contains(&rule) {
+            Some(("moved", ""))
+        } else {
+            None
+        }
+    }
+}

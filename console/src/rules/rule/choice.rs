@@ -1,0 +1,103 @@
+//! Closed sets in the form of a rule: how their members are called there.
+
+use domain::{
+    id::HashListId,
+    rules::{LinkPolicy, Matching, RuleEffect},
+    score::Category,
+};
+use management::FieldProblem;
+
+/// A closed set.
+pub(super) trait Named: Copy + 'static {
+    const ALL: &'static [Self];
+
+    fn name(&self) -> &'static str;
+}
+
+impl Named for RuleEffect {
+    const ALL: &'static [Self] = &[Self::Review, Self::Reject];
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::Reject => "reject",
+        }
+    }
+}
+
+impl Named for Matching {
+    const ALL: &'static [Self] = &[Self::WholeWord, Self::Substring];
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::WholeWord => "whole_word",
+            Self::Substring => "substring",
+        }
+    }
+}
+
+impl Named for LinkPolicy {
+    const ALL: &'static [Self] = &[Self::Deny, Self::Allow];
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+impl Named for Category {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn name(&self) -> &'static str {
+        self.as_str()
+    }
+}
+
+/// Reads fields, and collects those that cannot be read.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(super) problems: Vec<FieldProblem>,
+}
+
+impl Reading {
+    fn add(&mut self, field: &str, message: &str) {
+        self.problems.push(FieldProblem {
+            field: field.to_owned(),
+            message: message.to_owned(),
+            position: None,
+        });
+    }
+
+    /// A choice. The first one stands in for what is none.
+    pub(super) fn one_of<T: Named>(&mut self, field: &str, text: &str) -> T {
+        let found = T::ALL.iter().find(|choice| choice.name() == text);
+        if found.is_none() {
+            self.add(field, "must be one of the choices");
+        }
+        *found.unwrap_or(&T::ALL[0])
+    }
+
+    /// A threshold. Empty: none.
+    pub(super) fn threshold(&mut self, field: &str, text: &str) -> Option<f64> {
+        let text = text.trim();
+        if text.is_empty() {
+            return None;
+        }
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        if number.is_none() {
+            self.add(field, "must be a number from 0 to 1, such as 0.8");
+        }
+        number
+    }
+
+    /// Hash lists, by their ids.
+    pub(super) fn lists(&mut self, ids: &[String]) -> Vec<HashListId> {
+        let read: Vec<HashListId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+        if read.len() < ids.len() {
+            self.add("lists", "must be hash lists");
+        }
+        read
+    }
+}

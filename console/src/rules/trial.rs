@@ -1,0 +1,163 @@
+//! Trying a text on the draft, beside what the live version says.
+
+mod marks;
+mod said;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::score::{Category, Scores};
+use management::{
+    Refused,
+    rule_groups::trials::{self, ScoresFrom},
+};
+use poem::http::StatusCode;
+
+pub(super) use self::said::tone;
+use self::{marks::Piece, said::Said};
+use super::head::{self, Head, Tab};
+use crate::{
+    page::{self, Frame},
+    problems::Problems,
+    router::Answer,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "rules/try.html")]
+struct Try<'a> {
+    frame: Frame,
+    head: Head,
+    text: &'a str,
+    asks: bool,
+    /// A field for the score of each category.
+    scores: Vec<Field>,
+    problems: Problems,
+    /// What is wrong with the form as a whole.
+    wrong: Vec<String>,
+    result: Option<Outcome>,
+}
+
+/// A field for a score.
+struct Field {
+    category: Category,
+    name: String,
+    typed: String,
+    wrong: Option<String>,
+}
+
+/// What the rules say about the text.
+struct Outcome {
+    draft: Said,
+    /// The same for the live version, if there is a draft.
+    live: Option<Said>,
+    pieces: Vec<Piece>,
+    /// Scores that were compared with the rules.
+    scores: Vec<(Category, String)>,
+    scores_from: ScoresFrom,
+}
+
+impl Try<'_> {
+    fn has_scores(&self) -> bool {
+        self.scores
+            .iter()
+            .any(|field| !field.typed.is_empty() || field.wrong.is_some())
+    }
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default(), None).await
+}
+
+pub(crate) async fn run(visit: Arc<Visit>) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let (group, asks) = (visit.id("group")?, visit.form.has("ask"));
+    let text = visit.form.get("text").to_owned();
+    let tried = match scores(&visit) {
+        Ok(scores) => {
+            trials::beside_live(&visit.management, &caller, group, text, scores, asks).await
+        }
+        Err(wrong) => Err(wrong),
+    };
+    match tried {
+        Ok(beside) => {
+            let text = beside.draft.text.as_deref().unwrap_or_default();
+            let result = Outcome {
+                pieces: marks::pieces(text, &beside.draft.violations),
+                scores: listed(beside.draft.scores),
+                scores_from: beside.draft.scores_from,
+                live: beside.live.as_ref().map(|live| Said::new(live, text)),
+                draft: Said::new(&beside.draft, text),
+            };
+            page(&visit, StatusCode::OK, Problems::default(), Some(result)).await
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
+        }
+    }
+}
+
+fn field(category: Category) -> String {
+    format!("score-{category}")
+}
+
+/// The scores that were typed. None: none was.
+fn scores(visit: &Visit) -> Result<Option<Scores>, Refused> {
+    let mut scores = Scores::new();
+    let mut is_typed = false;
+    for category in Category::ALL {
+        let name = field(category);
+        let typed = visit.form.get(&name).trim();
+        if typed.is_empty() {
+            continue;
+        }
+        let score: Option<f64> = typed.parse().ok();
+        let score = score.filter(|score| (0.0..=1.0).contains(score));
+        let score = score.ok_or_else(|| Refused::field(name, "must be a number from 0 to 1"))?;
+        scores.set(category, score);
+        is_typed = true;
+    }
+    Ok(is_typed.then_some(scores))
+}
+
+fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
+    let scores = scores.unwrap_or_default();
+    let found = Category::ALL.into_iter();
+    found
+        .filter_map(|category| Some((category, format!("{:.2}", scores.get(category)?))))
+        .collect()
+}
+
+async fn page(
+    visit: &Visit,
+    status: StatusCode,
+    problems: Problems,
+    result: Option<Outcome>,
+) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let (frame, head) = head::open_to_edit(visit, &caller, Tab::Try).await?;
+    let fields = Category::ALL.into_iter().map(|category| {
+        let name = field(category);
+        Field {
+            category,
+            typed: visit.form.get(&name).to_owned(),
+            wrong: problems.at(&name),
+            name,
+        }
+    });
+    let mut names: Vec<String> = Category::ALL.into_iter().map(field).collect();
+    names.push("text".to_owned());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let page = Try {
+        wrong: problems.besides(&names),
+        frame,
+        head,
+        text: visit.form.get("text"),
+        asks: visit.form.has("ask"),
+        scores: fields.collect(),
+        problems,
+        result,
+    };
+    Ok(page::html(status, &page))
+}
