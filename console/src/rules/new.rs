@@ -51,9 +51,9 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     };
     let status = StatusCode::UNPROCESSABLE_ENTITY;
     // The name in a file is one of the mistakes of the file.
-    let taken = refused.of_constraint().filter(|_| is_file);
-    if let Some((_, message)) = taken {
-        return form(&visit, status, Problems::default(), vec![message]).await;
+    if is_file && let Refused::Conflict(_, message) = &refused {
+        let wrong = vec![message.to_string()];
+        return form(&visit, status, Problems::default(), wrong).await;
     }
     let problems = Problems::of(refused)?;
     if is_file {

@@ -4,7 +4,7 @@ use chrono::{TimeDelta, Utc};
 use domain::{
     actor::Actor,
     id::MediaId,
-    media::{ModerationType, Ruling, Status},
+    media::{ModerationType, Ruling, Seen, Status},
     reach::Reach,
     reason::Reason,
 };
@@ -39,7 +39,7 @@ impl Tenant {
         let found = standing(&mut tx, Reach::Everything, media).await.unwrap();
         let decision = Decision {
             media,
-            step: found.unwrap().1.ruled(ruling, None).unwrap(),
+            step: found.unwrap().1.ruled(ruling, Seen::default()).unwrap(),
             reason: &Reason::try_from("Fine.".to_owned()).unwrap(),
             moderator: Actor::Token(self.token),
         };
