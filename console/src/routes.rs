@@ -13,7 +13,10 @@ use poem::http::Method;
 
 use crate::{
     account, assets, audit, door, hash_lists, items, people, plans,
-    router::{Needs, Screen, get, post},
+    router::{
+        Needs::{self, Nothing, Scope, Session},
+        Screen, get, post,
+    },
     rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
 
@@ -42,18 +45,29 @@ pub(crate) fn measured() -> Routes {
     Routes::new(routes.map(|(path, methods)| (path.to_owned(), methods)))
 }
 
-#[rustfmt::skip]
+/// All of them.
 pub(crate) fn all() -> Vec<Screen> {
-    use Needs::{Nothing, Scope, Session};
+    [own(), rules(), content(), webhooks(), team(), instance()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Signing in, and the own account.
+#[rustfmt::skip]
+fn own() -> Vec<Screen> {
     vec![
         get("/assets/{name}", Nothing, assets::serve),
+
         get("/", Session, start::show),
 
         get("/sign-in", Nothing, door::sign_in::show),
         post("/sign-in", Nothing, door::sign_in::enter),
         get("/sign-in/code", Nothing, door::code::show),
         post("/sign-in/code", Nothing, door::code::give),
+
         post("/sign-out", Nothing, door::sign_in::leave),
+
         get("/links/{link}", Nothing, door::link::show),
         post("/links/{link}", Nothing, door::link::follow),
 
@@ -66,113 +80,13 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/account/recovery-codes", Session, account::factor::renew_codes),
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
+    ]
+}
 
-        get("/t/{team}/items", Scope(MediaRead), items::list),
-        get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
-        post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
-        post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
-
-        get("/t/{team}/hash-lists", Scope(HashListsRead), hash_lists::list),
-        get("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::show),
-        post("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::create),
-        get("/t/{team}/hash-lists/{list}", Scope(HashListsRead), hash_lists::entries::show),
-        post("/t/{team}/hash-lists/{list}/entries", Scope(HashListsWrite), hash_lists::entries::create),
-        post("/t/{team}/hash-lists/{list}/images", Scope(HashListsWrite), hash_lists::entries::add_image),
-        post("/t/{team}/hash-lists/{list}/entries/{entry}/remove", Scope(HashListsWrite), hash_lists::entries::remove),
-        get("/t/{team}/hash-lists/{list}/imports", Scope(HashListsRead), hash_lists::imports::list),
-        post("/t/{team}/hash-lists/{list}/imports", Scope(HashListsWrite), hash_lists::imports::create),
-        get("/t/{team}/hash-lists/{list}/imports/{import}", Scope(HashListsRead), hash_lists::imports::show),
-        post("/t/{team}/hash-lists/{list}/imports/{import}/cancel", Scope(HashListsWrite), hash_lists::imports::cancel),
-        get("/t/{team}/hash-lists/{list}/scans", Scope(HashListsRead), hash_lists::scans::list),
-        post("/t/{team}/hash-lists/{list}/scans", Scope(HashListsWrite), hash_lists::scans::create),
-        get("/t/{team}/hash-lists/{list}/scans/{scan}", Scope(HashListsRead), hash_lists::scans::show),
-        post("/t/{team}/hash-lists/{list}/scans/{scan}/cancel", Scope(HashListsWrite), hash_lists::scans::cancel),
-        get("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::show),
-        post("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::change),
-        post("/t/{team}/hash-lists/{list}/delete", Scope(HashListsWrite), hash_lists::settings::delete),
-
-        get("/t/{team}/sites", Scope(SitesRead), sites::list),
-        get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
-        post("/t/{team}/sites/new", Scope(SitesWrite), sites::new::create),
-        get("/t/{team}/sites/{site}", Scope(SitesRead), sites::overview::show),
-        get("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::show),
-        post("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::save),
-        post("/t/{team}/sites/{site}/groups", Scope(SitesWrite), sites::groups::attach),
-        post("/t/{team}/sites/{site}/groups/{group}/detach", Scope(SitesWrite), sites::groups::detach),
-        get("/t/{team}/sites/{site}/keys", Scope(KeysRead), sites::keys::list),
-        post("/t/{team}/sites/{site}/keys", Scope(KeysWrite), sites::keys::create),
-        get("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::show),
-        post("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::rotate),
-        get("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::show),
-        post("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::disable),
-        get("/t/{team}/sites/{site}/secret", Scope(WebhooksRead), sites::secret::show),
-        get("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::check),
-        post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::rotate),
-
-        get("/t/{team}/usage", Scope(UsageRead), usage::show),
-
-        get("/t/{team}/people", Scope(PeopleRead), people::list),
-        get("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::show),
-        post("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::create),
-        get("/t/{team}/people/invitations", Scope(PeopleRead), people::invitations::list),
-        post("/t/{team}/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
-        post("/t/{team}/people/sign-in-rule", Scope(PeopleWrite), people::rule::change),
-        get("/t/{team}/people/{person}", Scope(PeopleRead), people::person::show),
-        post("/t/{team}/people/{person}", Scope(PeopleWrite), people::person::change),
-        post("/t/{team}/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
-        post("/t/{team}/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
-        post("/t/{team}/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
-        get("/t/{team}/tokens", Scope(TokensRead), tokens::list),
-        get("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::show),
-        post("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::create),
-        get("/t/{team}/tokens/{token}", Scope(TokensRead), tokens::token::show),
-        post("/t/{team}/tokens/{token}/disable", Scope(TokensWrite), tokens::token::disable),
-        get("/t/{team}/audit", Scope(AuditRead), audit::list),
-
-        get("/instance/teams", Scope(TeamsRead), teams::list),
-        get("/instance/teams/new", Scope(TeamsWrite), teams::new::show),
-        post("/instance/teams/new", Scope(TeamsWrite), teams::new::create),
-        get("/instance/teams/{team}", Scope(TeamsRead), teams::team::show),
-        post("/instance/teams/{team}", Scope(TeamsWrite), teams::team::rename),
-        get("/instance/teams/{team}/subscription", Scope(SubscriptionsRead), subscriptions::show),
-        post("/instance/teams/{team}/subscription", Scope(SubscriptionsWrite), subscriptions::change),
-        get("/instance/plans", Scope(PlansRead), plans::list),
-        get("/instance/plans/new", Scope(PlansWrite), plans::plan::new),
-        post("/instance/plans/new", Scope(PlansWrite), plans::plan::create),
-        get("/instance/plans/{plan}", Scope(PlansRead), plans::plan::show),
-        post("/instance/plans/{plan}", Scope(PlansWrite), plans::plan::change),
-        get("/instance/people", Scope(PeopleRead), people::list),
-        get("/instance/people/invite", Scope(PeopleWrite), people::invite::show),
-        post("/instance/people/invite", Scope(PeopleWrite), people::invite::create),
-        get("/instance/people/invitations", Scope(PeopleRead), people::invitations::list),
-        post("/instance/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
-        get("/instance/people/{person}", Scope(PeopleRead), people::person::show),
-        post("/instance/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
-        post("/instance/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
-        post("/instance/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
-        get("/instance/audit", Scope(AuditRead), audit::list),
-
-        get("/t/{team}/webhooks", Scope(WebhooksRead), webhooks::list),
-        get("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::show),
-        post("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::create),
-        get("/t/{team}/webhooks/{endpoint}", Scope(WebhooksRead), webhooks::endpoint::show),
-        get("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::show),
-        post("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::change),
-        post("/t/{team}/webhooks/{endpoint}/headers", Scope(WebhooksWrite), webhooks::settings::replace_headers),
-        post("/t/{team}/webhooks/{endpoint}/delete", Scope(WebhooksWrite), webhooks::settings::delete),
-        post("/t/{team}/webhooks/{endpoint}/disable", Scope(WebhooksWrite), webhooks::switch::disable),
-        post("/t/{team}/webhooks/{endpoint}/enable", Scope(WebhooksWrite), webhooks::switch::enable),
-        post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::switch::retry),
-        post("/t/{team}/webhooks/{endpoint}/ping", Scope(WebhooksWrite), webhooks::ping::send),
-        get("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksRead), webhooks::recoveries::list),
-        post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recover::start),
-        post("/t/{team}/webhooks/{endpoint}/recoveries/{recovery}/cancel", Scope(WebhooksWrite), webhooks::recover::cancel),
-        get("/t/{team}/deliveries", Scope(WebhooksRead), webhooks::deliveries::list),
-        get("/t/{team}/deliveries/{delivery}", Scope(WebhooksRead), webhooks::delivery::show),
-        post("/t/{team}/deliveries/{delivery}/resend", Scope(WebhooksWrite), webhooks::delivery::resend),
-        post("/t/{team}/deliveries/{delivery}/retry", Scope(WebhooksWrite), webhooks::delivery::retry),
-        get("/t/{team}/events", Scope(WebhooksRead), webhooks::events::list),
-
+/// The rules of a team.
+#[rustfmt::skip]
+fn rules() -> Vec<Screen> {
+    vec![
         get("/t/{team}/rules", Scope(RulesRead), rules::list),
         get("/t/{team}/rules/new", Scope(RulesWrite), rules::new::show),
         post("/t/{team}/rules/new", Scope(RulesWrite), rules::new::create),
@@ -207,5 +121,142 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/t/{team}/rules/{group}/delete", Scope(RulesWrite), rules::places::delete),
         post("/t/{team}/rules/{group}/sites/{site}/attach", Scope(SitesWrite), rules::places::attach),
         post("/t/{team}/rules/{group}/sites/{site}/detach", Scope(SitesWrite), rules::places::detach),
+    ]
+}
+
+/// What was submitted to a team, and its hash lists.
+#[rustfmt::skip]
+fn content() -> Vec<Screen> {
+    vec![
+        get("/t/{team}/items", Scope(MediaRead), items::list),
+        get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
+        post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
+        post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
+
+        get("/t/{team}/hash-lists", Scope(HashListsRead), hash_lists::list),
+        get("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::show),
+        post("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::create),
+        get("/t/{team}/hash-lists/{list}", Scope(HashListsRead), hash_lists::entries::show),
+        post("/t/{team}/hash-lists/{list}/entries", Scope(HashListsWrite), hash_lists::entries::create),
+        post("/t/{team}/hash-lists/{list}/images", Scope(HashListsWrite), hash_lists::entries::add_image),
+        post("/t/{team}/hash-lists/{list}/entries/{entry}/remove", Scope(HashListsWrite), hash_lists::entries::remove),
+        get("/t/{team}/hash-lists/{list}/imports", Scope(HashListsRead), hash_lists::imports::list),
+        post("/t/{team}/hash-lists/{list}/imports", Scope(HashListsWrite), hash_lists::imports::create),
+        get("/t/{team}/hash-lists/{list}/imports/{import}", Scope(HashListsRead), hash_lists::imports::show),
+        post("/t/{team}/hash-lists/{list}/imports/{import}/cancel", Scope(HashListsWrite), hash_lists::imports::cancel),
+        get("/t/{team}/hash-lists/{list}/scans", Scope(HashListsRead), hash_lists::scans::list),
+        post("/t/{team}/hash-lists/{list}/scans", Scope(HashListsWrite), hash_lists::scans::create),
+        get("/t/{team}/hash-lists/{list}/scans/{scan}", Scope(HashListsRead), hash_lists::scans::show),
+        post("/t/{team}/hash-lists/{list}/scans/{scan}/cancel", Scope(HashListsWrite), hash_lists::scans::cancel),
+        get("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::show),
+        post("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::change),
+        post("/t/{team}/hash-lists/{list}/delete", Scope(HashListsWrite), hash_lists::settings::delete),
+    ]
+}
+
+/// The webhooks of a team.
+#[rustfmt::skip]
+fn webhooks() -> Vec<Screen> {
+    vec![
+        get("/t/{team}/webhooks", Scope(WebhooksRead), webhooks::list),
+        get("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::show),
+        post("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::create),
+        get("/t/{team}/webhooks/{endpoint}", Scope(WebhooksRead), webhooks::endpoint::show),
+        get("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::show),
+        post("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::change),
+        post("/t/{team}/webhooks/{endpoint}/headers", Scope(WebhooksWrite), webhooks::settings::replace_headers),
+        post("/t/{team}/webhooks/{endpoint}/delete", Scope(WebhooksWrite), webhooks::settings::delete),
+        post("/t/{team}/webhooks/{endpoint}/disable", Scope(WebhooksWrite), webhooks::switch::disable),
+        post("/t/{team}/webhooks/{endpoint}/enable", Scope(WebhooksWrite), webhooks::switch::enable),
+        post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::switch::retry),
+        post("/t/{team}/webhooks/{endpoint}/ping", Scope(WebhooksWrite), webhooks::ping::send),
+        get("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksRead), webhooks::recoveries::list),
+        post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recover::start),
+        post("/t/{team}/webhooks/{endpoint}/recoveries/{recovery}/cancel", Scope(WebhooksWrite), webhooks::recover::cancel),
+
+        get("/t/{team}/deliveries", Scope(WebhooksRead), webhooks::deliveries::list),
+        get("/t/{team}/deliveries/{delivery}", Scope(WebhooksRead), webhooks::delivery::show),
+        post("/t/{team}/deliveries/{delivery}/resend", Scope(WebhooksWrite), webhooks::delivery::resend),
+        post("/t/{team}/deliveries/{delivery}/retry", Scope(WebhooksWrite), webhooks::delivery::retry),
+
+        get("/t/{team}/events", Scope(WebhooksRead), webhooks::events::list),
+    ]
+}
+
+/// The sites and the people of a team.
+#[rustfmt::skip]
+fn team() -> Vec<Screen> {
+    vec![
+        get("/t/{team}/sites", Scope(SitesRead), sites::list),
+        get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
+        post("/t/{team}/sites/new", Scope(SitesWrite), sites::new::create),
+        get("/t/{team}/sites/{site}", Scope(SitesRead), sites::overview::show),
+        get("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::show),
+        post("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::save),
+        post("/t/{team}/sites/{site}/groups", Scope(SitesWrite), sites::groups::attach),
+        post("/t/{team}/sites/{site}/groups/{group}/detach", Scope(SitesWrite), sites::groups::detach),
+        get("/t/{team}/sites/{site}/keys", Scope(KeysRead), sites::keys::list),
+        post("/t/{team}/sites/{site}/keys", Scope(KeysWrite), sites::keys::create),
+        get("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::show),
+        post("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::rotate),
+        get("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::show),
+        post("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::disable),
+        get("/t/{team}/sites/{site}/secret", Scope(WebhooksRead), sites::secret::show),
+        get("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::check),
+        post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::rotate),
+
+        get("/t/{team}/usage", Scope(UsageRead), usage::show),
+
+        get("/t/{team}/people", Scope(PeopleRead), people::list),
+        get("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::show),
+        post("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::create),
+        get("/t/{team}/people/invitations", Scope(PeopleRead), people::invitations::list),
+        post("/t/{team}/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
+        post("/t/{team}/people/sign-in-rule", Scope(PeopleWrite), people::rule::change),
+        get("/t/{team}/people/{person}", Scope(PeopleRead), people::person::show),
+        post("/t/{team}/people/{person}", Scope(PeopleWrite), people::person::change),
+        post("/t/{team}/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
+        post("/t/{team}/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
+        post("/t/{team}/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
+
+        get("/t/{team}/tokens", Scope(TokensRead), tokens::list),
+        get("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::show),
+        post("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::create),
+        get("/t/{team}/tokens/{token}", Scope(TokensRead), tokens::token::show),
+        post("/t/{team}/tokens/{token}/disable", Scope(TokensWrite), tokens::token::disable),
+
+        get("/t/{team}/audit", Scope(AuditRead), audit::list),
+    ]
+}
+
+/// The whole instance, for operators.
+#[rustfmt::skip]
+fn instance() -> Vec<Screen> {
+    vec![
+        get("/instance/teams", Scope(TeamsRead), teams::list),
+        get("/instance/teams/new", Scope(TeamsWrite), teams::new::show),
+        post("/instance/teams/new", Scope(TeamsWrite), teams::new::create),
+        get("/instance/teams/{team}", Scope(TeamsRead), teams::team::show),
+        post("/instance/teams/{team}", Scope(TeamsWrite), teams::team::rename),
+        get("/instance/teams/{team}/subscription", Scope(SubscriptionsRead), subscriptions::show),
+        post("/instance/teams/{team}/subscription", Scope(SubscriptionsWrite), subscriptions::change),
+
+        get("/instance/plans", Scope(PlansRead), plans::list),
+        get("/instance/plans/new", Scope(PlansWrite), plans::plan::new),
+        post("/instance/plans/new", Scope(PlansWrite), plans::plan::create),
+        get("/instance/plans/{plan}", Scope(PlansRead), plans::plan::show),
+        post("/instance/plans/{plan}", Scope(PlansWrite), plans::plan::change),
+
+        get("/instance/people", Scope(PeopleRead), people::list),
+        get("/instance/people/invite", Scope(PeopleWrite), people::invite::show),
+        post("/instance/people/invite", Scope(PeopleWrite), people::invite::create),
+        get("/instance/people/invitations", Scope(PeopleRead), people::invitations::list),
+        post("/instance/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
+        get("/instance/people/{person}", Scope(PeopleRead), people::person::show),
+        post("/instance/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
+        post("/instance/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
+        post("/instance/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
+
+        get("/instance/audit", Scope(AuditRead), audit::list),
     ]
 }

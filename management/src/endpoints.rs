@@ -28,10 +28,7 @@ pub use self::{
 };
 pub use enable::{disable, enable, retry_now};
 pub use health::{Overview, latest, of_team};
-pub use store::endpoint::{
-    Pinged,
-    owned::{Endpoint, Settings},
-};
+pub use store::endpoint::{Pinged, owned::Settings};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///

@@ -33,7 +33,6 @@ impl Statistics {
     /// The figures are a minute or two old: `counted_until` is the time until which they are complete. They are kept for
     /// 400 days, longer than items and events, because they contain no content.
     #[oai(path = "/statistics", method = "get", operation_id = "getStatistics")]
-    #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn get_statistics(
         &self,
         management: Data<&Arc<Management>>,

@@ -52,8 +52,6 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "group-created" => "The rule group was created.",
         "group-renamed" => "The rule group has its new name.",
         "group-deleted" => "The rule group was deleted.",
-        "group-attached" => "The group judges for the site from now on.",
-        "group-detached" => "The group is no longer attached to the site.",
         "rule-saved" => "The rule is in the draft. It judges nothing until you publish.",
         "rule-moved" => "The rule was moved in the draft.",
         "rule-on" => "The rule was switched on in the draft.",

@@ -145,7 +145,7 @@ impl Stage {
     }
 
     /// How many changes are recorded.
-    pub(crate) async fn recorded(&self) -> i64 {
+    pub(crate) async fn changes(&self) -> i64 {
         let count = sqlx::query_scalar("select count(*) from audit_log");
         count.fetch_one(&self.management.pool).await.unwrap()
     }

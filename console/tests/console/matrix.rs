@@ -26,7 +26,7 @@ async fn each_role_opens_what_its_scopes_allow_and_nothing_else(pool: PgPool) {
         let mut browser = stage.person(&format!("{role}@example.com"), *role).await;
         let (mut opened, mut refused) = (0, 0);
         for (route, scope) in with_scopes() {
-            let before = stage.recorded().await;
+            let before = stage.changes().await;
             let answer = open(&stage, &mut browser, route).await;
             let belongs = route.1.starts_with("/instance/") == (*role == Role::Operator);
             let mistake = if belongs && role.scopes().contains(&scope) {
@@ -34,7 +34,7 @@ async fn each_role_opens_what_its_scopes_allow_and_nothing_else(pool: PgPool) {
                 is_refused(&answer).then_some("is refused all the same")
             } else {
                 refused += 1;
-                if stage.recorded().await != before {
+                if stage.changes().await != before {
                     Some("changed something")
                 } else if belongs {
                     not_for_want_of(scope, &answer)
@@ -96,7 +96,7 @@ async fn everybody_has_an_account(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn nobody_opens_anything_without_signing_in(pool: PgPool) {
     let stage = Stage::new(pool).await;
-    let before = stage.recorded().await;
+    let before = stage.changes().await;
     let scoped = with_scopes().into_iter().map(|(route, _)| route);
     for route in scoped.chain(with_sessions()) {
         let answer = open(&stage, &mut stage.browser(), route).await;
@@ -108,7 +108,7 @@ async fn nobody_opens_anything_without_signing_in(pool: PgPool) {
             answer.status
         );
     }
-    assert_eq!(stage.recorded().await, before);
+    assert_eq!(stage.changes().await, before);
 }
 
 /// The routes that need a scope.

@@ -322,7 +322,7 @@ async fn a_person_of_another_team_is_as_one_who_does_not_exist(pool: PgPool) {
     let foreign = page_of(&other, "stranger@other.example").await;
     let foreign = foreign.rsplit_once('/').unwrap().1.to_owned();
     let missing = Uuid::now_v7().to_string();
-    let before = other.recorded().await;
+    let before = other.changes().await;
     for what in ["", "/disable", "/password-link"] {
         let path = |id: &str| format!("/t/{own}/people/{id}{what}");
         let form = "role=viewer&sites=all";
@@ -346,5 +346,5 @@ async fn a_person_of_another_team_is_as_one_who_does_not_exist(pool: PgPool) {
     let theirs = admin.get(&people(&other)).await;
     let none = admin.get(&format!("/t/{missing}/people")).await;
     assert_eq!((theirs.status, theirs.text), (none.status, none.text));
-    assert_eq!(other.recorded().await, before);
+    assert_eq!(other.changes().await, before);
 }

@@ -16,7 +16,6 @@ use domain::{
 use management::{
     Caller, Outlet,
     endpoints::{self, NewEndpoint, NewHeader, Pinged},
-    set_up::{self, NewSite},
 };
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -65,18 +64,6 @@ pub(crate) fn outlet() -> Outlet {
 impl Stage {
     pub(crate) fn pool(&self) -> &PgPool {
         &self.management.pool
-    }
-
-    /// A site of the team.
-    pub(crate) async fn site(&self, name: &str) -> SiteId {
-        let new = NewSite {
-            name: name.parse().unwrap(),
-            group: name.parse().unwrap(),
-            rules: domain::rules::GivenRules::default(),
-        };
-        let caller = Caller::command_line();
-        let created = set_up::site(&self.management, &caller, self.team, new).await;
-        created.unwrap().0.site.id
     }
 
     /// An endpoint with a header.
@@ -170,7 +157,7 @@ impl Stage {
     }
 
     /// How often people did this to an endpoint or a delivery, each in a request of their own.
-    async fn recorded(&self, action: &str, target: Uuid) -> i64 {
+    async fn recorded_of(&self, action: &str, target: Uuid) -> i64 {
         sqlx::query_scalar(
             "select count(distinct request_id) from audit_log
              where action = $1 and target_id = $2 and team_id = $3 and actor = 'member' and actor_id is not null",

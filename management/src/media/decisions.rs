@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
     id::{MediaId, SiteId},
-    media::{NoRuling, Ruling, Seen, Status, Step},
+    media::{NoRuling, Ruling, Seen, Step},
     reason::Reason,
     scope::Scope,
 };

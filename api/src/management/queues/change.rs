@@ -57,6 +57,7 @@ impl QueuePartChange {
         pause(self.paused, self.paused_until.as_ref())
     }
 
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
     pub(super) fn cap(&self) -> Option<Option<u32>> {
         let number = |cap: &Member<Cap>| u32::try_from(cap.get()).unwrap_or(u32::MAX);
         self.cap.as_ref().map(|cap| cap.as_ref().map(number))

@@ -115,7 +115,9 @@ async fn a_delivery_shows_what_was_sent_and_every_answer_and_is_sent_again(pool:
     let resent = admin.post(&format!("{path}/resend"), "").await;
     assert_eq!(resent.leads_to(), format!("{path}?done=resent"));
     assert_eq!(
-        stage.recorded("delivery.resend", delivery.as_uuid()).await,
+        stage
+            .recorded_of("delivery.resend", delivery.as_uuid())
+            .await,
         1
     );
     let page = admin.get(&path).await.text;
@@ -134,7 +136,7 @@ async fn a_delivery_shows_what_was_sent_and_every_answer_and_is_sent_again(pool:
     assert_eq!(retried.leads_to(), format!("{path}?done=retried"));
     assert_eq!(
         stage
-            .recorded("endpoint.retry_now", endpoint.as_uuid())
+            .recorded_of("endpoint.retry_now", endpoint.as_uuid())
             .await,
         1
     );

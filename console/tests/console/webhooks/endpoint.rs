@@ -34,7 +34,7 @@ async fn the_page_of_a_failing_endpoint_shows_why_and_what_to_do(pool: PgPool) {
     assert_eq!(retried.leads_to(), format!("{path}?done=retried"));
     assert_eq!(
         stage
-            .recorded("endpoint.retry_now", endpoint.as_uuid())
+            .recorded_of("endpoint.retry_now", endpoint.as_uuid())
             .await,
         1
     );
@@ -76,7 +76,7 @@ async fn an_endpoint_is_disabled_for_a_reason_and_enabled(pool: PgPool) {
     assert!(!admin.get(&path).await.text.contains(SHOWN));
     for action in ["endpoint.disable", "endpoint.enable"] {
         assert_eq!(
-            stage.recorded(action, endpoint.as_uuid()).await,
+            stage.recorded_of(action, endpoint.as_uuid()).await,
             1,
             "{action}"
         );
@@ -135,7 +135,9 @@ async fn settings_are_changed_and_headers_replaced_without_being_shown(pool: PgP
     admin.post(&headers, "headers=&remove=yes").await.leads_to();
     assert!(admin.get(&page).await.text.contains("none of its own"));
     assert_eq!(
-        stage.recorded("endpoint.update", endpoint.as_uuid()).await,
+        stage
+            .recorded_of("endpoint.update", endpoint.as_uuid())
+            .await,
         3
     );
 }
@@ -166,7 +168,9 @@ async fn an_endpoint_is_deleted_when_its_host_was_typed(pool: PgPool) {
     );
     assert_eq!(admin.get(&path).await.status, StatusCode::NOT_FOUND);
     assert_eq!(
-        stage.recorded("endpoint.delete", endpoint.as_uuid()).await,
+        stage
+            .recorded_of("endpoint.delete", endpoint.as_uuid())
+            .await,
         1
     );
     let list = admin.get(&format!("{team}/deliveries")).await.text;

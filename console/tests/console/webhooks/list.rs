@@ -105,7 +105,7 @@ async fn a_new_endpoint_is_created_and_mistakes_are_told_at_their_field(pool: Pg
     let created = admin.post(&path, &fields).await;
     let page = created.leads_to().to_owned();
     let id: Uuid = between(&page, "/webhooks/", "?").parse().unwrap();
-    assert_eq!(stage.recorded("endpoint.create", id).await, 1);
+    assert_eq!(stage.recorded_of("endpoint.create", id).await, 1);
     let page = admin.get(&page).await.text;
     for shown in [
         SHOWN.trim_end_matches('\u{202e}'),

@@ -36,7 +36,10 @@ async fn the_answer_to_a_ping_is_shown_in_place_and_escaped(pool: PgPool) {
         }
         assert!(!answer.text.contains("<script>alert"), "{}", answer.text);
         assert!(answer.text.contains("Latest attempts"), "the page is there");
-        assert_eq!(stage.recorded("endpoint.ping", endpoint.as_uuid()).await, 1);
+        assert_eq!(
+            stage.recorded_of("endpoint.ping", endpoint.as_uuid()).await,
+            1
+        );
     }
 }
 

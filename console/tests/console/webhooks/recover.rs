@@ -59,7 +59,9 @@ async fn a_recovery_is_started_watched_and_cancelled(pool: PgPool) {
     let started = admin.post(&path, &fields).await;
     assert_eq!(started.leads_to(), format!("{page}?done=recovery-started"));
     assert_eq!(
-        stage.recorded("recovery.create", endpoint.as_uuid()).await,
+        stage
+            .recorded_of("recovery.create", endpoint.as_uuid())
+            .await,
         1
     );
 
@@ -104,7 +106,9 @@ async fn a_recovery_is_started_watched_and_cancelled(pool: PgPool) {
         "{list}"
     );
     assert_eq!(
-        stage.recorded("recovery.cancel", endpoint.as_uuid()).await,
+        stage
+            .recorded_of("recovery.cancel", endpoint.as_uuid())
+            .await,
         1
     );
 }

@@ -28,6 +28,7 @@ pub(super) struct After {
 
 impl After {
     /// Changes the target.
+    #[expect(clippy::option_option, reason = "absent and none are two things")]
     pub(super) async fn updating(
         management: &Management,
         target: Target,

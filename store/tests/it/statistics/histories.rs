@@ -53,14 +53,11 @@ impl History<'_> {
     async fn insert(&mut self) {
         let at = Utc::now() - TimeDelta::minutes(self.random.random_range(0..600));
         let place = self.random.random_range(0..=self.open.len());
-        match self.open.get_mut(place) {
-            Some(tx) => {
-                insert_item(tx, self.tenant, at).await;
-            }
-            None => {
-                let mut conn = self.tenant.pool.acquire().await.unwrap();
-                insert_item(&mut conn, self.tenant, at).await;
-            }
+        if let Some(tx) = self.open.get_mut(place) {
+            insert_item(tx, self.tenant, at).await;
+        } else {
+            let mut conn = self.tenant.pool.acquire().await.unwrap();
+            insert_item(&mut conn, self.tenant, at).await;
         }
     }
 
