@@ -68,11 +68,12 @@ pub struct Console {
 /// The endpoint for the console's listener. It always answers: errors are pages.
 pub fn console(console: Console) -> impl Endpoint<Output = Response> + 'static {
     let (deadline, refusals) = (console.deadline, console.refusals.clone());
+    let words = Pages::at(console.public_url.as_ref());
     let front = Front {
         routes: routes::measured(),
         router: router::Router::new(console, routes::all()).around(protection::guard),
         deadline,
-        words: Pages,
+        words,
     };
     Unhurried::new(front, refusals)
 }

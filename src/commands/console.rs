@@ -70,7 +70,7 @@ pub(crate) fn serve(
     Ok(tokio::spawn(serve::serve(
         TcpListener::from_std(listener)?,
         endpoint,
-        Arc::new(Pages),
+        Arc::new(Pages::at(options.public_url.as_ref())),
         settings,
         stop.cancelled_owned(),
     )))

@@ -46,7 +46,7 @@ test("what strangers and owners write is shown as it is, and runs nowhere", asyn
   await manage("POST", "/sites", { name: `Site ${HOSTILE}`.slice(0, 100), default_rule_group_id: service.demo.rule_group_id });
   const rule = { name: `Rule ${HOSTILE}`.slice(0, 100), type: "keyword", keywords: ["onerror"], effect: "reject" };
   await manage("POST", "/rule-groups", { name: `Group ${HOSTILE}`.slice(0, 100), rules: [rule] });
-  await manage("POST", "/hash-lists", { name: `List ${HOSTILE}`.slice(0, 100) });
+  await manage("POST", "/hash-lists", { name: `List ${HOSTILE}`.slice(0, 100), kind: "deny" });
   for (const body of [HOSTILE, ODD, "a harmless comment", "this is a blockedword"]) {
     await submit({ body, app_media_id: HOSTILE, metadata: { [HOSTILE]: HOSTILE, odd: ODD } });
   }
@@ -62,7 +62,7 @@ test("what strangers and owners write is shown as it is, and runs nowhere", asyn
   await context.close();
 });
 
-test("every page is small, and asks nobody else", async () => {
+test("every page is small, and loads nothing from elsewhere", async () => {
   const context = await signedIn({});
   const { page, faults } = await watched(context);
   const requests = [];
@@ -129,7 +129,7 @@ test("without scripts, a person signs in, creates a site, and signs out", async 
   await page.locator("details.team summary").click();
   await page.locator("details.team").getByRole("link", { name: "Demo" }).click();
   await page.goto(`${service.origin}/t/${service.demo.team_id}/sites/new`);
-  await page.getByLabel("Name").fill("Without scripts");
+  await page.locator("input[name=name]").fill("Without scripts");
   await page.getByRole("button", { name: "Create the site" }).click();
   ok((await page.locator("main").innerText()).includes("whsec_"));
   await page.getByRole("button", { name: "Sign out" }).click();

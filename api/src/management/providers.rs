@@ -80,7 +80,7 @@ impl Providers {
     /// List providers
     ///
     /// Returns the providers that workers are configured with. Their addresses and keys are not
-    /// shown. Operators also see how it stands with each provider.
+    /// shown. Operators also see the state of each provider.
     #[oai(path = "/providers", method = "get", operation_id = "listProviders")]
     async fn list_providers(
         &self,

@@ -1,4 +1,4 @@
-//! The first person: while nobody runs the instance, whoever has the link that the command line prints becomes its operator.
+//! The first person: while nobody runs the instance, the person with the link that the command line prints becomes its operator.
 
 use domain::{
     actor::Actor,

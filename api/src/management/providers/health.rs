@@ -1,4 +1,4 @@
-//! How it stands with a provider, for operators.
+//! The state of a provider, for operators.
 
 use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
@@ -11,7 +11,7 @@ use crate::member::{Member, Time};
 /// The most credentials of a provider in an answer.
 const MOST: usize = 20;
 
-/// How it stands with a provider, as far as all workers know it together.
+/// The state of a provider, as far as all workers know it together.
 #[derive(Serialize, Object)]
 pub(super) struct ProviderHealth {
     /// Its credentials whose state changed within a day, the latest changed first, at most 20.

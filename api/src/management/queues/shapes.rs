@@ -179,7 +179,7 @@ impl From<GroupStats> for QueueGroup {
 pub(crate) struct QueueLane {
     /// The name of the queue.
     queue: String,
-    /// The ID of the lane: the ID of the endpoint in `webhooks`, and otherwise of the team. Jobs of
+    /// The ID of the lane: the ID of the endpoint in `webhooks`, and the ID of the team in the other queues. Jobs of
     /// a hash list that all teams share have the ID of the list.
     lane_id: Uuid,
     /// Jobs that wait and whose time has come.

@@ -1,4 +1,4 @@
-//! How it stands with the providers.
+//! The state of the providers.
 
 use std::time::Duration;
 

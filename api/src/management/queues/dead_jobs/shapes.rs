@@ -22,7 +22,7 @@ pub(crate) struct DeadJob {
     /// The ID of its group: the ID of the team. Jobs of a hash list that all teams share have the
     /// ID of the list.
     group_id: Uuid,
-    /// The ID of its lane: the ID of the endpoint in `webhooks`, and otherwise of the team.
+    /// The ID of its lane: the ID of the endpoint in `webhooks`, and the ID of the team in the other queues.
     lane_id: Uuid,
     /// The ID of the item, delivery, backtest, import, scan or recovery that the job is about.
     /// `null` if it is about several deliveries, or if this version cannot read it.
