@@ -6,10 +6,12 @@
 
 mod account;
 mod assets;
+mod charts;
 mod cookie;
 mod door;
 mod form;
 mod number;
+mod overview;
 mod page;
 mod problems;
 mod protection;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
-    KeysRead, KeysWrite, SitesRead, SitesWrite, UsageRead, WebhooksRead, WebhooksWrite,
+    KeysRead, KeysWrite, MediaRead, SitesRead, SitesWrite, UsageRead, WebhooksRead, WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, door,
+    account, assets, door, overview,
     router::{Needs, Screen, get, post},
     sites, start, usage,
 };
@@ -63,6 +63,8 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/account/recovery-codes", Session, account::factor::renew_codes),
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
+
+        get("/t/{team}/overview", Scope(MediaRead), overview::show),
 
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),

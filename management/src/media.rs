@@ -4,10 +4,8 @@ mod decisions;
 mod previews;
 
 use domain::{id::MediaId, scope::Scope};
-use store::{
-    PgPool,
-    media::{self, Filter, Item, Page},
-};
+pub use store::media::{Filter, Item, Page};
+use store::{PgPool, media};
 
 use crate::{Caller, Management, Noun, Refused};
 

@@ -26,7 +26,7 @@ impl At {
     /// Its first page.
     pub(crate) fn home(self) -> String {
         match self {
-            Self::Team(_) => self.path("sites"),
+            Self::Team(_) => self.path("overview"),
             Self::Instance | Self::Own => Self::Own.path(""),
         }
     }
@@ -67,6 +67,7 @@ const fn place(name: &'static str, path: &'static str, icon: &'static str, scope
 
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
+    place("Overview", "overview", "overview", Scope::MediaRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
     Place { heading: Some("Team"), ..place("Usage and plan", "usage", "usage", Scope::UsageRead) },
 ];
