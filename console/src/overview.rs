@@ -125,7 +125,6 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     };
     Ok(page::shown(&Overview {
         steps: first_steps(&frame, at, &sites, &counts),
-        at,
         frame,
         spans: Span::ALL.map(|span| span_choice(span, window.span)).into(),
         has_more_sites: i64::try_from(sites.len()).is_ok_and(|count| count == SITES),

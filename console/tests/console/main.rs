@@ -5,6 +5,7 @@
 mod browser;
 mod door;
 mod first;
+mod overview;
 mod protection;
 mod sites;
 mod usage;
