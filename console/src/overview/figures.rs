@@ -36,11 +36,11 @@ pub(super) fn tiles(course: &Course, waiting: &Waiting) -> [Tile; 4] {
         tile(course, "Decided by people", by_people).noted(of_all),
         Tile {
             value: waiting.count(),
-            ..tile(course, "Waiting for a person now", sent_to_review)
+            ..tile(course, "Waiting for a person", sent_to_review)
         }
         .noted(format!(
-            "{} sent to review in the last {span}",
-            grouped(sent_to_review(total)),
+            "now; {} sent to review",
+            grouped(sent_to_review(total))
         )),
         webhooks(course),
     ]
@@ -78,11 +78,7 @@ fn webhooks(course: &Course) -> Tile {
     Tile {
         label: "Webhooks delivered",
         value: delivered(total).map_or_else(|| "–".to_owned(), hundredths),
-        note: match (total.failed_attempts, delivered(total)) {
-            (0, None) => "none was sent".to_owned(),
-            (1, _) => "1 attempt failed".to_owned(),
-            (failed, _) => format!("{} attempts failed", grouped(failed)),
-        },
+        note: failures(total),
         change: delivered(now)
             .zip(delivered(before))
             .map(|(now, before)| since(course, &points(now, before))),
@@ -91,6 +87,19 @@ fn webhooks(course: &Course) -> Tile {
     }
 }
 
+/// What went wrong with webhooks.
+fn failures(total: &Figures) -> String {
+    let failed = match (total.failed_attempts, delivered(total)) {
+        (0, None) => "none was sent".to_owned(),
+        (1, _) => "1 attempt failed".to_owned(),
+        (failed, _) => format!("{} attempts failed", grouped(failed)),
+    };
+    match total.exhausted {
+        0 => failed,
+        given_up => format!("{failed}, {} given up", grouped(given_up)),
+    }
+}
+
 fn since(course: &Course, change: &str) -> String {
-    format!("{change} on the {} before", course.window.span.name())
+    format!("{change} on the {} before", course.window.span.short_name())
 }

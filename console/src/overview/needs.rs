@@ -23,12 +23,45 @@ const SHOWN: usize = 80;
 /// Something to do.
 pub(super) struct Need {
     pub(super) tone: Tone,
-    pub(super) what: String,
+    pub(super) what: What,
     pub(super) text: String,
+    /// Why, in words of somebody else.
+    pub(super) quote: Option<String>,
     /// A time at the end of the text.
     pub(super) time: Option<Moment>,
     pub(super) path: String,
     pub(super) action: &'static str,
+}
+
+/// What is the matter. The name is apart, because whoever chose it could turn the direction of the text around it.
+#[derive(Default)]
+pub(super) struct What {
+    pub(super) before: String,
+    pub(super) name: String,
+    pub(super) after: &'static str,
+}
+
+impl From<String> for What {
+    fn from(text: String) -> Self {
+        Self {
+            before: text,
+            ..Self::default()
+        }
+    }
+}
+
+impl Need {
+    fn new(tone: Tone, what: impl Into<What>, path: String, action: &'static str) -> Self {
+        Self {
+            tone,
+            what: what.into(),
+            text: String::new(),
+            quote: None,
+            time: None,
+            path,
+            action,
+        }
+    }
 }
 
 /// How pressing it is.
@@ -79,13 +112,10 @@ impl Found<'_> {
             self.drafts(&mut needs);
         }
         if !self.frame.has_factor {
+            let what = "Your account has no second factor".to_owned();
             needs.push(Need {
-                tone: Tone::Sometime,
-                what: "Your account has no second factor".to_owned(),
-                text: "A password alone protects it.".to_owned(),
-                time: None,
-                path: "/account/factor".to_owned(),
-                action: "Set up",
+                text: "Only a password protects it.".to_owned(),
+                ..Need::new(Tone::Sometime, what, "/account/factor".to_owned(), "Set up")
             });
         }
         Ok(needs)
@@ -95,50 +125,53 @@ impl Found<'_> {
         if self.waiting.counted == 0 && !self.waiting.has_more {
             return;
         }
-        let site = self.site.map(|site| format!("&site={site}"));
+        let what = match (self.waiting.counted, self.waiting.has_more) {
+            (1, false) => "1 item waits for a person".to_owned(),
+            _ => format!("{} items wait for a person", self.waiting.count()),
+        };
+        let text = if self.waiting.has_more {
+            "At least one was accepted"
+        } else {
+            "The oldest was accepted"
+        };
+        let path = self.filtered("items?status=pending_review");
         needs.push(Need {
-            tone: Tone::Soon,
-            what: match (self.waiting.counted, self.waiting.has_more) {
-                (1, false) => "1 item waits for a person".to_owned(),
-                _ => format!("{} items wait for a person", self.waiting.count()),
-            },
-            text: if self.waiting.has_more {
-                "Some wait for longer than the item that was accepted".to_owned()
-            } else {
-                "The oldest was accepted".to_owned()
-            },
+            text: text.to_owned(),
             time: self.waiting.oldest.map(Into::into),
-            path: format!(
-                "{}?status=pending_review{}",
-                self.at.path("items"),
-                site.unwrap_or_default()
-            ),
-            action: "Review",
+            ..Need::new(Tone::Soon, what, path, "Review")
         });
     }
 
     fn drafts(&self, needs: &mut Vec<Need>) {
         let edited: Vec<_> = self.groups.iter().filter(|group| group.edited).collect();
         for group in edited.iter().take(NAMED) {
+            let what = What {
+                before: "The draft of ".to_owned(),
+                name: cut(&group.name),
+                after: " is not published",
+            };
+            let path = format!("{}/{}", self.at.path("rules"), group.id);
             needs.push(Need {
-                tone: Tone::Sometime,
-                what: format!("The draft of “{}” is not published", cut(&group.name)),
                 text: format!("Version {} judges until then.", group.live_number),
-                time: None,
-                path: format!("{}/{}", self.at.path("rules"), group.id),
-                action: "Open",
+                ..Need::new(Tone::Sometime, what, path, "Open")
             });
         }
         if edited.len() > NAMED {
-            let more = edited.len() - NAMED;
-            needs.push(Need {
-                tone: Tone::Sometime,
-                what: format!("{} more drafts are not published", count(more)),
-                text: String::new(),
-                time: None,
-                path: self.at.path("rules"),
-                action: "All rules",
-            });
+            let what = match edited.len() - NAMED {
+                1 => "1 more draft is not published".to_owned(),
+                more => format!("{} more drafts are not published", count(more)),
+            };
+            let path = self.at.path("rules");
+            needs.push(Need::new(Tone::Sometime, what, path, "All rules"));
+        }
+    }
+
+    /// The path of a list that is filtered, also by the site that was chosen.
+    fn filtered(&self, place: &str) -> String {
+        let path = self.at.path(place);
+        match self.site {
+            Some(site) => format!("{path}&site={site}"),
+            None => path,
         }
     }
 }

@@ -38,6 +38,15 @@ impl Span {
         }
     }
 
+    /// What people read where it is short.
+    pub(super) const fn short_name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "30 days",
+        }
+    }
+
     /// What people read of a step.
     pub(super) const fn step_name(self) -> &'static str {
         match self {

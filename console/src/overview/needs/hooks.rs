@@ -1,62 +1,60 @@
 //! Webhook endpoints that fail, and deliveries that were given up.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::id::SiteId;
 use management::{
     Refused,
     endpoints::{self, Endpoint},
-    sites::Page,
+    sites::{Counts, Page},
 };
 
-use super::{Found, NAMED, Need, Tone, count, cut};
+use super::{Found, NAMED, Need, Tone, What, count, cut};
 use crate::number::grouped;
 
 /// Sites whose endpoints are looked at, each in a transaction of its own.
 const SITES: usize = 20;
 
-/// Endpoints of each.
-const ENDPOINTS: i64 = 50;
+/// Endpoints that are looked at in all. Of each, the last deliveries are counted.
+const ENDPOINTS: i64 = 60;
 
 /// Endpoints whose last attempt failed.
 pub(super) async fn failing(found: &Found<'_>, needs: &mut Vec<Need>) -> Result<(), Refused> {
-    let sites = found.counts.iter().filter(|counts| counts.endpoints > 0);
-    let sites = sites.map(|counts| counts.site);
-    let sites: Vec<SiteId> = match found.site {
-        Some(chosen) => sites.filter(|site| *site == chosen).collect(),
-        None => sites.collect(),
-    };
-    let first = Page {
-        after: None,
-        limit: ENDPOINTS,
-    };
+    let mut counts: Vec<&Counts> = found.counts.iter().collect();
+    counts.retain(|counts| found.site.is_none_or(|chosen| chosen == counts.site));
+    // A site that has no endpoint may have one that was disabled.
+    counts.sort_by_key(|counts| counts.endpoints == 0);
+    let mut room = ENDPOINTS;
     let mut failing = Vec::new();
-    for site in sites.iter().take(SITES) {
+    for counts in counts.iter().take(SITES) {
+        let first = Page {
+            after: None,
+            limit: room,
+        };
         let endpoints =
-            endpoints::list(&found.visit.management, found.caller, *site, first).await?;
+            endpoints::list(&found.visit.management, found.caller, counts.site, first).await?;
+        room -= i64::try_from(endpoints.len()).unwrap_or(room);
         failing.extend(endpoints.into_iter().filter(fails));
+        if room <= 0 {
+            break;
+        }
     }
     let hooks = found.at.path("webhooks");
     for endpoint in failing.iter().take(NAMED) {
         needs.push(need(endpoint, format!("{hooks}/{}", endpoint.id)));
     }
     if failing.len() > NAMED {
-        needs.push(Need {
-            tone: Tone::Pressing,
-            what: format!("{} more endpoints fail", count(failing.len() - NAMED)),
-            text: String::new(),
-            time: None,
-            path: hooks.clone(),
-            action: "All webhooks",
-        });
+        let what = match failing.len() - NAMED {
+            1 => "1 more endpoint fails".to_owned(),
+            more => format!("{} more endpoints fail", count(more)),
+        };
+        let path = hooks.clone();
+        needs.push(Need::new(Tone::Pressing, what, path, "All webhooks"));
     }
-    if sites.len() > SITES {
+    let has_more = counts.get(SITES).is_some_and(|next| next.endpoints > 0);
+    if has_more || room <= 0 {
+        let what = "Further endpoints are not checked here".to_owned();
         needs.push(Need {
-            tone: Tone::Sometime,
-            what: "Further endpoints are not checked here".to_owned(),
-            text: format!("Only those of {SITES} sites are."),
-            time: None,
-            path: hooks,
-            action: "All webhooks",
+            text: format!("Only {ENDPOINTS} endpoints of {SITES} sites are."),
+            ..Need::new(Tone::Sometime, what, hooks, "All webhooks")
         });
     }
     Ok(())
@@ -69,60 +67,43 @@ fn fails(endpoint: &Endpoint) -> bool {
 }
 
 fn need(endpoint: &Endpoint, path: String) -> Need {
-    let url = cut(&endpoint.settings.url);
-    let (what, text, time) = match (endpoint.disabled_at, endpoint.waiting) {
-        (Some(at), _) => {
-            let reason = cut(endpoint.disabled_reason.as_deref().unwrap_or_default());
-            (
-                format!("{url} was disabled"),
-                format!("“{reason}”,"),
-                Some(at),
-            )
-        }
-        (None, waiting) => {
-            let text = match waiting {
-                1 => "1 delivery waits. The first failure was".to_owned(),
-                waiting => format!(
-                    "{} deliveries wait. The first failure was",
-                    grouped(waiting)
-                ),
-            };
-            (format!("{url} fails"), text, endpoint.health.failing_since)
-        }
+    let what = |after| What {
+        name: cut(&endpoint.settings.url),
+        after,
+        ..What::default()
     };
+    if let Some(at) = endpoint.disabled_at {
+        return Need {
+            quote: endpoint.disabled_reason.as_deref().map(cut),
+            text: "Nothing is sent to it since".to_owned(),
+            time: Some(at.into()),
+            ..Need::new(Tone::Pressing, what(" was disabled"), path, "Look")
+        };
+    }
     Need {
-        tone: Tone::Pressing,
-        what,
-        text,
-        time: time.map(Into::into),
-        path,
-        action: "Look",
+        text: match endpoint.waiting {
+            1 => "1 delivery waits. The first failure was".to_owned(),
+            waiting => format!(
+                "{} deliveries wait. The first failure was",
+                grouped(waiting)
+            ),
+        },
+        time: endpoint.health.failing_since.map(Into::into),
+        ..Need::new(Tone::Pressing, what(" fails"), path, "Look")
     }
 }
 
 /// Deliveries of the span of time whose attempts all failed.
 pub(super) fn given_up(found: &Found<'_>, needs: &mut Vec<Need>) {
-    let given_up = found.course.total.exhausted;
-    if given_up == 0 {
-        return;
-    }
-    let site = found.site.map(|site| format!("&site={site}"));
+    let what = match found.course.total.exhausted {
+        0 => return,
+        1 => "1 webhook was given up".to_owned(),
+        given_up => format!("{} webhooks were given up", grouped(given_up)),
+    };
+    let span = found.course.window.span.name();
+    let path = found.filtered("deliveries?status=exhausted");
     needs.push(Need {
-        tone: Tone::Pressing,
-        what: match given_up {
-            1 => "1 webhook was given up".to_owned(),
-            given_up => format!("{} webhooks were given up", grouped(given_up)),
-        },
-        text: format!(
-            "All attempts failed, in the last {}.",
-            found.course.window.span.name()
-        ),
-        time: None,
-        path: format!(
-            "{}?status=exhausted{}",
-            found.at.path("deliveries"),
-            site.unwrap_or_default()
-        ),
-        action: "Look",
+        text: format!("All attempts failed, in the last {span}."),
+        ..Need::new(Tone::Pressing, what, path, "Look")
     });
 }

@@ -24,7 +24,11 @@ pub(super) async fn used(found: &Found<'_>, needs: &mut Vec<Need>) -> Result<(),
         Ok(periods) => periods,
         // A team without a subscription has none.
         Err(Refused::NotFound(_)) => {
-            needs.push(need(found, Tone::Pressing, "Your team has no subscription"));
+            let what = "Your team has no subscription".to_owned();
+            needs.push(Need {
+                text: "Submissions are refused.".to_owned(),
+                ..need(found, Tone::Pressing, what)
+            });
             return Ok(());
         }
         Err(other) => return Err(other),
@@ -50,19 +54,12 @@ pub(super) async fn used(found: &Found<'_>, needs: &mut Vec<Need>) -> Result<(),
         needs.push(Need {
             text,
             time: Some(period.end.into()),
-            ..need(found, tone, &what)
+            ..need(found, tone, what)
         });
     }
     Ok(())
 }
 
-fn need(found: &Found<'_>, tone: Tone, what: &str) -> Need {
-    Need {
-        tone,
-        what: what.to_owned(),
-        text: "Submissions are refused.".to_owned(),
-        time: None,
-        path: found.at.path("usage"),
-        action: "Usage and plan",
-    }
+fn need(found: &Found<'_>, tone: Tone, what: String) -> Need {
+    Need::new(tone, what, found.at.path("usage"), "Usage and plan")
 }

@@ -27,8 +27,12 @@ async fn each_need_is_told_to_those_who_can_do_something_about_it(pool: PgPool) 
     let calm = admin.get(&path(&stage, "")).await.text;
     assert!(calm.contains(QUIET), "{calm}");
 
-    let add = "insert into webhook_endpoints (id, site_id, url, events, failing_since)
-        values ($1, $2, $3, '{media.moderated}', now() - interval '3 hours')";
+    let add = "
+        with p as (
+            insert into webhook_endpoints (id, site_id, url, events) values ($1, $2, $3, '{media.moderated}')
+            returning id
+        )
+        insert into webhook_endpoint_states (endpoint_id, failing_since) select id, now() - interval '3 hours' from p";
     sqlx::query(add)
         .bind(endpoint)
         .bind(forum.as_uuid())
@@ -59,12 +63,12 @@ async fn each_need_is_told_to_those_who_can_do_something_about_it(pool: PgPool) 
     }
 
     let told = admin.get(&path(&stage, "")).await.text;
-    let fails = format!("<b dir=\"auto\">https://shop.example/{ESCAPED} fails</b>");
-    let draft = format!("<b dir=\"auto\">The draft of “{ESCAPED}” is not published</b>");
+    let fails = format!("<b><bdi>https://shop.example/{ESCAPED}</bdi> fails</b>");
+    let draft = format!("<b>The draft of <bdi>{ESCAPED}</bdi> is not published</b>");
     let hook = format!("href=\"/t/{team}/webhooks/{endpoint}\">Look<");
     let given_up = format!("href=\"/t/{team}/deliveries?status=exhausted\"");
     let review = format!("href=\"/t/{team}/items?status=pending_review\"");
-    let usage = "<b dir=\"auto\">85 % of your plan&#39;s submissions are used</b>";
+    let usage = "<b>85 % of your plan&#39;s submissions are used</b>";
     for part in [
         &fails,
         &draft,
@@ -101,8 +105,7 @@ async fn each_need_is_told_to_those_who_can_do_something_about_it(pool: PgPool) 
     assert!(!viewer.get(&path(&stage, "")).await.text.contains(&review));
 
     // Of one site, the links keep the site. An endpoint that was disabled for its failures is told for a week.
-    let disable =
-        "update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where id = $1";
+    let disable = "update webhook_endpoints set disabled_at = now(), disabled_reason = '<i>gone' where id = $1";
     change(&pool, disable, endpoint).await;
     let one = admin
         .get(&path(&stage, &format!("?site={forum}")))
@@ -113,9 +116,10 @@ async fn each_need_is_told_to_those_who_can_do_something_about_it(pool: PgPool) 
         "{one}"
     );
     assert!(
-        one.contains(&format!("{ESCAPED} was disabled</b>")),
+        one.contains(&format!("{ESCAPED}</bdi> was disabled</b>")),
         "{one}"
     );
+    assert!(one.contains("“<bdi>&#60;i&#62;gone</bdi>”"), "{one}");
     let week = "update webhook_endpoints set disabled_at = now() - interval '8 days' where id = $1";
     change(&pool, week, endpoint).await;
     let later = admin.get(&path(&stage, "")).await.text;
@@ -127,15 +131,32 @@ async fn many_needs_of_a_kind_are_counted_and_long_texts_cut(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let forum = site(&stage, "Forum").await;
     counted(&pool, stage.team.as_uuid(), 2, 1, 0).await;
-    let add = "insert into webhook_endpoints (id, site_id, url, events, failing_since)
-        select gen_random_uuid(), $1, 'https://shop.example/' || n || repeat('x', 1900), '{media.moderated}', now()
-        from generate_series(1, 10) n";
+    let add = "
+        with p as (
+            insert into webhook_endpoints (id, site_id, url, events)
+            select gen_random_uuid(), $1, 'https://shop.example/' || n || repeat('x', 1900), '{media.moderated}'
+            from generate_series(1, 10) n
+            returning id
+        )
+        insert into webhook_endpoint_states (endpoint_id, failing_since) select id, now() from p";
     change(&pool, add, forum.as_uuid()).await;
     let mut admin = stage.person("admin@market.example", Role::Admin).await;
     let told = admin.get(&path(&stage, "")).await.text;
     assert!(told.contains("7 more endpoints fail"), "{told}");
-    assert_eq!(told.matches("… fails</b>").count(), 3, "{told}");
+    assert_eq!(told.matches("…</bdi> fails</b>").count(), 3, "{told}");
     assert!(!told.contains(&"x".repeat(100)), "{told}");
+
+    assert!(!told.contains("not checked here"), "{told}");
+    let more = add
+        .replace("https://shop", "https://more")
+        .replace("10) n", "60) n");
+    change(&pool, &more, forum.as_uuid()).await;
+    let told = admin.get(&path(&stage, "")).await.text;
+    assert!(told.contains("57 more endpoints fail"), "{told}");
+    assert!(
+        told.contains("Further endpoints are not checked here"),
+        "{told}"
+    );
 
     let gone = "delete from subscriptions where team_id = $1";
     change(&pool, gone, stage.team.as_uuid()).await;
