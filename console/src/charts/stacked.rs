@@ -17,6 +17,8 @@ pub(crate) struct Layer {
 pub(crate) struct Stacked {
     pub(crate) width: usize,
     pub(crate) height: u32,
+    /// The width of a step.
+    pub(crate) step: usize,
     pub(crate) bars: Vec<Bar>,
     /// The lines of the axis, from its highest step down.
     pub(crate) lines: Vec<Line>,
@@ -67,6 +69,7 @@ impl Stacked {
         Self {
             width: (count * STEP).max(STEP),
             height: HEIGHT,
+            step: STEP,
             bars,
             lines: axis
                 .steps()

@@ -101,5 +101,8 @@ fn failures(total: &Figures) -> String {
 }
 
 fn since(course: &Course, change: &str) -> String {
-    format!("{change} on the {} before", course.window.span.short_name())
+    format!(
+        "{change} from the {} before",
+        course.window.span.short_name()
+    )
 }

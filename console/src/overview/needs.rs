@@ -146,9 +146,9 @@ impl Found<'_> {
         let edited: Vec<_> = self.groups.iter().filter(|group| group.edited).collect();
         for group in edited.iter().take(NAMED) {
             let what = What {
-                before: "The draft of ".to_owned(),
+                before: "The draft of “".to_owned(),
                 name: cut(&group.name),
-                after: " is not published",
+                after: "” is not published",
             };
             let path = format!("{}/{}", self.at.path("rules"), group.id);
             needs.push(Need {

@@ -47,12 +47,12 @@ impl Span {
         }
     }
 
-    /// What people read of a step.
-    pub(super) const fn step_name(self) -> &'static str {
+    /// What people read of a step, if it is not a whole day.
+    pub(super) const fn step_name(self) -> Option<&'static str> {
         match self {
-            Self::Day => "hour",
-            Self::Week => "six hours",
-            Self::Month => "day",
+            Self::Day => Some("hour"),
+            Self::Week => Some("six hours"),
+            Self::Month => None,
         }
     }
 

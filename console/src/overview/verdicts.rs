@@ -77,7 +77,7 @@ fn sentence(course: &Course, peak: Option<(String, i64)>) -> String {
         return format!("No verdicts in the last {}.", span.name());
     };
     format!(
-        "{} in the last {}: {} approved, {} rejected, {} to review. Most were in the {} from {start}: {}.",
+        "{} in the last {}: {} approved, {} rejected, {} to review. Most were {}: {}.",
         match all.sum() {
             1 => "1 verdict".to_owned(),
             sum => format!("{} verdicts", grouped(sum)),
@@ -86,7 +86,10 @@ fn sentence(course: &Course, peak: Option<(String, i64)>) -> String {
         grouped(all.0.approved),
         grouped(all.0.rejected),
         grouped(all.0.pending_review),
-        span.step_name(),
+        match span.step_name() {
+            Some(step) => format!("in the {step} from {start}"),
+            None => format!("on {start}"),
+        },
         grouped(most),
     )
 }

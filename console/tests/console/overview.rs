@@ -90,11 +90,11 @@ async fn the_figures_of_a_span_are_shown_and_compared_with_the_one_before(pool: 
     assert_eq!(day.status, StatusCode::OK, "{}", day.text);
     for part in [
         "<h2>Items</h2><p class=\"figure\">1,200</p>",
-        "<p class=\"quiet\">+20 % on the day before</p>",
+        "<p class=\"quiet\">+20 % from the day before</p>",
         "<p class=\"figure\">40</p><p class=\"quiet\">3.2 % of all verdicts</p>",
         "<p class=\"figure\">0</p><p class=\"quiet\">now; 50 sent to review</p>",
         "<p class=\"figure\">99.98 %</p><p class=\"quiet\">7 attempts failed, 2 given up</p>",
-        "<p class=\"quiet\">−0.02 points on the day before</p>",
+        "<p class=\"quiet\">−0.02 points from the day before</p>",
         "aria-label=\"1,240 verdicts in the last 24 hours: 1,030 approved, 160 rejected, 50 to review.",
         "data-label=\"Approved\">1,030</td>",
         "Complete until <time",
@@ -105,6 +105,9 @@ async fn the_figures_of_a_span_are_shown_and_compared_with_the_one_before(pool: 
     assert_eq!(day.text.matches("<th scope=\"row\">").count(), 24);
     // One bar of three layers, drawn by attributes.
     assert_eq!(day.text.matches("width=\"16\"").count(), 3, "{}", day.text);
+    let told = ": 1,030 approved, 160 rejected, 50 to review</title>";
+    assert!(day.text.contains(told), "{}", day.text);
+    assert_eq!(day.text.matches("<title>").count(), 1 + 24);
     assert!(!day.text.contains("style="), "{}", day.text);
 
     for (span, rows, name) in [("7d", 28, "7 days"), ("30d", 30, "30 days")] {
@@ -113,6 +116,8 @@ async fn the_figures_of_a_span_are_shown_and_compared_with_the_one_before(pool: 
         let chosen = format!("<option value=\"{span}\" selected>{name}</option>");
         assert!(long.text.contains(&chosen), "{}", long.text);
         assert_eq!(long.text.matches("<th scope=\"row\">").count(), rows);
+        let peak = long.text.contains("Most were in the six hours from");
+        assert_eq!(peak, span == "7d", "{}", long.text);
         assert!(!long.text.contains("before</p>"), "nothing to compare with");
     }
     let unknown = viewer.get(&path(&stage, "?span=%22%3E%3Cb%3E")).await;

@@ -64,7 +64,7 @@ async fn each_need_is_told_to_those_who_can_do_something_about_it(pool: PgPool) 
 
     let told = admin.get(&path(&stage, "")).await.text;
     let fails = format!("<b><bdi>https://shop.example/{ESCAPED}</bdi> fails</b>");
-    let draft = format!("<b>The draft of <bdi>{ESCAPED}</bdi> is not published</b>");
+    let draft = format!("<b>The draft of “<bdi>{ESCAPED}</bdi>” is not published</b>");
     let hook = format!("href=\"/t/{team}/webhooks/{endpoint}\">Look<");
     let given_up = format!("href=\"/t/{team}/deliveries?status=exhausted\"");
     let review = format!("href=\"/t/{team}/items?status=pending_review\"");
@@ -157,6 +157,20 @@ async fn many_needs_of_a_kind_are_counted_and_long_texts_cut(pool: PgPool) {
         told.contains("Further endpoints are not checked here"),
         "{told}"
     );
+
+    let waits = "
+        with m as (
+            insert into media (id, team_id, site_id, status, content_type, body, group_versions, verdict, created_at)
+            select gen_random_uuid(), team_id, id, 'pending_review', 'text', 'x', '{}', 1, now() - interval '5 hours'
+            from sites, generate_series(1, 201) n where id = $1
+            returning id, team_id, site_id
+        )
+        insert into reviews (media_id, team_id, site_id) select id, team_id, site_id from m";
+    change(&pool, waits, forum.as_uuid()).await;
+    let told = admin.get(&path(&stage, "")).await.text;
+    assert!(told.contains("<p class=\"figure\">200+</p>"), "{told}");
+    assert!(told.contains("200+ items wait for a person"), "{told}");
+    assert!(told.contains("At least one was accepted"), "{told}");
 
     let gone = "delete from subscriptions where team_id = $1";
     change(&pool, gone, stage.team.as_uuid()).await;
