@@ -39,6 +39,7 @@ const SHEET: &str = concat!(
     include_str!("../assets/styles/tables.css"),
     include_str!("../assets/styles/charts.css"),
     include_str!("../assets/styles/webhooks.css"),
+    include_str!("../assets/styles/overview.css"),
     include_str!("../assets/styles/door.css"),
     include_str!("../assets/styles/sites.css"),
     include_str!("../assets/styles/people.css"),

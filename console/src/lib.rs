@@ -7,6 +7,7 @@
 mod account;
 mod assets;
 mod audit;
+mod charts;
 mod cookie;
 mod door;
 mod form;
@@ -14,6 +15,7 @@ mod hash_lists;
 mod items;
 mod number;
 mod origin;
+mod overview;
 mod page;
 mod people;
 mod plans;

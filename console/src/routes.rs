@@ -2,22 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use domain::scope::Scope::{
-    AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead,
-    PeopleRead, PeopleWrite, PlansRead, PlansWrite, RulesRead, RulesWrite, SitesRead, SitesWrite,
-    SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite,
-    UsageRead, WebhooksRead, WebhooksWrite,
-};
+use domain::scope::Scope::{AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, RulesRead, RulesWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite};
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, door, hash_lists, items, people, plans,
     router::{
         Needs::{self, Nothing, Scope, Session},
         Screen, get, post,
     },
-    rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
+    account, assets, audit, door, hash_lists, items, overview, people, plans, rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -151,6 +145,8 @@ fn content() -> Vec<Screen> {
         get("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::show),
         post("/t/{team}/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::change),
         post("/t/{team}/hash-lists/{list}/delete", Scope(HashListsWrite), hash_lists::settings::delete),
+
+        get("/t/{team}/overview", Scope(MediaRead), overview::show),
     ]
 }
 

@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use domain::{id::SiteId, scope::Scope, statistics::Interval};
-use store::statistics::{self, Report, Subject};
+use store::statistics::{self, Subject};
+pub use store::statistics::{Bucket, Figures, Outcomes, Report, RuleMatches};
 
 use crate::{Caller, Management, Refused, sites};
 

@@ -37,6 +37,8 @@ impl At {
         match self {
             Self::Team(team) => Some(team),
             Self::Instance | Self::Own => None,
+            Self::Team(_) => self.path("overview"),
+            Self::Instance | Self::Own => Self::Own.path(""),
         }
     }
 
@@ -89,6 +91,7 @@ const TEAM: &[Place] = &[
     place("Rules", "rules", "rules", Scope::RulesRead),
     place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
     place("Webhooks", "webhooks", "hooks", Scope::WebhooksRead),
+    place("Overview", "overview", "overview", Scope::MediaRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),

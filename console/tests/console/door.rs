@@ -25,9 +25,9 @@ async fn an_invited_viewer_joins_with_a_name_and_a_password(pool: PgPool) {
     let form = format!("name=Ada+Lindqvist&password={}", PASSWORD.replace(' ', "+"));
     assert_eq!(browser.post(&link, &form).await.leads_to(), "/");
     let start = browser.get("/").await;
-    let sites = browser.get(start.leads_to()).await;
-    assert_eq!(sites.status, StatusCode::OK);
-    assert!(sites.text.contains("Ada Lindqvist") && sites.text.contains("Marktplatz"));
+    let home = browser.get(start.leads_to()).await;
+    assert_eq!(home.status, StatusCode::OK);
+    assert!(home.text.contains("Ada Lindqvist") && home.text.contains("Marktplatz"));
     assert_eq!(
         browser.get(&link).await.status,
         StatusCode::NOT_FOUND,

@@ -11,6 +11,7 @@ mod items;
 mod matrix;
 mod operators;
 mod people;
+mod overview;
 mod protection;
 mod rules;
 mod seed;

@@ -1,0 +1,195 @@
+//! The overview of a team: figures, verdicts over time, the rules that decided most, and what waits for somebody.
+
+mod course;
+mod figures;
+mod first_steps;
+mod needs;
+mod share;
+mod span;
+mod top_rules;
+mod verdicts;
+mod waiting;
+
+use std::sync::Arc;
+
+use askama::Template;
+use chrono::Utc;
+use domain::{id::SiteId, statistics::Interval};
+use management::{
+    Caller, Refused, media, rule_groups,
+    sites::{self, ManagedSite, Page},
+    statistics,
+};
+
+use self::{
+    course::Course,
+    figures::{Tile, tiles},
+    first_steps::{Step, first_steps},
+    needs::{Found, Need},
+    span::{Span, Window},
+    top_rules::{TopRule, top_rules},
+    verdicts::Verdicts,
+    waiting::Waiting,
+};
+use crate::{
+    page::{self, At, Frame},
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+/// Sites to choose from, the oldest ones.
+const SITES: i64 = 100;
+
+/// Rule groups that are known by name.
+const GROUPS: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Overview {
+    frame: Frame,
+    spans: Vec<Choice>,
+    sites: Vec<Choice>,
+    /// The name of the site that was chosen.
+    site: Option<String>,
+    has_more_sites: bool,
+    needs: Vec<Need>,
+    /// None before the first item of the team.
+    shown: Option<Shown>,
+    steps: [Step; 3],
+}
+
+/// The figures.
+struct Shown {
+    span: Span,
+    tiles: [Tile; 4],
+    verdicts: Verdicts,
+    rules: Vec<TopRule>,
+    counted_until: Moment,
+    has_history: bool,
+}
+
+/// A choice of a field.
+struct Choice {
+    value: String,
+    name: String,
+    is_chosen: bool,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let at = At::Team(team);
+    let caller = visit.caller(Some(team))?;
+    let management = &visit.management;
+    let frame = Frame::of(&visit, at, "overview").await?;
+    let (sites, chosen) = sites(&visit, &caller).await?;
+    let site = chosen.as_ref().map(|site| site.id);
+    let window = Span::named(visit.query.get("span")).window(Utc::now());
+    let now = figures(&visit, &caller, site, window).await?;
+    let before = figures(&visit, &caller, site, window.before()).await?;
+    let course = Course::new(window, &now, &before);
+    let waiting = Waiting::of(management, &caller, site).await?;
+    let first = Page {
+        after: None,
+        limit: GROUPS,
+    };
+    let groups = rule_groups::list(management, &caller, first).await?;
+    let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
+    let mut ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
+    ids.extend(site.filter(|site| !ids.contains(site)));
+    let counts = sites::counts(management, &caller, &ids).await?;
+    let found = Found {
+        visit: &visit,
+        caller: &caller,
+        frame: &frame,
+        at,
+        site,
+        counts: &counts,
+        groups: &groups,
+        waiting: &waiting,
+        course: &course,
+    };
+    let needs = found.needs().await?;
+    let is_new = site.is_none() && course.is_empty() && {
+        let any = media::list(management, &caller, &media::Filter::default(), None, 1).await?;
+        any.media.is_empty()
+    };
+    let shown = Shown {
+        span: window.span,
+        tiles: tiles(&course, &waiting),
+        verdicts: Verdicts::of(&course),
+        rules: top_rules(at, &now.report, &groups, has_all),
+        counted_until: now.report.counted_until.into(),
+        has_history: now.report.has_history,
+    };
+    Ok(page::shown(&Overview {
+        steps: first_steps(&frame, at, &sites, &counts),
+        frame,
+        spans: Span::ALL.map(|span| span_choice(span, window.span)).into(),
+        has_more_sites: i64::try_from(sites.len()).is_ok_and(|count| count == SITES),
+        sites: site_choices(&sites, chosen.as_ref()),
+        site: chosen.map(|site| site.settings.name),
+        needs,
+        shown: (!is_new).then_some(shown),
+    }))
+}
+
+/// The first sites of the team, and the one that the address names.
+async fn sites(
+    visit: &Visit,
+    caller: &Caller,
+) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), Trouble> {
+    let first = Page {
+        after: None,
+        limit: SITES,
+    };
+    let sites = sites::list(&visit.management, caller, first).await?;
+    if !visit.query.has("site") {
+        return Ok((sites, None));
+    }
+    let id: SiteId = visit
+        .query
+        .get("site")
+        .parse()
+        .map_err(|_| Trouble::NoSuchPage)?;
+    let chosen = sites::get(&visit.management, caller, id).await?;
+    Ok((sites, Some(chosen)))
+}
+
+/// The figures of a window, by hour.
+async fn figures(
+    visit: &Visit,
+    caller: &Caller,
+    site: Option<SiteId>,
+    window: Window,
+) -> Result<statistics::Answer, Refused> {
+    let query = statistics::Query {
+        site,
+        from: Some(window.from),
+        to: Some(window.to),
+        interval: Interval::Hour,
+    };
+    statistics::get(&visit.management, caller, query).await
+}
+
+fn span_choice(span: Span, chosen: Span) -> Choice {
+    Choice {
+        value: span.value().to_owned(),
+        name: span.name().to_owned(),
+        is_chosen: span == chosen,
+    }
+}
+
+/// The sites to choose from; the chosen one is among them.
+fn site_choices(sites: &[ManagedSite], chosen: Option<&ManagedSite>) -> Vec<Choice> {
+    let is_missing = |one: &&ManagedSite| !sites.iter().any(|site| site.id == one.id);
+    let sites = sites.iter().chain(chosen.filter(is_missing));
+    sites
+        .map(|site| Choice {
+            value: site.id.to_string(),
+            name: site.settings.name.clone(),
+            is_chosen: chosen.is_some_and(|chosen| chosen.id == site.id),
+        })
+        .collect()
+}
