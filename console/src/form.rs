@@ -52,6 +52,12 @@ impl Form {
             .map_or("", |(_, value)| value)
     }
 
+    /// The texts of a field that was sent several times, such as boxes to tick.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let fields = self.0.iter().filter(move |(known, _)| known == name);
+        fields.map(|(_, value)| value.as_str())
+    }
+
     /// Whether the field was sent and is not empty.
     pub(crate) fn has(&self, name: &str) -> bool {
         !self.get(name).is_empty()

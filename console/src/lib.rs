@@ -7,13 +7,16 @@
 mod account;
 mod assets;
 mod cookie;
+mod dead_jobs;
 mod door;
 mod form;
 mod number;
 mod page;
 mod problems;
 mod protection;
+mod providers;
 mod qr;
+mod queues;
 mod router;
 mod routes;
 mod sites;

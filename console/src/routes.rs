@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
-    KeysRead, KeysWrite, SitesRead, SitesWrite, UsageRead, WebhooksRead, WebhooksWrite,
+    KeysRead, KeysWrite, QueuesRead, QueuesWrite, SitesRead, SitesWrite, UsageRead, WebhooksRead,
+    WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, door,
+    account, assets, dead_jobs, door, providers, queues,
     router::{Needs, Screen, get, post},
     sites, start, usage,
 };
@@ -83,5 +84,24 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::rotate),
 
         get("/t/{team}/usage", Scope(UsageRead), usage::show),
+
+        get("/instance/queues", Scope(QueuesRead), queues::list),
+        get("/instance/queues/{queue}", Scope(QueuesRead), queues::queue::show),
+        get("/instance/queues/{queue}/find", Scope(QueuesRead), queues::queue::find),
+        post("/instance/queues/{queue}/pause", Scope(QueuesWrite), queues::change::pause),
+        post("/instance/queues/{queue}/resume", Scope(QueuesWrite), queues::change::resume),
+        get("/instance/queues/{queue}/groups/{group}", Scope(QueuesRead), queues::part::show),
+        post("/instance/queues/{queue}/groups/{group}/pause", Scope(QueuesWrite), queues::change::pause),
+        post("/instance/queues/{queue}/groups/{group}/resume", Scope(QueuesWrite), queues::change::resume),
+        post("/instance/queues/{queue}/groups/{group}/cap", Scope(QueuesWrite), queues::change::cap),
+        post("/instance/queues/{queue}/groups/{group}/uncap", Scope(QueuesWrite), queues::change::uncap),
+        get("/instance/queues/{queue}/lanes/{lane}", Scope(QueuesRead), queues::part::show),
+        post("/instance/queues/{queue}/lanes/{lane}/pause", Scope(QueuesWrite), queues::change::pause),
+        post("/instance/queues/{queue}/lanes/{lane}/resume", Scope(QueuesWrite), queues::change::resume),
+        post("/instance/queues/{queue}/lanes/{lane}/cap", Scope(QueuesWrite), queues::change::cap),
+        post("/instance/queues/{queue}/lanes/{lane}/uncap", Scope(QueuesWrite), queues::change::uncap),
+        get("/instance/dead-jobs", Scope(QueuesRead), dead_jobs::list),
+        post("/instance/dead-jobs/replay", Scope(QueuesWrite), dead_jobs::replay::step),
+        get("/instance/providers", Scope(SitesRead), providers::show),
     ]
 }

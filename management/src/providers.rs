@@ -1,8 +1,8 @@
 //! The providers that sites can choose from: list.
 
 use domain::scope::Scope;
-pub use store::provider::KnownProvider;
-use store::provider::{self, Condition, Recent};
+use store::provider;
+pub use store::provider::{Condition, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
 

@@ -13,6 +13,12 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "group-attached" => "The rule group was attached. It judges what is submitted from now on.",
         "group-detached" => "The rule group was detached.",
         "key-disabled" => "The key was disabled. It does not work any more.",
+        "jobs-paused" => "Paused: no more of these jobs start. Running jobs go on.",
+        "jobs-resumed" => {
+            "Resumed: these jobs start again, as far as nothing else holds them back."
+        }
+        "jobs-capped" => "The cap was set. It holds over all worker processes.",
+        "jobs-uncapped" => "The cap was removed. The default of the queue applies.",
         _ => return None,
     })
 }

@@ -73,4 +73,7 @@ const TEAM: &[Place] = &[
 
 #[rustfmt::skip]
 const INSTANCE: &[Place] = &[
+    place("Queues", "queues", "overview", Scope::QueuesRead),
+    place("Dead jobs", "dead-jobs", "items", Scope::QueuesRead),
+    place("Providers", "providers", "hooks", Scope::SitesRead),
 ];

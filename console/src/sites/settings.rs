@@ -134,7 +134,11 @@ pub(super) async fn page(
     }
     let known = providers::list(management, &caller).await?;
     let values = typed.unwrap_or_else(|| Values::of_settings(settings));
-    let mut names: Vec<String> = known.into_iter().map(|provider| provider.name).collect();
+    let mut names: Vec<String> = known
+        .providers
+        .into_iter()
+        .map(|provider| provider.name)
+        .collect();
     for chosen in &values.providers {
         if !names.contains(chosen) {
             names.push(chosen.clone());
