@@ -8,7 +8,7 @@ use poem::http::StatusCode;
 
 use super::{
     frame, part,
-    place::{Part, Place},
+    place::{Change, Part, Place},
     queue,
 };
 use crate::{page, problems::Problems, router::Answer, visit::Visit};
@@ -26,18 +26,18 @@ pub(super) struct Typed {
 
 pub(crate) async fn pause(visit: Arc<Visit>) -> Answer {
     match minutes(visit.form.get("minutes").trim()) {
-        Ok(pause) => change(&visit, Some(pause), None, "jobs-paused").await,
+        Ok(pause) => change(&visit, Change::Pause(pause), "jobs-paused").await,
         Err(refused) => again(&visit, refused).await,
     }
 }
 
 pub(crate) async fn resume(visit: Arc<Visit>) -> Answer {
-    change(&visit, Some(Pause::End), None, "jobs-resumed").await
+    change(&visit, Change::Pause(Pause::End), "jobs-resumed").await
 }
 
 pub(crate) async fn cap(visit: Arc<Visit>) -> Answer {
     match whole(visit.form.get("cap").trim(), i32::MAX.unsigned_abs()) {
-        Some(cap) => change(&visit, None, Some(Some(cap)), "jobs-capped").await,
+        Some(cap) => change(&visit, Change::Cap(Some(cap)), "jobs-capped").await,
         None => {
             let message = "must be a whole number from 1 to 2,147,483,647";
             again(&visit, Refused::field("cap", message)).await
@@ -46,18 +46,13 @@ pub(crate) async fn cap(visit: Arc<Visit>) -> Answer {
 }
 
 pub(crate) async fn uncap(visit: Arc<Visit>) -> Answer {
-    change(&visit, None, Some(None), "jobs-uncapped").await
+    change(&visit, Change::Cap(None), "jobs-uncapped").await
 }
 
-async fn change(
-    visit: &Visit,
-    pause: Option<Pause>,
-    cap: Option<Option<u32>>,
-    done: &str,
-) -> Answer {
+async fn change(visit: &Visit, change: Change, done: &str) -> Answer {
     frame(visit, Scope::QueuesWrite).await?;
     let place = Place::of(visit)?;
-    place.change(visit, pause, cap).await?;
+    place.change(visit, change).await?;
     Ok(page::see_other(format!("{}?done={done}", place.path())))
 }
 

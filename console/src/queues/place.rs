@@ -15,6 +15,13 @@ pub(super) struct Place {
     pub(super) part: Part,
 }
 
+/// What happens to it.
+pub(super) enum Change {
+    Pause(Pause),
+    /// None restores the default.
+    Cap(Option<u32>),
+}
+
 /// Which part.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
@@ -68,12 +75,11 @@ impl Place {
     }
 
     /// Changes its pause or its cap.
-    pub(super) async fn change(
-        &self,
-        visit: &Visit,
-        pause: Option<Pause>,
-        cap: Option<Option<u32>>,
-    ) -> Result<(), Refused> {
+    pub(super) async fn change(&self, visit: &Visit, change: Change) -> Result<(), Refused> {
+        let (pause, cap) = match change {
+            Change::Pause(pause) => (Some(pause), None),
+            Change::Cap(cap) => (None, Some(cap)),
+        };
         let management = &visit.management;
         let caller = visit.caller(None)?;
         let (queue, pause) = (&self.queue, || Ok(pause));

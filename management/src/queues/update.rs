@@ -166,6 +166,7 @@ impl Work {
         })
     }
 
+    #[expect(clippy::option_option, reason = "no change and no cap are two things")]
     async fn apply(
         &mut self,
         pause: Option<Pause>,
