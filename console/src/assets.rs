@@ -40,6 +40,7 @@ const SHEET: &str = concat!(
     include_str!("../assets/styles/charts.css"),
     include_str!("../assets/styles/door.css"),
     include_str!("../assets/styles/sites.css"),
+    include_str!("../assets/styles/dead-jobs.css"),
     include_str!("../assets/styles/narrow.css"),
 );
 

@@ -1,4 +1,4 @@
-//! The providers that workers are configured with, for operators: how it stands with each.
+//! The providers that workers are configured with, for operators: the state of each.
 
 use std::sync::Arc;
 

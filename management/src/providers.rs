@@ -6,7 +6,7 @@ pub use store::provider::{Condition, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
 
-/// The providers, and for operators how it stands with them.
+/// The providers, and for operators the state of each.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The providers that workers are configured with, in the operator's order.
@@ -15,7 +15,7 @@ pub struct Survey {
     pub health: Option<Health>,
 }
 
-/// How it stands with the providers, as far as it is stored.
+/// The state of the providers, as far as it is stored.
 #[derive(Clone, Debug)]
 pub struct Health {
     /// The states of their credentials.

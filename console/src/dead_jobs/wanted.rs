@@ -103,7 +103,7 @@ impl Wanted {
                     (Some(at), "since") => conditions.since = Some(at),
                     (Some(at), _) => conditions.until = Some(at),
                     (None, _) => {
-                        wrong(field, "must be a date and a time, such as 2026-03-31T12:00")
+                        wrong(field, "must be a date and a time, such as 2026-03-31T12:00");
                     }
                 },
             }

@@ -36,12 +36,12 @@ pub(crate) async fn resume(visit: Arc<Visit>) -> Answer {
 }
 
 pub(crate) async fn cap(visit: Arc<Visit>) -> Answer {
-    match whole(visit.form.get("cap").trim(), i32::MAX.unsigned_abs()) {
-        Some(cap) => change(&visit, Change::Cap(Some(cap)), "jobs-capped").await,
-        None => {
-            let message = "must be a whole number from 1 to 2,147,483,647";
-            again(&visit, Refused::field("cap", message)).await
-        }
+    let typed = visit.form.get("cap").trim();
+    if let Some(cap) = whole(typed, i32::MAX.unsigned_abs()) {
+        change(&visit, Change::Cap(Some(cap)), "jobs-capped").await
+    } else {
+        let message = "must be a whole number from 1 to 2,147,483,647";
+        again(&visit, Refused::field("cap", message)).await
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 const PATH: &str = "/instance/providers";
 
 #[sqlx::test(migrations = false)]
-async fn it_is_told_how_it_stands_with_each_provider(pool: PgPool) {
+async fn the_state_of_each_provider_is_told(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let mut operator = operator(&stage).await;
     let none = operator.get(PATH).await;
@@ -32,10 +32,10 @@ async fn it_is_told_how_it_stands_with_each_provider(pool: PgPool) {
     for change in [
         "insert into provider_states (credential, provider, failures, openings, open_until, limit_from_bytes, limit_met, limit_until)
          values ('secret-part', 'openai', 6, 2, now() + interval '4 minutes', 4096, 3, now() + interval '1 minute')",
-        r#"insert into analyses (media_id, providers, unchecked)
+        "insert into analyses (media_id, providers, unchecked)
          select gen_random_uuid(), json_build_array(json_build_object(
                     'provider', 'openai', 'elapsed_ms', 250, 'failure', case when i = 1 then 'timeout' end)), '[]'
-         from generate_series(1, 4) i"#,
+         from generate_series(1, 4) i",
     ] {
         sqlx::query(change).execute(&pool).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! How it stands with the providers, for operators.
+//! The state of the providers, for operators.
 
 use chrono::{DateTime, Utc};
 use domain::{breaker::Breaker, throttle::Throttle};
