@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::scope::Scope::{AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, RulesRead, RulesWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite};
+use domain::scope::Scope::{AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead, QueuesWrite, RulesRead, RulesWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite};
 use front::Routes;
 use poem::http::Method;
 
@@ -11,7 +11,7 @@ use crate::{
         Needs::{self, Nothing, Scope, Session},
         Screen, get, post,
     },
-    account, assets, audit, door, hash_lists, items, overview, people, plans, rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
+    account, assets, audit, dead_jobs, door, hash_lists, items, overview, people, plans, providers, queues, rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -254,5 +254,26 @@ fn instance() -> Vec<Screen> {
         post("/instance/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
 
         get("/instance/audit", Scope(AuditRead), audit::list),
+
+        get("/instance/queues", Scope(QueuesRead), queues::list),
+        get("/instance/queues/{queue}", Scope(QueuesRead), queues::queue::show),
+        get("/instance/queues/{queue}/find", Scope(QueuesRead), queues::queue::find),
+        post("/instance/queues/{queue}/pause", Scope(QueuesWrite), queues::change::pause),
+        post("/instance/queues/{queue}/resume", Scope(QueuesWrite), queues::change::resume),
+        get("/instance/queues/{queue}/groups/{group}", Scope(QueuesRead), queues::part::show),
+        post("/instance/queues/{queue}/groups/{group}/pause", Scope(QueuesWrite), queues::change::pause),
+        post("/instance/queues/{queue}/groups/{group}/resume", Scope(QueuesWrite), queues::change::resume),
+        post("/instance/queues/{queue}/groups/{group}/cap", Scope(QueuesWrite), queues::change::cap),
+        post("/instance/queues/{queue}/groups/{group}/uncap", Scope(QueuesWrite), queues::change::uncap),
+        get("/instance/queues/{queue}/lanes/{lane}", Scope(QueuesRead), queues::part::show),
+        post("/instance/queues/{queue}/lanes/{lane}/pause", Scope(QueuesWrite), queues::change::pause),
+        post("/instance/queues/{queue}/lanes/{lane}/resume", Scope(QueuesWrite), queues::change::resume),
+        post("/instance/queues/{queue}/lanes/{lane}/cap", Scope(QueuesWrite), queues::change::cap),
+        post("/instance/queues/{queue}/lanes/{lane}/uncap", Scope(QueuesWrite), queues::change::uncap),
+
+        get("/instance/dead-jobs", Scope(QueuesRead), dead_jobs::list),
+        post("/instance/dead-jobs/replay", Scope(QueuesWrite), dead_jobs::replay::step),
+
+        get("/instance/providers", Scope(SitesRead), providers::show),
     ]
 }

@@ -2,8 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use domain::{audit::Action, scope::Scope};
-use queue::dead::{self, Batch, Buried, Filter, Replay};
+use queue::dead::{self, Batch, Replay};
+pub use queue::{
+    DeathCause, JobId,
+    dead::{Buried, Filter, Group, Place},
+};
 use serde_json::{Map, Value, json};
+pub use store::jobs::subject;
 use store::{Error, jobs, team};
 
 use crate::{Caller, Management, Refused, Session};
@@ -16,7 +21,7 @@ pub struct Summary {
     /// How many match.
     pub matching: u64,
     /// The largest groups.
-    pub groups: Vec<dead::Group>,
+    pub groups: Vec<Group>,
 }
 
 /// Dead jobs, the latest first, at most `limit`.

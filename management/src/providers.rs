@@ -1,12 +1,12 @@
 //! The providers that sites can choose from: list.
 
 use domain::scope::Scope;
-pub use store::provider::KnownProvider;
-use store::provider::{self, Condition, Recent};
+use store::provider;
+pub use store::provider::{Condition, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
 
-/// The providers, and for operators their state.
+/// The providers, and for operators the state of each.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The providers that workers are configured with, in the operator's order.

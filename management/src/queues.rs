@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use domain::scope::Scope;
+pub use queue::{Group, Lane, groups::GroupStats, lanes::LaneStats, workers::Worker};
 use queue::{
-    Group, Lane, QueueName,
-    groups::{self, GroupStats},
-    lanes::{self, LaneStats},
+    QueueName, groups, lanes,
     queues::Restrictions,
     stats::{self, QueueStats},
-    workers::{self, Worker},
+    workers,
 };
 use store::{Error, PgConnection, jobs};
 
@@ -176,6 +175,11 @@ async fn read(management: &Management, caller: &Caller) -> Result<Session, Refus
     let session = management.read(caller, Scope::QueuesRead).await?;
     session.require_operator()?;
     Ok(session)
+}
+
+/// The names of this version's queues. Those of an item's steps come first, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    jobs::ALL.into_iter().map(QueueName::as_str)
 }
 
 /// The queue of this version with this name.

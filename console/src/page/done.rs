@@ -67,6 +67,12 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "shadow-ended" => "The shadow has ended. What it said is kept.",
         "backtest-started" => "The backtest is running. You can leave this page and come back.",
         "backtest-cancelled" => "The backtest was cancelled. Its findings so far are kept.",
+        "jobs-paused" => "Paused: no more of these jobs start. Running jobs go on.",
+        "jobs-resumed" => {
+            "Resumed: these jobs start again, as far as nothing else holds them back."
+        }
+        "jobs-capped" => "The cap was set. It holds over all worker processes.",
+        "jobs-uncapped" => "The cap was removed. The default of the queue applies.",
         _ => return None,
     })
 }

@@ -105,6 +105,9 @@ const INSTANCE: &[Place] = &[
     place("Plans", "plans", "usage", Scope::PlansRead),
     place("People", "people", "people", Scope::PeopleRead),
     place("Audit log", "audit", "audit", Scope::AuditRead),
+    place("Queues", "queues", "overview", Scope::QueuesRead),
+    place("Dead jobs", "dead-jobs", "items", Scope::QueuesRead),
+    place("Providers", "providers", "hooks", Scope::SitesRead),
 ];
 
 #[cfg(test)]

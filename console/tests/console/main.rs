@@ -4,6 +4,7 @@
 
 mod audit;
 mod browser;
+mod dead_jobs;
 mod door;
 mod first;
 mod hash_lists;
@@ -15,6 +16,8 @@ mod overview;
 mod protection;
 mod rules;
 mod seed;
+mod providers;
+mod queues;
 mod sites;
 mod tokens;
 mod usage;

@@ -13,7 +13,7 @@ use queue::{
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::{Error, team};
+use store::{Error, PgConnection, team};
 use uuid::Uuid;
 
 use super::{QueueState, all, known};
@@ -59,10 +59,12 @@ pub async fn update_queue(
 ) -> Result<Updated<QueueState>, Refused> {
     let mut work = Work::begin(management, caller, name, Part::Whole).await?;
     work.apply(pause()?, None).await?;
-    let mut now = all(work.session.conn()).await?.into_iter();
+    let done = work.finish(management).await?;
+    let mut tx = management.begin().await?;
+    let mut now = all(&mut tx).await?.into_iter();
     let now = now.find(|queue| queue.stats.queue == name);
     let now = now.ok_or(Refused::NotFound(Noun::Queue))?;
-    work.finish(management, now).await
+    done.told(&mut tx, now).await
 }
 
 /// Pauses a group of a queue with all its lanes, ends its pause, or sets how many of its jobs may
@@ -80,10 +82,11 @@ pub async fn update_group(
 ) -> Result<Updated<GroupStats>, Refused> {
     let mut work = Work::begin(management, caller, name, Part::Group(group)).await?;
     work.apply(pause()?, cap).await?;
-    let queue = work.queue;
-    let now = groups::read(work.session.conn(), queue, group).await;
+    let done = work.finish(management).await?;
+    let mut tx = management.begin().await?;
+    let now = groups::read(&mut tx, done.queue, group).await;
     let now = now.map_err(Error::from)?;
-    work.finish(management, now).await
+    done.told(&mut tx, now).await
 }
 
 /// Pauses a lane of a queue, ends its pause, or sets how many of its jobs may run at once
@@ -101,10 +104,35 @@ pub async fn update_lane(
 ) -> Result<Updated<LaneStats>, Refused> {
     let mut work = Work::begin(management, caller, name, Part::Lane(lane)).await?;
     work.apply(pause()?, cap).await?;
-    let queue = work.queue;
-    let now = lanes::read(work.session.conn(), queue, lane).await;
+    let done = work.finish(management).await?;
+    let mut tx = management.begin().await?;
+    let now = lanes::read(&mut tx, done.queue, lane).await;
     let now = now.map_err(Error::from)?;
-    work.finish(management, now).await
+    done.told(&mut tx, now).await
+}
+
+/// A change that was committed, if it changed anything.
+///
+/// Jobs are counted after the commit: a claim that meets a locked group or lane waits for its lock,
+/// and counting can take up to a second.
+struct Done {
+    at: DateTime<Utc>,
+    queue: QueueName,
+    was_paused: bool,
+}
+
+impl Done {
+    async fn told<T>(self, conn: &mut PgConnection, now: T) -> Result<Updated<T>, Refused> {
+        let all = queue::queues::restrictions(conn).await;
+        let mut all = all.map_err(Error::from)?.into_iter();
+        let restrictions = all.find(|found| found.queue == self.queue.as_str());
+        Ok(Updated {
+            at: self.at,
+            was_paused: self.was_paused,
+            restrictions: restrictions.unwrap_or_default(),
+            now,
+        })
+    }
 }
 
 /// The change of one part, in one transaction.
@@ -138,7 +166,7 @@ impl Work {
         })
     }
 
-    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    #[expect(clippy::option_option, reason = "no change and no cap are two things")]
     async fn apply(
         &mut self,
         pause: Option<Pause>,
@@ -177,22 +205,18 @@ impl Work {
     }
 
     /// Records what changed, if anything did, and wakes the workers for what may run now.
-    async fn finish<T>(mut self, management: &Management, now: T) -> Result<Updated<T>, Refused> {
+    async fn finish(mut self, management: &Management) -> Result<Done, Refused> {
         let conn = self.session.conn();
         let after = exceptions::lock(conn, self.queue, self.part).await;
         let after = after.map_err(Error::from)?;
-        let all = queue::queues::restrictions(conn).await;
-        let mut all = all.map_err(Error::from)?.into_iter();
-        let restrictions = all.find(|found| found.queue == self.queue.as_str());
-        let updated = Updated {
+        let finished = Done {
             at: self.at,
+            queue: self.queue,
             was_paused: self.before.is_paused,
-            restrictions: restrictions.unwrap_or_default(),
-            now,
         };
         let Some(mut details) = difference(&Recorded::from(self.before), &Recorded::from(after))
         else {
-            return Ok(updated);
+            return Ok(finished);
         };
         details["queue"] = self.queue.as_str().into();
         let queue = self.queue;
@@ -206,7 +230,7 @@ impl Work {
             Part::Lane(Lane(id)) => self.record("lane_id", id, details).await?,
         }
         management.queue.wake([queue]);
-        Ok(updated)
+        Ok(finished)
     }
 
     /// A part that belongs to a team is its business: the team sees the entry in its audit log.

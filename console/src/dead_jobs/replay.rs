@@ -1,0 +1,156 @@
+//! Replaying dead jobs: those that were chosen, or all that match, a thousand at a time.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::scope::Scope;
+use management::dead_jobs::{self, Filter, JobId, Place};
+
+use super::{
+    cursor::Cursor,
+    frame, page,
+    wanted::{Conditions, Wanted},
+};
+use crate::{
+    number::grouped,
+    page::{Frame, shown},
+    problems::Problems,
+    router::Answer,
+    visit::Visit,
+};
+
+/// How many dead jobs one step looks at.
+const STEP: u32 = 1_000;
+/// The most jobs that can be chosen.
+const MOST_CHOSEN: usize = 1_000;
+
+#[derive(Template)]
+#[template(path = "dead_jobs/replay.html")]
+struct Step {
+    frame: Frame,
+    wanted: Wanted,
+    what: &'static str,
+    /// How many jobs this step enqueued.
+    now: String,
+    /// How many all steps together enqueued.
+    so_far: u64,
+    total: String,
+    rest: Option<Rest>,
+}
+
+/// What is left to do.
+struct Rest {
+    jobs: String,
+    begun: String,
+    after: String,
+}
+
+/// What a replay is about.
+enum What {
+    Chosen(Vec<JobId>),
+    Matching(Conditions),
+    All,
+}
+
+impl What {
+    fn of(visit: &Visit, wanted: &Wanted) -> Result<Self, Problems> {
+        let refused = |message: &str| {
+            let mut problems = Problems::default();
+            problems.add("replay", message);
+            problems
+        };
+        match visit.form.get("what") {
+            "chosen" => {
+                let ids = visit.form.all("id").take(MOST_CHOSEN);
+                let ids: Vec<JobId> = ids.filter_map(|id| id.parse().ok().map(JobId)).collect();
+                if ids.is_empty() {
+                    return Err(refused("needs at least one job: tick its box"));
+                }
+                Ok(Self::Chosen(ids))
+            }
+            "matching" if wanted.is_any() => Ok(Self::Matching(wanted.parsed()?)),
+            "all" if !wanted.is_any() => Ok(Self::All),
+            _ => Err(refused("needs jobs: choose some, or a filter")),
+        }
+    }
+
+    fn filter(&self) -> Filter<'_> {
+        match self {
+            Self::Chosen(ids) => Filter {
+                ids: Some(ids),
+                ..Filter::default()
+            },
+            Self::Matching(conditions) => conditions.filter(),
+            Self::All => Filter::default(),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Chosen(_) => "chosen",
+            Self::Matching(_) => "matching",
+            Self::All => "all",
+        }
+    }
+}
+
+pub(crate) async fn step(visit: Arc<Visit>) -> Answer {
+    let frame = frame(&visit, Scope::QueuesWrite).await?;
+    let wanted = Wanted::of(&visit.form);
+    let what = match What::of(&visit, &wanted) {
+        Ok(what) => what,
+        Err(problems) => {
+            let conditions = wanted.parsed().ok();
+            return page(&visit, frame, wanted, conditions.as_ref(), problems).await;
+        }
+    };
+    let caller = visit.caller(None)?;
+    let management = &visit.management;
+    let filter = go_on(&visit, what.filter());
+    let mut replay = dead_jobs::begin_replay(management, &caller, filter).await?;
+    let batch = dead_jobs::replay(management, &caller, &mut replay, STEP).await?;
+    let mut rest = None;
+    if let (false, Some(after), Some(begun)) =
+        (batch.is_last, replay.place(), replay.filter().before)
+    {
+        let left = Filter {
+            after: Some(after),
+            ..replay.filter()
+        };
+        let jobs = dead_jobs::count(management, &caller, left).await?;
+        rest = (jobs > 0).then(|| Rest {
+            jobs: number(jobs),
+            begun: Cursor(begun).to_string(),
+            after: Cursor(after).to_string(),
+        });
+    }
+    let before: u64 = visit.form.get("so_far").parse().unwrap_or(0);
+    let so_far = before.saturating_add(batch.replayed);
+    Ok(shown(&Step {
+        frame,
+        wanted,
+        what: what.name(),
+        now: number(batch.replayed),
+        so_far,
+        total: number(so_far),
+        rest,
+    }))
+}
+
+/// The jobs that earlier steps have left. Those that died since the first step are not among them.
+fn go_on<'a>(visit: &Visit, filter: Filter<'a>) -> Filter<'a> {
+    let place = |name| {
+        let cursor = visit.form.get(name).parse::<Cursor>().ok();
+        cursor.map(|cursor| cursor.0)
+    };
+    let (begun, after): (Option<Place>, Option<Place>) = (place("begun"), place("after"));
+    Filter {
+        before: filter.before.into_iter().chain(begun).min(),
+        after: filter.after.max(after),
+        ..filter
+    }
+}
+
+fn number(count: u64) -> String {
+    grouped(i64::try_from(count).unwrap_or(i64::MAX))
+}

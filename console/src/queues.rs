@@ -1,0 +1,140 @@
+//! The job queues of the instance, for operators: how deep they are, what holds them back, and who works on them.
+
+pub(crate) mod change;
+pub(crate) mod part;
+mod place;
+pub(crate) mod queue;
+mod words;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::scope::Scope;
+use management::queues::{self, QueueState, Worker};
+
+use crate::{
+    number::grouped,
+    page::{self, At, Frame},
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+/// The most workers on a page.
+const MOST_WORKERS: usize = 100;
+
+#[derive(Template)]
+#[template(path = "queues.html")]
+struct List {
+    frame: Frame,
+    rows: Vec<Row>,
+    workers: Vec<WorkerRow>,
+    /// How many live workers there are.
+    all_workers: String,
+    /// How many of them are not shown.
+    more_workers: usize,
+}
+
+/// A queue.
+struct Row {
+    name: String,
+    about: &'static str,
+    due: String,
+    runnable: String,
+    scheduled: String,
+    running: String,
+    /// How many jobs are dead; none if it is zero.
+    dead: Option<String>,
+    /// How long the oldest due job has been due; none if there is none.
+    lag: Option<String>,
+    is_paused: bool,
+    /// The end of the pause, if it has one.
+    paused_until: Option<Moment>,
+    /// What holds single groups and lanes back.
+    holds: Vec<String>,
+    /// How many jobs of a lane may run at once, if the lane has no cap of its own.
+    lane_cap: Option<u32>,
+}
+
+impl From<QueueState> for Row {
+    fn from(state: QueueState) -> Self {
+        let QueueState {
+            stats,
+            restrictions,
+            lane_cap,
+        } = state;
+        let holds = [
+            (restrictions.paused_groups, "group", "paused"),
+            (restrictions.capped_groups, "group", "capped"),
+            (restrictions.paused_lanes, "lane", "paused"),
+            (restrictions.capped_lanes, "lane", "capped"),
+        ];
+        let holds = holds.into_iter().filter(|(count, ..)| *count > 0);
+        Self {
+            about: words::about(&stats.queue),
+            due: grouped(stats.due),
+            runnable: grouped(stats.runnable),
+            scheduled: grouped(stats.scheduled),
+            running: grouped(stats.running),
+            dead: (stats.dead > 0).then(|| grouped(stats.dead)),
+            lag: (stats.due > 0).then(|| words::span(stats.oldest_due_seconds)),
+            is_paused: restrictions.is_paused,
+            paused_until: restrictions.paused_until.map(Moment::from),
+            holds: holds
+                .map(|(count, what, how)| {
+                    let plural = if count == 1 { "" } else { "s" };
+                    format!("{} {what}{plural} {how}", grouped(count))
+                })
+                .collect(),
+            lane_cap,
+            name: stats.queue,
+        }
+    }
+}
+
+/// A live worker process.
+struct WorkerRow {
+    id: String,
+    started: Moment,
+    running: String,
+    /// How long its lease is valid if it is not renewed.
+    lease: String,
+}
+
+impl From<Worker> for WorkerRow {
+    fn from(worker: Worker) -> Self {
+        Self {
+            id: worker.id.to_string(),
+            started: worker.started_at.into(),
+            running: grouped(worker.running),
+            lease: words::span(worker.lease_left_seconds),
+        }
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    let frame = frame(&visit, Scope::QueuesRead).await?;
+    let caller = visit.caller(None)?;
+    let overview = queues::list(&visit.management, &caller).await?;
+    let all = overview.workers.len();
+    Ok(page::shown(&List {
+        frame,
+        rows: overview.queues.into_iter().map(Row::from).collect(),
+        workers: overview
+            .workers
+            .into_iter()
+            .take(MOST_WORKERS)
+            .map(WorkerRow::from)
+            .collect(),
+        all_workers: grouped(i64::try_from(all).unwrap_or(i64::MAX)),
+        more_workers: all.saturating_sub(MOST_WORKERS),
+    }))
+}
+
+/// The frame of these pages. Whoever does not run the instance is told that they do not exist.
+async fn frame(visit: &Visit, scope: Scope) -> Result<Frame, Trouble> {
+    let frame = Frame::of(visit, At::Instance, "queues").await?;
+    frame.require(scope)?;
+    Ok(frame)
+}
