@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 pub use self::{
     add::{Analysis, Attempt, Batch, Delivery, Event, Item, Verdict, add},
-    begin::{Begun, begin, finish, operators},
+    begin::{Begun, begin, finish},
     remove::{Removed, remove},
 };
 use crate::Error;

@@ -27,7 +27,7 @@ pub struct Begun {
     pub moderator: MemberId,
 }
 
-/// Creates the team, its subscription and its moderator, as of `since`. The team is incomplete until [`finish`]. Run it in a
+/// Creates the team, its subscription and its moderator, as of `since`. Those who run the instance become its owners. The team is incomplete until [`finish`]. Run it in a
 /// transaction.
 ///
 /// # Errors
@@ -49,24 +49,28 @@ pub async fn begin(
         .bind(since)
         .execute(&mut *conn)
         .await?;
+    let email: Email = MODERATOR.parse().map_err(|_| Error::Unavailable)?;
+    let user = person::create_account(conn, &email, name, password_hash).await?;
+    let user = user.ok_or_else(|| Error::Unreadable(format!("{email} has an account")))?;
+    let moderator = person::join(conn, user, Some(TEAM), Role::Lead, None).await?;
+    let mut owners = Vec::new();
+    for user in operators(conn).await? {
+        owners.push(person::join(conn, user, Some(TEAM), Role::Owner, None).await?);
+    }
     let entry = Entry {
         actor: Actor::CommandLine,
         action: Action::TeamCreate,
         team: Some(TEAM),
         target: Some(TEAM.as_uuid()),
-        details: &json!({ "created": { "id": TEAM, "name": NAME }, "plan_id": plan::UNLIMITED }),
+        details: &json!({ "created": { "id": TEAM, "name": NAME }, "plan_id": plan::UNLIMITED, "owners": owners }),
         request_id: None,
     };
     audit::record(conn, entry).await?;
-    let email: Email = MODERATOR.parse().map_err(|_| Error::Unavailable)?;
-    let user = person::create_account(conn, &email, name, password_hash).await?;
-    let user = user.ok_or_else(|| Error::Unreadable(format!("{email} has an account")))?;
-    let moderator = person::join(conn, user, Some(TEAM), Role::Lead, None).await?;
     Ok(Begun { moderator })
 }
 
 /// Those who run the instance, ten at most.
-pub async fn operators(conn: &mut PgConnection) -> Result<Vec<UserId>, Error> {
+async fn operators(conn: &mut PgConnection) -> Result<Vec<UserId>, Error> {
     let users: Vec<Uuid> = sqlx::query_scalar(
         "select user_id from memberships where team_id is null and disabled_at is null order by id limit 10",
     )

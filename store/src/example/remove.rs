@@ -4,12 +4,17 @@
 
 use std::time::Duration;
 
+use domain::{actor::Actor, audit::Action};
+use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::{MODERATOR, State, TEAM, begin::mark, state};
-use crate::Error;
+use super::{MODERATOR, NAME, State, TEAM, begin::mark, state};
+use crate::{
+    Error,
+    audit::{self, Entry},
+};
 
 /// Rows that a step looks for. Each takes a few others with it.
 const ROWS: i64 = 500;
@@ -243,6 +248,15 @@ async fn rest(conn: &mut PgConnection) -> Result<(), Error> {
         execute(conn, statement).await?;
     }
     people(conn).await?;
+    let entry = Entry {
+        actor: Actor::CommandLine,
+        action: Action::TeamUpdate,
+        team: Some(TEAM),
+        target: Some(TEAM.as_uuid()),
+        details: &json!({ "removed": { "id": TEAM, "name": NAME } }),
+        request_id: None,
+    };
+    audit::record(conn, entry).await?;
     execute(conn, "delete from actors where team_id = $1").await?;
     execute(conn, "delete from teams where id = $1").await
 }
