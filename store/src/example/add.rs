@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use domain::id::{DeliveryId, EndpointId, EventId, GroupVersionId, MediaId, SiteId};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sqlx::{PgConnection, types::Json};
+use sqlx::PgConnection;
 
 use super::TEAM;
-use crate::{Error, analysis::ProviderReport};
+use crate::{Error, analysis::ProviderReport, json::to_json};
 
 /// An item.
 #[derive(Debug, Serialize)]
@@ -155,7 +155,7 @@ pub async fn add(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
         "
         with items as (
             select *
-            from json_to_recordset($1) as i (
+            from json_to_recordset($1::text::json) as i (
                 id uuid, site_id uuid, status text, app_media_id text, body text, metadata json, author text,
                 group_versions uuid [], verdict smallint, created_at timestamptz, waiting_since timestamptz
             )
@@ -171,7 +171,7 @@ pub async fn add(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
         from items
         ",
     )
-    .bind(Json(&batch.items))
+    .bind(to_json(&batch.items)?)
     .bind(TEAM.as_uuid())
     .execute(&mut *conn)
     .await?;
@@ -179,23 +179,23 @@ pub async fn add(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
         "
         insert into analyses (media_id, scores, providers, unchecked, created_at)
         select media_id, scores, providers, '[]', created_at
-        from json_to_recordset($1) as a (media_id uuid, scores json, providers json, created_at timestamptz)
+        from json_to_recordset($1::text::json) as a (media_id uuid, scores json, providers json, created_at timestamptz)
         ",
     )
-    .bind(Json(&batch.analyses))
+    .bind(to_json(&batch.analyses)?)
     .execute(&mut *conn)
     .await?;
     sqlx::query(
         "
         insert into verdicts (media_id, number, status, previous_status, moderation_type, details, trace, moderated_at)
         select *
-        from json_to_recordset($1) as v (
+        from json_to_recordset($1::text::json) as v (
             media_id uuid, number smallint, status text, previous_status text, moderation_type text, details json, trace json,
             moderated_at timestamptz
         )
         ",
     )
-    .bind(Json(&batch.verdicts))
+    .bind(to_json(&batch.verdicts)?)
     .execute(&mut *conn)
     .await?;
     add_webhooks(conn, batch).await?;
@@ -223,12 +223,12 @@ async fn add_webhooks(conn: &mut PgConnection, batch: &Batch) -> Result<(), Erro
         "
         insert into events (id, media_id, site_id, kind, verdict, occurred_at)
         select *
-        from json_to_recordset($1) as e (
+        from json_to_recordset($1::text::json) as e (
             id uuid, media_id uuid, site_id uuid, kind text, verdict smallint, occurred_at timestamptz
         )
         ",
     )
-    .bind(Json(&batch.events))
+    .bind(to_json(&batch.events)?)
     .execute(&mut *conn)
     .await?;
     sqlx::query(
@@ -237,13 +237,13 @@ async fn add_webhooks(conn: &mut PgConnection, batch: &Batch) -> Result<(), Erro
         select
             id, event_id, endpoint_id, case when delivered then 'delivered' else 'pending' end, attempts, null, created_at,
             ended_at
-        from json_to_recordset($1) as d (
+        from json_to_recordset($1::text::json) as d (
             id uuid, event_id uuid, endpoint_id uuid, delivered boolean, attempts smallint, created_at timestamptz,
             ended_at timestamptz
         )
         ",
     )
-    .bind(Json(&batch.deliveries))
+    .bind(to_json(&batch.deliveries)?)
     .execute(&mut *conn)
     .await?;
     // What was given up is counted when its state changes.
@@ -259,13 +259,13 @@ async fn add_webhooks(conn: &mut PgConnection, batch: &Batch) -> Result<(), Erro
             (delivery_id, number, started_at, duration_ms, outcome, status_code, response_body, url, error)
         select
             delivery_id, number, started_at, duration_ms, outcome, status_code, convert_to(response_body, 'UTF8'), url, error
-        from json_to_recordset($1) as a (
+        from json_to_recordset($1::text::json) as a (
             delivery_id uuid, number smallint, started_at timestamptz, duration_ms integer, outcome text,
             status_code smallint, response_body text, url text, error text
         )
         ",
     )
-    .bind(Json(&batch.attempts))
+    .bind(to_json(&batch.attempts)?)
     .execute(conn)
     .await?;
     Ok(())
