@@ -183,6 +183,7 @@ async fn example_data_is_made_once_counted_and_removed_without_a_trace(pool: PgP
         "verdicts",
         "events",
         "deliveries",
+        "delivery_attempts",
         "users",
         "memberships",
     ] {
@@ -202,7 +203,9 @@ async fn example_data_is_made_once_counted_and_removed_without_a_trace(pool: PgP
             .await
             .unwrap();
     assert_eq!(sites.len(), 2);
-    assert!(rows_of_the_team(&pool, &sites).await.len() > 8);
+    use_the_team(&pool, &sites[0]).await;
+    let found = rows_of_the_team(&pool, &sites).await;
+    assert!(found.len() > 16, "{found:?}");
     let removed = admin(&pool, &["remove-example-data"]);
     assert_eq!(
         removed,
@@ -222,6 +225,51 @@ async fn example_data_is_made_once_counted_and_removed_without_a_trace(pool: PgP
         removed,
         json!({ "team_id": TEAM, "existed": false, "removed_items": 0 })
     );
+}
+
+/// Adds what people and workers would add to the team, as if a removal had been interrupted after its first steps.
+async fn use_the_team(pool: &PgPool, site: &str) {
+    admin(pool, &["create-key", "--site", site]);
+    let token = ["--team", TEAM, "--name", "app", "--scopes", "all"];
+    admin(pool, &[&["create-token"][..], &token].concat());
+    let invited = [
+        "--team",
+        TEAM,
+        "--email",
+        "bo@example.com",
+        "--role",
+        "viewer",
+    ];
+    admin(pool, &[&["create-user"][..], &invited].concat());
+    for statement in [
+        "insert into hash_lists (id, team_id, name, description, kind, max_distance)
+         values (gen_random_uuid(), $1, 'list', '', 'deny', 0)",
+        "insert into hash_entries (list_id, id, sha256, note, revision)
+         select l.id, gen_random_uuid(), sha256('x'), '', 1 from hash_lists l where l.team_id = $1",
+        "insert into hash_scans (id, list_id, team_id, until) select gen_random_uuid(), id, $1, now() from hash_lists",
+        "insert into backtests (id, team_id, rule_group_id, rules, until, item_limit, total)
+         select gen_random_uuid(), $1, id, '[]', now(), 1, 1 from rule_groups where team_id = $1 limit 1",
+        "insert into backtest_changes (backtest_id, media_id, old_status, new_status, decided, rule_ids)
+         select id, gen_random_uuid(), 'approved', 'rejected', 'nobody', '{}' from backtests where team_id = $1",
+        "insert into webhook_recoveries (id, endpoint_id, site_id, team_id, kind, since, until)
+         select gen_random_uuid(), e.id, s.id, $1, 'failed', now() - interval '1 day', now()
+         from webhook_endpoints e join sites s on s.id = e.site_id where s.team_id = $1",
+        "insert into idempotency_keys (site_id, key, fingerprint, media_id)
+         select id, 'k', '', gen_random_uuid() from sites where team_id = $1",
+        "insert into cached_answers (team_id, slot, site_id, key, media_id, scores, created_at)
+         select $1, 1, id, sha256('x'), gen_random_uuid(), '{}', now() from sites where team_id = $1 limit 1",
+        "insert into answer_rings (team_id, slot) values ($1, 1)",
+        "insert into shadow_counts (version_id, slot, live_status, shadow_status, unscored, items)
+         select live_version_id, 1, 'approved', 'rejected', false, 1 from rule_groups where team_id = $1",
+        "update rule_groups set shadow_version_id = live_version_id where team_id = $1",
+        "delete from delivery_attempts where $1 is not null and number > 1",
+        "delete from events e using media m where m.id = e.media_id and m.team_id = $1 and e.verdict is null",
+    ] {
+        sqlx::query(AssertSqlSafe(statement.replace("$1", &format!("'{TEAM}'::uuid"))))
+            .execute(pool)
+            .await
+            .unwrap();
+    }
 }
 
 /// What `up` says when it refuses to start.
