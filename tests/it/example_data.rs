@@ -158,7 +158,7 @@ async fn example_data_is_made_once_counted_and_removed_without_a_trace(pool: PgP
     .await;
     eventually(
         "the statistics have counted the example",
-        Duration::from_secs(60),
+        Duration::from_mins(1),
         async || {
             let is_counted = figures(&pool, TEAM).await == (3_000, rejected, attempts)
                 && number(&pool, "select count(*) from statistics_given_up").await == 0;
