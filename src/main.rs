@@ -10,6 +10,7 @@ mod demo;
 mod demo_file;
 mod duration;
 mod embedded_postgres;
+mod example;
 mod face;
 mod open_files;
 mod panics;

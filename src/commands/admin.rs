@@ -1,6 +1,7 @@
 //! `gatehouse admin`: sets up Gatehouse from the command line, for anyone with access to the
 //! database.
 
+mod example_data;
 mod master_key;
 mod operator;
 mod person;
@@ -49,6 +50,9 @@ enum Action {
     /// Seal every secret with the first master key, so that the other keys are no longer needed. If
     /// it is interrupted, run it again to continue
     RotateMasterKey,
+    /// Remove the team that `gatehouse up --demo-data` created, with everything that belongs to it. The audit log stays. If it is
+    /// interrupted, run it again to continue
+    RemoveExampleData,
 }
 
 /// The actions that call a use case. They are recorded in the audit log.
@@ -173,6 +177,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         Action::RotateMasterKey => {
             let mut conn = service::connect(&located.database, NAME).await?;
             master_key::rotate(&mut conn, &located.master_key()?).await?
+        }
+        Action::RemoveExampleData => {
+            let pool = service::open_current(&located.database, NAME).await?;
+            example_data::remove(&database::for_command(&pool)).await?
         }
         Action::SetUp(action) => {
             let pool = service::open_current(&located.database, NAME).await?;

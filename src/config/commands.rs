@@ -44,6 +44,10 @@ pub(crate) struct UpOptions {
     /// Create the demo team and site even if the database is not empty
     #[arg(long)]
     pub(crate) demo: bool,
+    /// Create the team "Example data" with a week of invented history, to look at in the console. Refused if the database has other
+    /// teams than the demo, unless --demo is given, too. `gatehouse admin remove-example-data` removes it
+    #[arg(long)]
+    pub(crate) demo_data: bool,
     /// Use this Postgres instead of a private one
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: Option<String>,

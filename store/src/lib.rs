@@ -17,6 +17,7 @@ pub mod delivery;
 pub mod endpoint;
 mod error;
 pub mod event;
+pub mod example;
 pub mod gather;
 pub mod hash_list;
 mod id_time;

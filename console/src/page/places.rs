@@ -103,11 +103,11 @@ const TEAM: &[Place] = &[
 const INSTANCE: &[Place] = &[
     place("Teams", "teams", "lists", Scope::TeamsRead),
     place("Plans", "plans", "usage", Scope::PlansRead),
-    place("People", "people", "people", Scope::PeopleRead),
-    place("Audit log", "audit", "audit", Scope::AuditRead),
     place("Queues", "queues", "overview", Scope::QueuesRead),
     place("Dead jobs", "dead-jobs", "items", Scope::QueuesRead),
     place("Providers", "providers", "hooks", Scope::SitesRead),
+    place("People", "people", "people", Scope::PeopleRead),
+    place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 
 #[cfg(test)]

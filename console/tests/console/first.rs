@@ -9,8 +9,12 @@ use crate::browser::Stage;
 const FORM: &str = "email=ada%40example.com&name=Ada&password=kelp+otter+violin";
 
 #[sqlx::test(migrations = false)]
-async fn the_first_person_runs_the_instance_and_owns_the_demo_team(pool: PgPool) {
-    let stage = Stage::new(pool).await;
+async fn the_first_person_runs_the_instance_and_owns_the_demo_and_the_example_team(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    sqlx::query("insert into teams (id, name) values ('01990000-0000-7000-8000-000000e8a1e5', 'Example data')")
+        .execute(&pool)
+        .await
+        .unwrap();
     let earlier = first::link(&stage.management, None).await.unwrap().unwrap();
     let link = first::link(&stage.management, Some(stage.team))
         .await
@@ -53,7 +57,7 @@ async fn the_first_person_runs_the_instance_and_owns_the_demo_team(pool: PgPool)
     );
     browser.set_up_factor().await;
     let account = browser.get("/account").await.text;
-    for place in ["This instance", "Marktplatz"] {
+    for place in ["This instance", "Marktplatz", "Example data"] {
         assert!(account.contains(place), "{account}");
     }
 

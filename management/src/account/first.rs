@@ -12,6 +12,7 @@ use domain::{
 use serde_json::json;
 use store::{
     audit::{self, Entry},
+    example,
     person::{
         self, Account, first,
         link::{self, First, Purpose},
@@ -39,7 +40,7 @@ pub async fn link(
     Ok(Some(secret))
 }
 
-/// Creates the account of the first operator, and signs in. The person must set up a second factor next.
+/// Creates the account of the first operator, who also becomes an owner of the example team while that has none, and signs in. The person must set up a second factor next.
 ///
 /// # Errors
 /// The link cannot be used, somebody runs the instance meanwhile, the address has an account, or the password cannot be
@@ -70,8 +71,11 @@ pub async fn become_operator(
             "This address has an account already: use another one.",
         )
     })?;
+    let example = example::wants_owner(&mut tx).await?;
+    let owned = [first.team, example.then_some(example::TEAM)];
+    let owned = owned.into_iter().flatten();
     let roles = [(None, Role::Operator)].into_iter();
-    for (team, role) in roles.chain(first.team.map(|team| (Some(team), Role::Owner))) {
+    for (team, role) in roles.chain(owned.map(|team| (Some(team), Role::Owner))) {
         let member = person::join(&mut tx, user, team, role, None).await?;
         let joined = person::find(&mut tx, domain::reach::Reach::Everything, member).await?;
         let entry = Entry {

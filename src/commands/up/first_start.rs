@@ -13,11 +13,12 @@ use crate::{
     data_dir::{Audience, DataDir, MASTER_KEY},
     demo::{self, Addresses, Consent},
     demo_file::Demo,
+    example,
     face::{self, Means},
     service,
 };
 
-/// Finds or creates the demo data, if that is allowed.
+/// Finds or creates the demo team, if that is allowed, and the example data, if somebody asked for it.
 pub(super) async fn prepare_demo(
     options: &UpOptions,
     data: &DataDir,
@@ -42,7 +43,15 @@ pub(super) async fn prepare_demo(
         rules_per_day: options.http.rules_per_day(),
     };
     let management = face::management(pool, queue.clone(), means);
-    let demo = demo::prepare(data, &management, consent, addresses, webhook_url).await;
+    let prepared = async {
+        let demo = demo::prepare(data, &management, consent, addresses, webhook_url).await?;
+        if options.demo_data {
+            let team = demo.as_ref().map(|demo| demo.team_id);
+            example::prepare(&management, team, options.demo).await?;
+        }
+        Ok(demo)
+    };
+    let demo = prepared.await;
     management.pool.close().await;
     demo
 }
