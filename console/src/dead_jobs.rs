@@ -217,6 +217,5 @@ async fn page(
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
 async fn frame(visit: &Visit, scope: Scope) -> Result<Frame, Trouble> {
     let frame = Frame::of(visit, At::Instance, "dead-jobs").await?;
-    frame.require(scope)?;
-    Ok(frame)
+    frame.require(scope)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{breaker::Phase, scope::Scope, score::Category};
+use domain::{breaker::BreakerState, scope::Scope, score::Category};
 use management::providers::{self, Condition, Health, KnownProvider};
 
 use crate::{
@@ -113,10 +113,10 @@ impl Card {
 impl From<&Condition> for Credential {
     fn from(condition: &Condition) -> Self {
         let state = &condition.state;
-        let (tone, phase) = match state.breaker.phase(condition.at) {
-            Phase::Closed => ("ok", "closed"),
-            Phase::Open => ("no", "open"),
-            Phase::Probing => ("warn", "probing"),
+        let (tone, phase) = match state.breaker.state(condition.at) {
+            BreakerState::Closed => ("ok", "closed"),
+            BreakerState::Open => ("no", "open"),
+            BreakerState::HalfOpen => ("warn", "probing"),
         };
         let paused = state.paused_until.filter(|until| *until > condition.at);
         Self {
@@ -145,7 +145,7 @@ fn joined(categories: &[Category]) -> String {
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     // Whoever does not run the instance is told that the page does not exist.
     let frame = Frame::of(&visit, At::Instance, "providers").await?;
-    frame.require(Scope::SitesRead)?;
+    let frame = frame.require(Scope::SitesRead)?;
     let caller = visit.caller(None)?;
     let survey = providers::list(&visit.management, &caller).await?;
     let health = survey.health.unwrap_or(Health {

@@ -135,6 +135,5 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
 async fn frame(visit: &Visit, scope: Scope) -> Result<Frame, Trouble> {
     let frame = Frame::of(visit, At::Instance, "queues").await?;
-    frame.require(scope)?;
-    Ok(frame)
+    frame.require(scope)
 }

@@ -2,16 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use domain::scope::Scope::{AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead, QueuesWrite, RulesRead, RulesWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite};
+use domain::scope::Scope::{
+    AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead,
+    PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead, QueuesWrite, RulesRead, RulesWrite,
+    SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite,
+    TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite,
+};
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
+    account, assets, audit, dead_jobs, door, hash_lists, items, overview, people, plans, providers,
+    queues,
     router::{
         Needs::{self, Nothing, Scope, Session},
         Screen, get, post,
     },
-    account, assets, audit, dead_jobs, door, hash_lists, items, overview, people, plans, providers, queues, rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
+    rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.

@@ -26,7 +26,7 @@ impl At {
     /// Its first page.
     pub(crate) fn home(self) -> String {
         match self {
-            Self::Team(_) => self.path("sites"),
+            Self::Team(_) => self.path("overview"),
             Self::Instance => self.path("teams"),
             Self::Own => self.path(""),
         }
@@ -37,8 +37,6 @@ impl At {
         match self {
             Self::Team(team) => Some(team),
             Self::Instance | Self::Own => None,
-            Self::Team(_) => self.path("overview"),
-            Self::Instance | Self::Own => Self::Own.path(""),
         }
     }
 

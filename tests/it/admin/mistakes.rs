@@ -13,7 +13,10 @@ async fn what_cannot_be_is_refused_in_one_line_and_leaves_nothing(pool: PgPool) 
     run(&pool, &["admin", "create-plan", "--name", "a"]);
     let nobody = "01980f6d-00aa-7bbb-8ccc-0123456789ab";
     for (arguments, told) in [
-        (&["create-plan", "--name", "a"][..], "Another one has this name already"),
+        (
+            &["create-plan", "--name", "a"][..],
+            "Another one has this name already",
+        ),
         (
             &["create-plan", "--name", ""],
             "must have 1 to 100 characters",
