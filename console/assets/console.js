@@ -12,6 +12,9 @@ for (const menu of document.querySelectorAll("details.team")) {
   });
 }
 
+// In a narrow window, the navigation is a strip: the open place is moved into it.
+document.querySelector(".rail nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // A form is sent once, however often its button is pressed.
 addEventListener("submit", (event) => {
   if (event.target.dataset.sent) return void event.preventDefault();

@@ -4,14 +4,16 @@ const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Pages with the same path but for ids. */
 const EACH = 2;
 
-/** Opens every page that can be reached by links from the start, and calls `look` with each. Returns their paths. */
-export async function crawl(page, origin, look) {
+/** Opens every page that can be reached by links from the start, and calls `look` with each. `before` is called before a page is asked for.
+ *  Returns their paths. */
+export async function crawl(page, origin, look, before = () => {}) {
   const waiting = ["/"];
   const known = new Set(waiting);
   const seen = new Map();
   const opened = [];
   while (waiting.length > 0) {
     const path = waiting.shift();
+    before();
     const answer = await page.goto(origin + path).catch((error) => {
       // A file to save has no page.
       if (String(error).includes("Download is starting")) return null;
