@@ -18,7 +18,7 @@ pub(crate) type Answer = Result<Response, Trouble>;
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 type Handler = Box<dyn Fn(Arc<Visit>) -> Answering + Send + Sync>;
 
-/// Who may open a page.
+/// Who may open a page. The router refuses everybody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Anyone.
@@ -117,6 +117,9 @@ impl Router {
                 Ok(visit) => Arc::new(visit),
                 Err(trouble) => return trouble.into_response(),
             };
+        if let Err(trouble) = visit.require(screen.needs).await {
+            return trouble.answer(&visit);
+        }
         match confirm::take(&visit).await {
             Ok(Ok(())) => {}
             Ok(Err(asked_again)) => return asked_again,

@@ -4,15 +4,19 @@ use std::{net::IpAddr, sync::Arc};
 
 use domain::{id::TeamId, key::SecretHash};
 use front::{BodyReader, RequestId, Share};
-use management::{Caller, Management, Refused, Visitor};
+use management::{
+    Caller, Management, Refused, Visitor,
+    account::mine::{self, Mine},
+};
 use poem::{
     Request,
     http::{HeaderMap, Method, header},
 };
 use shares::Proxies;
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::{Console, cookie, form::Form, origin, page::At, trouble::Trouble};
+use crate::{Console, cookie, form::Form, origin, page::At, router::Needs, trouble::Trouble};
 
 /// One request.
 pub(crate) struct Visit {
@@ -30,6 +34,8 @@ pub(crate) struct Visit {
     _share: Option<Share>,
     /// Scheme and host of URLs that are handed on, without a slash at the end.
     origin: String,
+    /// Who is signed in, and whether that person has a second factor. It is read once.
+    mine: OnceCell<(Mine, bool)>,
 }
 
 /// The paths of operators begin with this.
@@ -71,6 +77,7 @@ impl Visit {
             path,
             params,
             request: id,
+            mine: OnceCell::new(),
         })
     }
 
@@ -117,6 +124,37 @@ impl Visit {
     /// It holds none.
     pub(crate) fn session(&self) -> Result<SecretHash, Trouble> {
         self.held.ok_or(Trouble::Refused(Refused::Unauthenticated))
+    }
+
+    /// Who is signed in, and whether that person has a second factor.
+    ///
+    /// # Errors
+    /// Nobody is signed in, or the second factor is missing.
+    pub(crate) async fn mine(&self) -> Result<&(Mine, bool), Trouble> {
+        let session = self.session()?;
+        let read = async || Ok(mine::get(&self.management, session).await?);
+        self.mine.get_or_try_init(read).await
+    }
+
+    /// Refuses whoever may not open a page with these needs, before anything else is looked at. The use cases check again.
+    ///
+    /// # Errors
+    /// Nobody is signed in; the person is not in the team, or has no role there with the scope.
+    pub(crate) async fn require(&self, needs: Needs) -> Result<(), Trouble> {
+        let scope = match needs {
+            Needs::Nothing => return Ok(()),
+            Needs::Session => return self.session().map(|_| ()),
+            Needs::Scope(scope) => scope,
+        };
+        let (mine, _) = self.mine().await?;
+        let team = self.at()?.team();
+        let mut entrances = mine.entrances.iter();
+        let here = entrances.find(|entrance| entrance.team.as_ref().map(|(id, _)| *id) == team);
+        match here {
+            Some(here) if here.role.scopes().contains(&scope) => Ok(()),
+            Some(here) => Err(Refused::beyond_own(here.role, scope).into()),
+            None => Err(Trouble::NoSuchPage),
+        }
     }
 
     /// The session, if the browser holds one.

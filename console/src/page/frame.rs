@@ -1,7 +1,7 @@
 //! The part of a page that is the same everywhere: the navigation, the person, and what was just done.
 
 use domain::{role::Role, scope::Scope};
-use management::{Refused, account::mine};
+use management::Refused;
 
 use super::{done::done, places::At};
 use crate::{trouble::Trouble, visit::Visit};
@@ -63,12 +63,12 @@ impl Frame {
     /// # Errors
     /// Nobody is signed in, or the person may not go there.
     pub(crate) async fn of(visit: &Visit, at: At, place: &str) -> Result<Self, Trouble> {
-        let (mine, has_factor) = mine::get(&visit.management, visit.session()?).await?;
+        let (mine, has_factor) = visit.mine().await?;
         let entrances: Vec<Entrance> = mine
             .entrances
-            .into_iter()
+            .iter()
             .map(|entrance| {
-                let (id, name) = entrance.team.unzip();
+                let (id, name) = entrance.team.clone().unzip();
                 let there = id.map_or(At::Instance, At::Team);
                 Entrance {
                     path: there.home(),
@@ -87,9 +87,9 @@ impl Frame {
         let links = places.filter(|there| scopes.contains(&there.scope));
         Ok(Self {
             initials: initials(&mine.name),
-            name: mine.name,
-            email: mine.email,
-            has_factor,
+            name: mine.name.clone(),
+            email: mine.email.clone(),
+            has_factor: *has_factor,
             open,
             entrances,
             links: links
@@ -107,8 +107,7 @@ impl Frame {
         })
     }
 
-    /// Refuses a person who may not do this here. Pages that show a form call it before anything else, because only the
-    /// form's target would be refused by its use case.
+    /// Refuses a person who may not do this here, on a page that needs less to be opened.
     ///
     /// # Errors
     /// The role does not have the scope.
