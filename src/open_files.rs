@@ -20,6 +20,8 @@ const FEWEST: usize = 64;
 pub(crate) struct Wanted {
     /// Connections of clients.
     pub(crate) clients: usize,
+    /// Connections of browsers to the console.
+    pub(crate) browsers: usize,
     /// On behalf of tenants.
     pub(crate) outbound: Bounds,
     /// Its own connections: to Postgres, to providers, and from readers of its metrics.
@@ -31,6 +33,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Division {
     /// Connections of clients.
     pub(crate) clients: usize,
+    /// Connections of browsers to the console.
+    pub(crate) browsers: usize,
     /// On behalf of tenants.
     pub(crate) outbound: Bounds,
 }
@@ -43,11 +47,14 @@ pub(crate) fn divide(wanted: Wanted) -> anyhow::Result<Division> {
     let Some(files) = allow_files() else {
         return Ok(Division {
             clients: wanted.clients,
+            browsers: wanted.browsers,
             outbound: wanted.outbound,
         });
     };
     let division = division(files, wanted)?;
-    if (division.clients, division.outbound) != (wanted.clients, wanted.outbound) {
+    if (division.clients, division.browsers, division.outbound)
+        != (wanted.clients, wanted.browsers, wanted.outbound)
+    {
         warn!(
             files,
             ?wanted,
@@ -62,12 +69,14 @@ pub(crate) fn divide(wanted: Wanted) -> anyhow::Result<Division> {
 fn division(files: usize, wanted: Wanted) -> anyhow::Result<Division> {
     let Wanted {
         clients,
+        browsers,
         outbound,
         own,
     } = wanted;
     let lookups = outbound.lookups.min((files / 32).max(2));
-    // One client is accepted before it waits for a free place.
-    let fixed = SPARE + own + EACH_LOOKUP * lookups + usize::from(clients > 0);
+    // One client and one browser are accepted before they wait for a free place.
+    let waiting = usize::from(clients > 0) + usize::from(browsers > 0);
+    let fixed = SPARE + own + EACH_LOOKUP * lookups + waiting;
     let rest = files.saturating_sub(fixed);
     anyhow::ensure!(
         rest >= FEWEST,
@@ -86,8 +95,10 @@ fn division(files: usize, wanted: Wanted) -> anyhow::Result<Division> {
         lookups,
     };
     let left = rest - outbound.connections - outbound.idle;
+    let browsers = browsers.min(left / 8);
     Ok(Division {
-        clients: clients.min(left),
+        clients: clients.min(left - browsers),
+        browsers,
         outbound,
     })
 }
@@ -114,6 +125,7 @@ mod tests {
 
     const WANTED: Wanted = Wanted {
         clients: 10_000,
+        browsers: 256,
         outbound: Bounds {
             connections: 640,
             idle: 512,
@@ -131,9 +143,13 @@ mod tests {
                     assert!(files < 1_024, "{files}");
                     continue;
                 };
-                let Division { clients, outbound } = division;
+                let Division {
+                    clients,
+                    browsers,
+                    outbound,
+                } = division;
                 let lookups = EACH_LOOKUP * outbound.lookups;
-                let all = clients + outbound.connections + outbound.idle + lookups;
+                let all = clients + browsers + outbound.connections + outbound.idle + lookups;
                 assert!(all + WANTED.own + SPARE < files + usize::from(clients == 0));
                 assert!(outbound.connections >= FEWEST / 4 && outbound.lookups >= 2);
                 assert!(clients >= FEWEST / 2 || clients == wanted.clients);
@@ -149,6 +165,6 @@ mod tests {
             (WANTED.clients, WANTED.outbound)
         );
         let refused = division(256, WANTED).unwrap_err().to_string();
-        assert!(refused.contains("needs at least 365"), "{refused}");
+        assert!(refused.contains("needs at least 366"), "{refused}");
     }
 }

@@ -79,10 +79,9 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let queue = Queue::open(pool.clone(), queue)?;
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
+        browsers: browsers.as_ref().map_or(0, |_| console::CONNECTIONS),
         outbound: TESTS,
-        own: service::own_files(options.database.pool)
-            + INTERFACE_FILES
-            + browsers.as_ref().map_or(0, |_| console::CONNECTIONS),
+        own: service::own_files(options.database.pool) + INTERFACE_FILES,
     })?;
     let database = database::watch(hosts, pool.clone());
     let outbound = Outbound::new(options.egress.policy(None), files.outbound);
@@ -113,7 +112,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &options.http,
         LINGER,
         &options.console,
-        browsers,
+        (browsers, files.browsers),
         Arc::clone(&interface.management),
         stop.clone(),
     )?;

@@ -42,19 +42,19 @@ pub(crate) fn origin(
     Ok(Some(format!("http://{}", listener.local_addr()?)))
 }
 
-/// Serves the console until `stop`, then lets open requests end. Ends at once if there is none.
+/// Serves the console on at most this many connections until `stop`, then lets open requests end. Ends at once if there is none.
 pub(crate) fn serve(
     bounds: &HttpOptions,
     linger: Duration,
     options: &ConsoleOptions,
-    listener: Option<StdListener>,
+    (listener, connections): (Option<StdListener>, usize),
     management: Arc<Management>,
     stop: CancellationToken,
 ) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
     let Some(listener) = listener else {
         return Ok(tokio::spawn(std::future::ready(Ok(()))));
     };
-    let settings = bounds.serve(CONNECTIONS, linger);
+    let settings = bounds.serve(connections, linger);
     let endpoint = console(Console {
         management,
         proxies: settings.proxies.clone(),

@@ -98,13 +98,12 @@ impl Listeners {
 /// How the open files are divided.
 fn files(options: &UpOptions, has_console: bool) -> anyhow::Result<Division> {
     let concurrency = options.work.concurrency.into();
-    let console = if has_console { console::CONNECTIONS } else { 0 };
     open_files::divide(Wanted {
         clients: options.http.connections(),
+        browsers: if has_console { console::CONNECTIONS } else { 0 },
         outbound: options.outbound.bounds(concurrency),
         own: service::own_files(options.pool)
             + api::INTERFACE_FILES
-            + console
             + worker::provider_files(concurrency),
     })
 }
@@ -182,7 +181,7 @@ async fn serve(
         &options.http,
         Duration::ZERO,
         &options.console,
-        browsers,
+        (browsers, files.browsers),
         Arc::clone(&interface.management),
         stop.clone(),
     )?;

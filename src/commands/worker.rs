@@ -53,6 +53,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         let concurrency = options.work.concurrency.into();
         let files = open_files::divide(Wanted {
             clients: 0,
+            browsers: 0,
             outbound: options.outbound.bounds(concurrency),
             own: service::own_files(options.database.pool) + provider_files(concurrency),
         })?;

@@ -91,7 +91,7 @@ pub(crate) fn gatehouse(pool: &PgPool) -> Command {
             pool.connect_options().to_url_lossy().as_str(),
         )
         .env("GATEHOUSE_MASTER_KEY", MASTER_KEY)
-        .env("GATEHOUSE_CONSOLE_LISTEN", "127.0.0.1:0")
+        .env("GATEHOUSE_NO_CONSOLE", "true")
         .env("GATEHOUSE_DATABASE_CONNECTIONS", "4")
         .env("GATEHOUSE_LINGER_SECONDS", "0")
         .stdin(Stdio::null())
