@@ -136,7 +136,7 @@ impl Visit {
         self.mine.get_or_try_init(read).await
     }
 
-    /// Refuses whoever may not open a page with these needs, before anything else is looked at. The use cases check again.
+    /// Refuses everybody who may not open a page with these needs, before anything else is looked at. The use cases check again.
     ///
     /// # Errors
     /// Nobody is signed in; the person is not in the team, or has no role there with the scope.
