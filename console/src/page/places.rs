@@ -85,11 +85,11 @@ const fn headed(heading: &'static str, place: Place) -> Place {
 
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
+    place("Overview", "overview", "overview", Scope::MediaRead),
     place("Items", "items", "items", Scope::MediaRead),
     place("Rules", "rules", "rules", Scope::RulesRead),
     place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
     place("Webhooks", "webhooks", "hooks", Scope::WebhooksRead),
-    place("Overview", "overview", "overview", Scope::MediaRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),
