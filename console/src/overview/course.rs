@@ -39,7 +39,7 @@ impl Course {
     }
 }
 
-/// All verdicts, whoever decided.
+/// The verdicts of machines and of people.
 pub(super) fn every_verdict(figures: &Figures) -> Verdicts {
     let mut all = Outcomes::default();
     for outcomes in [

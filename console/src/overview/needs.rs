@@ -33,7 +33,7 @@ pub(super) struct Need {
     pub(super) action: &'static str,
 }
 
-/// What is the matter. The name is apart, because whoever chose it could turn the direction of the text around it.
+/// What is wrong. The name is a part of its own, because its author could turn the direction of the text around it.
 #[derive(Default)]
 pub(super) struct What {
     pub(super) before: String,

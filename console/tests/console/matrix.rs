@@ -2,7 +2,7 @@
 //! so a new page is in it.
 //!
 //! A page says which scope it needs. The use cases behind it decide. Both must agree, because the navigation and other
-//! pages offer what the page says. Whoever lacks the scope is told so by its name, before anything else is looked at: the
+//! pages offer what the page says. A person without the scope is told its name, before anything else is looked at: the
 //! ids in the addresses exist nowhere.
 
 use console::Needs;

@@ -16,7 +16,7 @@ use url::form_urlencoded::Serializer;
 
 use crate::browser::{Browser, Stage};
 
-/// What a page must show as text, whoever wrote it. The last character turns the direction of what follows.
+/// What a page must show as text. The last character turns the direction of what follows.
 pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}";
 
 /// The same as HTML.

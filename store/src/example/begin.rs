@@ -115,7 +115,7 @@ pub async fn finish(
     rename(conn, TEAM, NAME).await
 }
 
-/// Marks the team as incomplete, so that whoever finds it continues.
+/// Marks the team as incomplete, so that the next start finishes it.
 pub(super) async fn mark(conn: &mut PgConnection) -> Result<(), Error> {
     rename(conn, TEAM, INCOMPLETE).await
 }

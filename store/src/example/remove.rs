@@ -1,6 +1,6 @@
 //! Removing the example team and all that belongs to it, in steps of bounded size. The audit log stays.
 //!
-//! Every step is a transaction and finds what is left, so whoever was interrupted begins again.
+//! Every step is a transaction and finds what is left, so a removal that was interrupted can begin again.
 
 use std::time::Duration;
 

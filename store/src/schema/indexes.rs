@@ -40,7 +40,7 @@ const INDEXES: [Index; 3] = [
 /// waits for every open transaction.
 const SMALL_BYTES: i64 = 64 * 1024 * 1024;
 
-/// The advisory lock of whoever creates them.
+/// Held as an advisory lock by the process that creates them.
 const LOCK: i64 = 0x6761_7465_6964_7831;
 
 const AGAIN: Duration = Duration::from_millis(200);

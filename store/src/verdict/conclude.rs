@@ -1,4 +1,4 @@
-//! The only way to store and tell verdicts, whoever decided: the item's status changes, the verdict
+//! The only way to store and tell verdicts of machines and people: the item's status changes, the verdict
 //! is stored, the list of items that wait for a person is updated, and an event goes to every
 //! endpoint that wants it.
 

@@ -66,7 +66,7 @@ pub(super) async fn standing(conn: &mut PgConnection) -> Result<Option<Standing>
     .await
 }
 
-/// The transactions of the next slice: as many as there are, or as have about [`ROWS`] rows.
+/// The transactions of the next slice. They have about [`ROWS`] rows together, or fewer if there are no more.
 pub(super) async fn next(
     conn: &mut PgConnection,
     standing: &Standing,
