@@ -7,6 +7,7 @@
 mod account;
 mod assets;
 mod audit;
+mod browser;
 mod charts;
 mod cookie;
 mod dead_jobs;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use domain::id::SessionId;
 use management::account::sessions::{self, Listed};
 
-use crate::{page, router::Answer, time::Moment, visit::Visit};
+use crate::{browser::Browser, page, router::Answer, time::Moment, visit::Visit};
 
 /// A session as the page shows it.
 pub(super) struct Row {
     pub(super) id: SessionId,
     pub(super) address: String,
-    pub(super) browser: String,
+    pub(super) browser: Browser,
     pub(super) signed_in: Moment,
     pub(super) used: Moment,
     pub(super) is_this: bool,
@@ -22,7 +22,7 @@ impl Row {
         let rows = listed.into_iter().map(|session| Self {
             id: session.id,
             address: session.address,
-            browser: session.user_agent,
+            browser: session.user_agent.into(),
             signed_in: session.created_at.into(),
             used: session.used_at.into(),
             is_this: session.id == this,

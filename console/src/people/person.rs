@@ -22,6 +22,7 @@ use super::{
     standing::{self, Chosen, Fields},
 };
 use crate::{
+    browser::Browser,
     page::{self, At, Frame},
     problems::Problems,
     router::Answer,
@@ -56,7 +57,7 @@ struct Shown {
 struct Row {
     id: SessionId,
     address: String,
-    browser: String,
+    browser: Browser,
     signed_in: Moment,
     used: Moment,
 }
@@ -66,7 +67,7 @@ impl From<Listed> for Row {
         Self {
             id: session.id,
             address: session.address,
-            browser: session.user_agent,
+            browser: session.user_agent.into(),
             signed_in: session.created_at.into(),
             used: session.used_at.into(),
         }
