@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{breaker::BreakerState, scope::Scope, score::Category};
-use management::providers::{self, Condition, Health, KnownProvider};
+use management::providers::{self, Condition, Cost, Health, KnownProvider};
 
 use crate::{
     number::grouped,
@@ -36,6 +36,7 @@ struct Card {
     state: State,
     seen: Moment,
     recent: Recent,
+    costs: Vec<Part>,
     credentials: Vec<Credential>,
     /// How many credentials are not shown.
     more: usize,
@@ -58,6 +59,13 @@ struct Recent {
     has_failed: bool,
     mean: Option<String>,
     failed_at: Option<Moment>,
+}
+
+/// A part of what it cost.
+struct Part {
+    what: String,
+    today: String,
+    month: String,
 }
 
 /// A credential that had a problem within a day.
@@ -102,10 +110,26 @@ impl Card {
                 mean: recent.and_then(|recent| recent.mean_ms).map(grouped),
                 failed_at: recent.and_then(|recent| recent.failed_at).map(Moment::from),
             },
+            costs: health
+                .costs
+                .iter()
+                .filter(|of| of.provider == provider.name)
+                .map(Part::from)
+                .collect(),
             more: of_it.clone().count().saturating_sub(MOST),
             credentials: of_it.take(MOST).map(Credential::from).collect(),
             name: provider.name,
             kind: provider.kind,
+        }
+    }
+}
+
+impl From<&Cost> for Part {
+    fn from(cost: &Cost) -> Self {
+        Self {
+            what: cost.what.replace('_', " "),
+            today: grouped(cost.today),
+            month: grouped(cost.month),
         }
     }
 }
@@ -151,6 +175,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let health = survey.health.unwrap_or(Health {
         conditions: Vec::new(),
         recent: Vec::new(),
+        costs: Vec::new(),
     });
     let now = Utc::now();
     let providers = survey.providers.into_iter();

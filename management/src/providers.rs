@@ -2,7 +2,7 @@
 
 use domain::scope::Scope;
 use store::provider;
-pub use store::provider::{Condition, KnownProvider, Recent};
+pub use store::provider::{Condition, Cost, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
 
@@ -22,6 +22,8 @@ pub struct Health {
     pub conditions: Vec<Condition>,
     /// How often they answered and failed of late.
     pub recent: Vec<Recent>,
+    /// What they cost.
+    pub costs: Vec<Cost>,
 }
 
 /// The providers that workers are configured with, in the operator's order.
@@ -37,6 +39,7 @@ pub async fn list(management: &Management, caller: &Caller) -> Result<Survey, Re
         Some(Health {
             conditions: provider::conditions(conn).await?,
             recent: provider::recent(conn).await?,
+            costs: provider::costs(conn).await?,
         })
     } else {
         None

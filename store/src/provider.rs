@@ -2,6 +2,7 @@
 
 mod answers;
 mod condition;
+mod costs;
 mod state;
 
 use chrono::{DateTime, Utc};
@@ -11,6 +12,7 @@ use sqlx::{PgConnection, PgPool};
 pub use self::{
     answers::{Recent, recent},
     condition::{Condition, conditions},
+    costs::{Cost, Spent, costs, spend},
     state::{State, Stated, change, read},
 };
 use crate::Error;
@@ -96,9 +98,9 @@ async fn forget(conn: &mut PgConnection) -> Result<(), Error> {
         delete from provider_states where changed_at < now() - interval '1 day'
         "
     )
-    .execute(conn)
+    .execute(&mut *conn)
     .await?;
-    Ok(())
+    costs::forget(conn).await
 }
 
 /// The providers that workers recorded within a day, in the operator's order.

@@ -128,6 +128,7 @@ pub async fn run(
         let panel = Arc::clone(&panel);
         AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
     });
+    let costs = Arc::clone(&panel);
     let items = settings.queues.iter().copied();
     let items: Vec<_> = items
         .filter(|queue| [jobs::ANALYSIS, jobs::RULES].contains(queue))
@@ -166,7 +167,9 @@ pub async fn run(
         shutdown.cancelled().await;
         io::Result::Ok(())
     };
-    monitor.run_with_signal(signal).await
+    let ended = monitor.run_with_signal(signal).await;
+    costs.store_costs().await;
+    ended
 }
 
 /// Tells the API processes that this process works on these queues, until it stops.

@@ -21,6 +21,7 @@ mod panel;
 mod rekognition;
 mod remote;
 mod sightengine;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -59,6 +60,7 @@ pub(crate) use cost::{Lookup, Piece};
 pub(crate) use guarded::{Guarded, Reply, Seat, Turn};
 pub(crate) use panel::Panel;
 
+use self::tally::Tally;
 use crate::picture::{Limits, Rendition};
 
 /// The most pixels of an image's longer side that a provider is shown. More would not help models,
@@ -94,6 +96,8 @@ pub struct Profile {
     pub piece_bytes: usize,
     /// Where its answers tell their cost.
     told: cost::Usage,
+    /// What it cost since that was last stored.
+    tally: Arc<Tally>,
     /// How it may be asked. None if it needs no network.
     pub access: Option<Access>,
 }

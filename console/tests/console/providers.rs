@@ -36,6 +36,9 @@ async fn the_state_of_each_provider_is_told(pool: PgPool) {
          select gen_random_uuid(), json_build_array(json_build_object(
                     'provider', 'openai', 'elapsed_ms', 250, 'failure', case when i = 1 then 'timeout' end)), '[]'
          from generate_series(1, 4) i",
+        "insert into provider_costs (provider, day, what, amount)
+         select 'openai', (now() at time zone 'utc')::date - days, 'text_requests', 1200
+         from unnest('{0, 29, 30}'::integer []) as d (days)",
     ] {
         sqlx::query(change).execute(&pool).await.unwrap();
     }
@@ -52,6 +55,7 @@ async fn the_state_of_each_provider_is_told(pool: PgPool) {
         "<dt>Asked lately</dt><dd>4</dd>",
         "<span class=\"badge no\">1</span>",
         "250 ms",
+        "<td dir=\"auto\">text requests</td><td class=\"num\" data-label=\"Today\">1,200</td><td class=\"num\" data-label=\"30 days\">2,400</td>",
         "from 4,096 bytes",
         "adult, violence",
         "What is not known here",

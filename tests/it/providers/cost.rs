@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sqlx::PgPool;
+use store::provider;
 
 use crate::support::{FakeProvider, Mode, Panel, Wire, eventually};
 
@@ -34,7 +35,7 @@ async fn requests_tokens_and_units_are_counted_by_provider(pool: PgPool) {
         judge.entry("judge", "modalities = [\"text\"]"),
         own.entry("own", ""),
     ];
-    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let mut panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     for (name, label, values) in [
         ("requests", "modality", ["text", "image"].as_slice()),
         ("pieces", "what", &["asked", "kept", "repeated"]),
@@ -94,6 +95,25 @@ async fn requests_tokens_and_units_are_counted_by_provider(pool: PgPool) {
     let asked = number(judge.asked());
     assert_eq!(count("requests", "judge", "modality", "text").await, asked);
     assert_eq!(count("tokens", "judge", "kind", "input").await, asked);
+
+    // A worker that stops has stored the same numbers.
+    panel.workers[0].stop().await;
+    let mut conn = pool.acquire().await.unwrap();
+    let costs = provider::costs(&mut conn).await.unwrap();
+    let costs: Vec<_> = costs
+        .iter()
+        .map(|cost| (&*cost.provider, &*cost.what, cost.today, cost.month))
+        .collect();
+    let asked = i64::try_from(judge.asked()).unwrap();
+    assert_eq!(
+        costs,
+        [
+            ("judge", "input_tokens", asked, asked),
+            ("judge", "output_tokens", asked, asked),
+            ("judge", "text_requests", asked, asked),
+            ("own", "image_requests", 2, 2),
+        ]
+    );
 }
 
 #[sqlx::test(migrations = false)]

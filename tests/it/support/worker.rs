@@ -55,6 +55,16 @@ impl Worker {
         kill_process(Pid::from_child(&self.process.0), Signal::KILL).unwrap();
     }
 
+    /// Asks it to stop, with SIGTERM, and waits for that.
+    pub(crate) async fn stop(&mut self) {
+        kill_process(Pid::from_child(&self.process.0), Signal::TERM).unwrap();
+        let process = &mut self.process.0;
+        let stopped = eventually("the worker stops", START, async || {
+            process.try_wait().unwrap()
+        });
+        assert!(stopped.await.success());
+    }
+
     /// The most memory that it has held so far, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
         most_memory(self.process.0.id())

@@ -1,5 +1,7 @@
 //! The built-in analyser, [`domain::builtin`]. It is coarse, but needs no network and no key.
 
+use std::sync::Arc;
+
 use domain::{
     builtin::{Analyser, CATEGORIES},
     score::{Category, Scores},
@@ -31,6 +33,7 @@ impl Builtin {
                 limits: None,
                 piece_bytes: usize::MAX,
                 told: &[],
+                tally: Arc::default(),
                 access: None,
             },
             analyser: Analyser::new(),

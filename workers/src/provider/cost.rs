@@ -1,9 +1,13 @@
-//! The cost of providers as metrics: requests, pieces of texts, and the tokens and units that
-//! providers report.
+//! The cost of providers as metrics, and in the [`Tally`] that is stored: requests, pieces of texts,
+//! and the tokens and units that providers report.
+
+use std::sync::Arc;
 
 use domain::media::Modality;
 use metrics::{Counter, counter};
 use serde_json::Value;
+
+use super::{Profile, tally::Tally};
 
 /// A larger number in one answer is a mistake of the server and is not counted.
 const MOST: u64 = 10_000_000;
@@ -20,6 +24,17 @@ pub(super) enum Cost {
     Output,
     /// Units that the provider charges, with their name.
     Units(&'static str),
+}
+
+impl Cost {
+    /// As it is stored.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input_tokens",
+            Self::Output => "output_tokens",
+            Self::Units(unit) => unit,
+        }
+    }
 }
 
 /// The numbers of servers with OpenAI's chat interface. Mistral's moderation may return them, too.
@@ -70,44 +85,52 @@ pub(super) fn show(provider: &str, told: Usage) {
 }
 
 /// Counts the cost that an answer tells, even if the answer is not usable.
-pub(super) fn count(provider: &str, told: Usage, body: &[u8]) {
-    if told.is_empty() {
+pub(super) fn count(profile: &Profile, body: &[u8]) {
+    if profile.told.is_empty() {
         return;
     }
     let Ok(answer) = serde_json::from_slice::<Value>(body) else {
         return;
     };
-    for (place, cost) in told {
+    for (place, cost) in profile.told {
         let number = answer.pointer(place).and_then(Value::as_u64);
         if let Some(number) = number.filter(|number| *number <= MOST) {
-            spent(provider, *cost).increment(number);
+            spent(&profile.name, *cost).increment(number);
+            profile.tally.add(cost.name(), number);
         }
     }
 }
 
 /// A request, which is counted when it ends, whatever the outcome.
 pub(super) struct Request {
-    counter: Option<Counter>,
+    /// None if it was never sent.
+    counted: Option<(Counter, Arc<Tally>, &'static str)>,
 }
 
 impl Request {
     /// A request that is about to be sent.
-    pub(super) fn begin(provider: &str, modality: Modality) -> Self {
+    pub(super) fn begin(profile: &Profile, modality: Modality) -> Self {
+        let what = match modality {
+            Modality::Text => "text_requests",
+            Modality::Image => "image_requests",
+        };
+        let counter = requests(&profile.name, modality);
         Self {
-            counter: Some(requests(provider, modality)),
+            counted: Some((counter, Arc::clone(&profile.tally), what)),
         }
     }
 
     /// It was never sent.
     pub(super) fn forget(mut self) {
-        self.counter = None;
+        self.counted = None;
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
-        if let Some(counter) = &self.counter {
+        if let Some((counter, tally, what)) = &self.counted {
             counter.increment(1);
+            tally.add(what, 1);
         }
     }
 }

@@ -127,7 +127,7 @@ impl Guarded {
         };
         let request = self
             .is_remote()
-            .then(|| cost::Request::begin(self.name(), modality));
+            .then(|| cost::Request::begin(self.profile(), modality));
         let asking = self.provider.analyse(question);
         let answer = match &self.profile().access {
             Some(access) => timeout(access.deadline, asking)

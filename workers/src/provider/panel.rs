@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use store::{
     PgPool,
-    provider::{Registration, register},
+    provider::{Registration, Spent, register, spend},
 };
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
@@ -51,13 +51,39 @@ impl Panel {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for tick in 0_u32.. {
             ticks.tick().await;
-            if tick % TELL == 0
-                && let Err(error) = register(&self.pool, &self.registrations()).await
-            {
-                warn!(%error, "could not report this process's providers; trying again");
+            if tick % TELL == 0 {
+                if let Err(error) = register(&self.pool, &self.registrations()).await {
+                    warn!(%error, "could not report this process's providers; trying again");
+                }
+                self.store_costs().await;
             }
             for provider in &self.providers {
                 provider.look().await;
+            }
+        }
+    }
+
+    /// Stores what the providers cost since the last time. If that fails, the next time stores it.
+    pub(crate) async fn store_costs(&self) {
+        let taken: Vec<_> = self
+            .providers
+            .iter()
+            .map(|provider| (provider, provider.profile().tally.take()))
+            .collect();
+        let spent: Vec<Spent> = taken
+            .iter()
+            .flat_map(|(provider, amounts)| {
+                amounts.iter().map(|(what, amount)| Spent {
+                    provider: provider.name().to_owned(),
+                    what: (*what).to_owned(),
+                    amount: i64::try_from(*amount).unwrap_or(i64::MAX),
+                })
+            })
+            .collect();
+        if let Err(error) = spend(&self.pool, &spent).await {
+            warn!(%error, "could not store what the providers cost; trying again");
+            for (provider, amounts) in taken {
+                provider.profile().tally.put_back(amounts);
             }
         }
     }

@@ -7,6 +7,8 @@ mod once;
 mod pauses;
 mod received;
 
+use std::sync::Arc;
+
 use chrono::Utc;
 use reqwest::{
     RequestBuilder, Response,
@@ -73,6 +75,7 @@ impl Wire {
                 limits: None,
                 piece_bytes: remote.piece_bytes,
                 told: &[],
+                tally: Arc::default(),
                 access: Some(access),
             },
         })
@@ -152,7 +155,7 @@ impl Wire {
         let spent = spent(answer.headers());
         let body = read(answer, MAX_ANSWER).await?;
         // An unusable answer costs as much.
-        cost::count(&self.profile.name, self.profile.told, &body);
+        cost::count(&self.profile, &body);
         Ok(Received { body, spent })
     }
 

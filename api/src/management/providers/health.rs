@@ -4,7 +4,7 @@ use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
 use poem_openapi::Object;
 use serde::Serialize;
-use store::provider::{Condition, Recent};
+use store::provider::{Condition, Cost, Recent};
 
 use crate::member::{Member, Time};
 
@@ -29,6 +29,10 @@ pub(super) struct ProviderHealth {
     /// When it failed last in these. `null` if it did not.
     #[oai(nullable)]
     recently_failed_at: Option<Member<Time>>,
+    /// What it cost all teams together: requests, and the tokens and units that it reports. Close
+    /// to a bill, and none: a worker that is killed has not stored its last minute. Empty if it was
+    /// never asked, and for the built-in provider, which costs nothing.
+    costs: Vec<ProviderCost>,
 }
 
 impl ProviderHealth {
@@ -36,15 +40,39 @@ impl ProviderHealth {
         let recent: Option<&Recent> = health.recent.iter().find(|of| of.provider == provider);
         let conditions = health.conditions.iter();
         let conditions = conditions.filter(|of| of.provider == provider);
+        let costs = health.costs.iter().filter(|of| of.provider == provider);
         Self {
             credentials: conditions
                 .take(MOST)
                 .map(ProviderCredential::from)
                 .collect(),
+            costs: costs.map(ProviderCost::from).collect(),
             recently_asked: recent.map_or(0, |recent| recent.asked),
             recently_failed: recent.map_or(0, |recent| recent.failed),
             recent_mean_ms: recent.and_then(|recent| recent.mean_ms),
             recently_failed_at: recent.and_then(|recent| recent.failed_at).map(Member::from),
+        }
+    }
+}
+
+/// A part of what a provider cost.
+#[derive(Serialize, Object)]
+struct ProviderCost {
+    /// `text_requests`, `image_requests`, `input_tokens`, `output_tokens`, or the provider's name
+    /// of a unit that it charges.
+    what: String,
+    /// How many today, in UTC.
+    today: i64,
+    /// How many in 30 days, of which today is the last.
+    last_30_days: i64,
+}
+
+impl From<&Cost> for ProviderCost {
+    fn from(cost: &Cost) -> Self {
+        Self {
+            what: cost.what.clone(),
+            today: cost.today,
+            last_30_days: cost.month,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::score::Category;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::provider::{self, Registration, State};
+use store::provider::{self, Registration, Spent, State};
 
 use super::document::assert_answers;
 use crate::app::App;
@@ -41,8 +41,22 @@ async fn operators_see_how_it_stands_with_a_provider_and_teams_do_not(pool: PgPo
         "recently_failed": 0,
         "recent_mean_ms": null,
         "recently_failed_at": null,
+        "costs": [],
     });
     assert_eq!(health().await, well);
+
+    let spent = Spent {
+        provider: "own".to_owned(),
+        what: "text_requests".to_owned(),
+        amount: 2,
+    };
+    for _ in 0..2 {
+        provider::spend(&app.pool, std::slice::from_ref(&spent))
+            .await
+            .unwrap();
+    }
+    let costs = json!([{ "what": "text_requests", "today": 4, "last_30_days": 4 }]);
+    assert_eq!(health().await["costs"], costs);
 
     change(&app, "own:5ec7e7", |state, now| {
         state.breaker.failures = 5;
