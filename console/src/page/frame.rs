@@ -89,7 +89,7 @@ impl Frame {
             initials: initials(&mine.name),
             name: mine.name.clone(),
             email: mine.email.clone(),
-            has_factor: mine.has_factor,
+            has_factor: mine.factor.exists(),
             open,
             entrances,
             links: links

@@ -20,7 +20,7 @@ use crate::browser::{Browser, Stage};
 
 /// A page takes at most as many statements. One of them looks up the session and the person for the navigation, another
 /// one begins the transaction of the page.
-const MOST: usize = 13;
+const MOST: usize = 15;
 
 /// The statement that begins a transaction of somebody who has signed in.
 const BEGINS: &str = "m.id as member_id, m.role, m.site_ids";

@@ -1,7 +1,7 @@
 //! The account of somebody who has signed in, and where that person can go.
 
 use domain::key::SecretHash;
-pub use store::person::entrance::{Entrance, Mine};
+pub use store::person::entrance::{Entrance, Factor, Mine};
 use store::person::{entrance, session};
 
 use crate::{
@@ -19,11 +19,9 @@ pub async fn get(management: &Management, held: SecretHash) -> Result<Mine, Refu
     if mine.is_untouched {
         session::touch(&management.pool, held).await?;
     }
-    if mine.has_factor && !mine.has_given_factor {
-        return Err(factor_required());
+    match mine.factor {
+        Factor::None | Factor::Given => Ok(mine),
+        Factor::Asked => Err(factor_required()),
+        Factor::Missing => Err(factor_set_up_required()),
     }
-    if !mine.has_factor && mine.needs_factor {
-        return Err(factor_set_up_required());
-    }
-    Ok(mine)
 }

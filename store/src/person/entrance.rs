@@ -18,16 +18,35 @@ pub struct Mine {
     pub name: String,
     /// The address with which the person signs in.
     pub email: String,
-    /// Whether the person has a second factor.
-    pub has_factor: bool,
-    /// Whether it was given in this session.
-    pub has_given_factor: bool,
+    /// The second factor in this session.
+    pub factor: Factor,
     /// The teams that the person is in, the first joined first.
     pub entrances: Vec<Entrance>,
-    /// Whether a team or a role of the person requires a second factor.
-    pub needs_factor: bool,
     /// Whether [`touch`](super::session::touch) has something to note.
     pub is_untouched: bool,
+}
+
+/// The second factor of a person in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// The person has none and needs none.
+    None,
+    /// The person has none, and a team or the role requires one.
+    Missing,
+    /// The person has one and has not given it.
+    Asked,
+    /// It was given.
+    Given,
+}
+
+impl Factor {
+    /// Whether the person has one.
+    pub const fn exists(self) -> bool {
+        match self {
+            Self::None | Self::Missing => false,
+            Self::Asked | Self::Given => true,
+        }
+    }
 }
 
 /// A team that somebody can enter, or the instance.
@@ -72,17 +91,21 @@ pub async fn mine(pool: &PgPool, session: SecretHash) -> Result<Option<Mine>, Er
     let mut mine = Mine {
         name: first.name.clone(),
         email: first.email.clone(),
-        has_factor: first.has_factor,
-        has_given_factor: first.has_given_factor,
+        factor: match (first.has_factor, first.has_given_factor) {
+            (false, _) => Factor::None,
+            (true, false) => Factor::Asked,
+            (true, true) => Factor::Given,
+        },
         entrances: Vec::with_capacity(rows.len()),
-        needs_factor: false,
         is_untouched: first.is_untouched,
     };
     for row in rows {
         // Somebody who is in no team has one row without a membership.
         let Some(role) = row.role else { continue };
         let role: Role = role.parse()?;
-        mine.needs_factor |= role.requires_factor() || row.team_requires_factor;
+        if mine.factor == Factor::None && (role.requires_factor() || row.team_requires_factor) {
+            mine.factor = Factor::Missing;
+        }
         mine.entrances.push(Entrance {
             team: row.team_id.map(TeamId::from).zip(row.team_name),
             role,

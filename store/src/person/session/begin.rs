@@ -210,6 +210,7 @@ impl From<HeldRow> for Held {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the columns of a row")]
 struct EnteredRow {
     id: Uuid,
     user_id: Uuid,

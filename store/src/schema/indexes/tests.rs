@@ -1,7 +1,5 @@
 //! Indexes on large tables: writers go on while they are created, and a try that was interrupted is repeated.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use sqlx::PgPool;
 use tokio::time::timeout;
 
