@@ -18,7 +18,7 @@ use domain::{id::SiteId, statistics::Interval};
 use management::{
     Caller, Refused, media, rule_groups,
     sites::{self, ManagedSite, Page},
-    statistics,
+    statistics::{self, Bucket, Report},
 };
 
 use self::{
@@ -29,7 +29,7 @@ use self::{
     span::{Span, Window},
     top_rules::{TopRule, top_rules},
     verdicts::Verdicts,
-    waiting::Waiting,
+    waiting::COUNTED,
 };
 use crate::{
     page::{self, At, Frame},
@@ -86,26 +86,21 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let (sites, chosen) = sites(&visit, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
     let window = Span::named(visit.query.get("span")).window(Utc::now());
-    let now = figures(&visit, &caller, site, window).await?;
-    let before = figures(&visit, &caller, site, window.before()).await?;
-    let course = Course::new(window, &now, &before);
-    let waiting = Waiting::of(management, &caller, site).await?;
+    let (report, before) = figures(&visit, &caller, site, window).await?;
+    let course = Course::new(window, &report, &before);
+    let waiting = media::waiting(management, &caller, site, COUNTED).await?;
     let first = Page {
         after: None,
         limit: GROUPS,
     };
     let groups = rule_groups::list(management, &caller, first).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
-    let mut ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
-    ids.extend(site.filter(|site| !ids.contains(site)));
-    let counts = sites::counts(management, &caller, &ids).await?;
     let found = Found {
         visit: &visit,
         caller: &caller,
         frame: &frame,
         at,
         site,
-        counts: &counts,
         groups: &groups,
         waiting: &waiting,
         course: &course,
@@ -115,13 +110,20 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
         let any = media::list(management, &caller, &media::Filter::default(), None, 1).await?;
         any.media.is_empty()
     };
+    // Only the first steps show them.
+    let counts = if is_new {
+        let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
+        sites::counts(management, &caller, &ids).await?
+    } else {
+        Vec::new()
+    };
     let shown = Shown {
         span: window.span,
         tiles: tiles(&course, &waiting),
         verdicts: Verdicts::of(&course),
-        rules: top_rules(at, &now.report, &groups, has_all),
-        counted_until: now.report.counted_until.into(),
-        has_history: now.report.has_history,
+        rules: top_rules(at, &report, &groups, has_all),
+        counted_until: report.counted_until.into(),
+        has_history: report.has_history,
     };
     Ok(page::shown(&Overview {
         steps: first_steps(&frame, at, &sites, &counts),
@@ -157,20 +159,21 @@ async fn sites(
     Ok((sites, Some(chosen)))
 }
 
-/// The figures of a window, by hour.
+/// The figures of a window by hour, and those of the window before it.
 async fn figures(
     visit: &Visit,
     caller: &Caller,
     site: Option<SiteId>,
     window: Window,
-) -> Result<statistics::Answer, Refused> {
+) -> Result<(Report, Vec<Bucket>), Refused> {
     let query = statistics::Query {
         site,
         from: Some(window.from),
         to: Some(window.to),
         interval: Interval::Hour,
     };
-    statistics::get(&visit.management, caller, query).await
+    let found = statistics::get_with_before(&visit.management, caller, query).await?;
+    Ok((found.0.report, found.1))
 }
 
 fn span_choice(span: Span, chosen: Span) -> Choice {

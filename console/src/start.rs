@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use management::account::mine;
-
 use crate::{
     page::{self, At},
     router::Answer,
@@ -11,10 +9,10 @@ use crate::{
 };
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let (mine, _) = mine::get(&visit.management, visit.session()?).await?;
-    let first = mine.entrances.into_iter().next();
-    let there = first.map_or(At::Own, |entrance| match entrance.team {
-        Some((team, _)) => At::Team(team),
+    let mine = visit.mine().await?;
+    let first = mine.entrances.first();
+    let there = first.map_or(At::Own, |entrance| match &entrance.team {
+        Some((team, _)) => At::Team(*team),
         None => At::Instance,
     });
     Ok(page::see_other(there.home()))

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use domain::{id::TeamId, key::SecretHash};
 use front::{BodyReader, RequestId, Share};
 use management::{
-    Caller, Management, Refused, Visitor,
+    Caller, Management, Refused, Snapshot, Visitor,
     account::mine::{self, Mine},
 };
 use poem::{
@@ -34,8 +34,10 @@ pub(crate) struct Visit {
     _share: Option<Share>,
     /// Scheme and host of URLs that are handed on, without a slash at the end.
     origin: String,
-    /// Who is signed in, and whether that person has a second factor. It is read once.
-    mine: OnceCell<(Mine, bool)>,
+    /// Who is signed in. It is read once.
+    mine: OnceCell<Mine>,
+    /// What all use cases of a page read from.
+    snapshot: Option<Arc<Snapshot>>,
 }
 
 /// The paths of operators begin with this.
@@ -54,11 +56,12 @@ impl Visit {
         let client = client(front::sender(&request), headers, &console.proxies);
         let held = cookie::session(headers);
         console.management.pace.arrive(client, held).await?;
-        let (form, share) = if *request.method() == Method::POST {
+        let is_page = *request.method() != Method::POST;
+        let (form, share) = if is_page {
+            (Form::default(), None)
+        } else {
             let (form, share) = Form::of_body(reader, &mut request).await?;
             (form, Some(share))
-        } else {
-            (Form::default(), None)
         };
         let id = request.data::<RequestId>();
         let id = id.expect("the front gives every request an id");
@@ -78,6 +81,7 @@ impl Visit {
             params,
             request: id,
             mine: OnceCell::new(),
+            snapshot: is_page.then(Arc::default),
         })
     }
 
@@ -126,11 +130,11 @@ impl Visit {
         self.held.ok_or(Trouble::Refused(Refused::Unauthenticated))
     }
 
-    /// Who is signed in, and whether that person has a second factor.
+    /// Who is signed in.
     ///
     /// # Errors
     /// Nobody is signed in, or the second factor is missing.
-    pub(crate) async fn mine(&self) -> Result<&(Mine, bool), Trouble> {
+    pub(crate) async fn mine(&self) -> Result<&Mine, Trouble> {
         let session = self.session()?;
         let read = async || Ok(mine::get(&self.management, session).await?);
         self.mine.get_or_try_init(read).await
@@ -146,7 +150,7 @@ impl Visit {
             Needs::Session => return self.session().map(|_| ()),
             Needs::Scope(scope) => scope,
         };
-        let (mine, _) = self.mine().await?;
+        let mine = self.mine().await?;
         let team = self.at()?.team();
         let mut entrances = mine.entrances.iter();
         let here = entrances.find(|entrance| entrance.team.as_ref().map(|(id, _)| *id) == team);
@@ -162,13 +166,18 @@ impl Visit {
         self.held
     }
 
-    /// The person who is signed in, in one team; without, as an operator.
+    /// The person who is signed in, in one team; without, as an operator. All use cases of a page read in one
+    /// transaction.
     ///
     /// # Errors
     /// Nobody is signed in.
     pub(crate) fn caller(&self, team: Option<TeamId>) -> Result<Caller, Refused> {
         let session = self.held.ok_or(Refused::Unauthenticated)?;
-        Ok(Caller::session(session, team, self.request.clone()))
+        let caller = Caller::session(session, team, self.request.clone());
+        Ok(match &self.snapshot {
+            Some(snapshot) => caller.within(snapshot),
+            None => caller,
+        })
     }
 }
 

@@ -2,15 +2,18 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use domain::{id::TeamId, key::SecretHash};
 
-use crate::FieldProblem;
+use crate::{FieldProblem, Snapshot};
 
 /// How a caller proves who it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// A management token. It is well-formed, but may not exist.
     Token(SecretHash),
@@ -32,6 +35,7 @@ type Check = Box<dyn Fn() -> Vec<FieldProblem> + Send + Sync>;
 pub struct Caller {
     pub(crate) credential: Credential,
     pub(crate) request: Option<String>,
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
     check: Option<Check>,
     counted: AtomicBool,
 }
@@ -56,8 +60,19 @@ impl Caller {
         Self {
             credential,
             request,
+            snapshot: None,
             check: None,
             counted: AtomicBool::new(false),
+        }
+    }
+
+    /// Lets the use cases that read share a transaction. Use it for requests that change nothing: what such a request
+    /// changed in between, it would not see.
+    #[must_use]
+    pub fn within(self, snapshot: &Arc<Snapshot>) -> Self {
+        Self {
+            snapshot: Some(Arc::clone(snapshot)),
+            ..self
         }
     }
 

@@ -27,7 +27,7 @@ pub use self::{
     settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond},
 };
 pub use enable::{disable, enable, retry_now};
-pub use health::{Overview, latest, of_team};
+pub use health::{Overview, failing_of_team, latest, of_team};
 pub use store::endpoint::{Pinged, owned::Settings};
 
 /// A site's endpoints, the oldest first, disabled ones included.

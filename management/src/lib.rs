@@ -6,7 +6,8 @@
 //! and shows the result or the reason why it was [`Refused`]. Nothing here knows HTTP or SQL.
 //!
 //! Every use case runs in one transaction, a `Session`. It begins with a lookup of the caller's
-//! credential. If something was changed, it ends with an entry in the audit log.
+//! credential. If something was changed, it ends with an entry in the audit log. Use cases of one request that only read
+//! can share a transaction, a [`Snapshot`].
 
 pub mod account;
 pub mod audit_log;
@@ -37,6 +38,7 @@ pub mod statistics;
 pub mod subscriptions;
 pub mod teams;
 pub mod tokens;
+mod turns;
 pub mod usage;
 mod visitor;
 pub mod webhook_secrets;
@@ -52,7 +54,7 @@ pub use self::{
     pace::{Pace, PaceSettings},
     passwords::Passwords,
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
-    session::{Change, Doing, Session, created, difference},
+    session::{Change, Doing, Session, Snapshot, created, difference},
     visitor::Visitor,
     workbench::{Analyse, Analysed, Workbench},
 };

@@ -4,7 +4,10 @@ mod decisions;
 mod previews;
 pub mod why;
 
-use domain::{id::MediaId, scope::Scope};
+use domain::{
+    id::{MediaId, SiteId},
+    scope::Scope,
+};
 use store::{PgPool, media};
 
 use crate::{Caller, Management, Noun, Refused};
@@ -13,7 +16,9 @@ pub use self::{
     decisions::{Decided, NewDecision, decide, may_decide},
     previews::preview,
 };
-pub use store::media::{Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED};
+pub use store::media::{
+    Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED, Waiting,
+};
 
 /// An item's inline image, which is read slice by slice.
 #[derive(Clone, Debug)]
@@ -48,6 +53,21 @@ pub async fn list(
     let mut session = management.read(caller, Scope::MediaRead).await?;
     let reach = session.reach();
     Ok(media::list(session.conn(), reach, filter, after, limit).await?)
+}
+
+/// Counts the items within the caller's reach that wait for a person, or those of one site, up to `limit`.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn waiting(
+    management: &Management,
+    caller: &Caller,
+    site: Option<SiteId>,
+    limit: usize,
+) -> Result<Waiting, Refused> {
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let reach = session.reach();
+    Ok(media::count_waiting(session.conn(), reach, site, limit).await?)
 }
 
 /// An item with everything about it.

@@ -23,7 +23,7 @@ use shares::{Pacer, Proxies, Rate, TooFar};
 use store::token::Grant;
 use tokio::time::sleep;
 
-use crate::Refused;
+use crate::{Refused, turns::Turns};
 use window::{Spent, Whose, Window};
 
 const WINDOW: Duration = Duration::from_mins(1);
@@ -43,6 +43,11 @@ pub struct PaceSettings {
     pub per_team: u32,
     /// From one address, with any tokens, including invalid ones.
     pub per_address: u32,
+    /// Requests that use the database at once, from all teams: as many as there are connections. One team has at most
+    /// as many as remain free.
+    pub at_once: u32,
+    /// How long a request waits until its team may use the database.
+    pub patience: Duration,
     /// Proxies, whose addresses stand for many clients and are not counted.
     pub proxies: Proxies,
 }
@@ -54,6 +59,8 @@ impl Default for PaceSettings {
             per_token: 600,
             per_team: 1_200,
             per_address: 2_400,
+            at_once: 4,
+            patience: Duration::from_secs(10),
             proxies: Proxies::default(),
         }
     }
@@ -64,6 +71,7 @@ pub struct Pace {
     settings: PaceSettings,
     window: Mutex<Window>,
     pacer: Pacer<TeamId>,
+    pub(crate) turns: Turns,
     refused: [Counter; 3],
     waited: Counter,
 }
@@ -79,6 +87,7 @@ impl Pace {
         let waited = counter!("gatehouse_paced_requests_total", "policy" => "management_team");
         waited.increment(0);
         Self {
+            turns: Turns::new(settings.at_once as usize, settings.patience),
             settings,
             window: Mutex::new(Window::new(Instant::now())),
             pacer: Pacer::new(),

@@ -95,14 +95,10 @@ pub async fn without_owner(
     teams: &[TeamId],
 ) -> Result<Vec<TeamId>, Refused> {
     let mut session = management.read(caller, Scope::PeopleRead).await?;
-    let mut without = Vec::new();
     for team in teams {
         session.require_team(*team)?;
-        if person::count(session.conn(), Some(*team), Role::Owner).await? == 0 {
-            without.push(*team);
-        }
     }
-    Ok(without)
+    Ok(person::teams_without(session.conn(), teams, Role::Owner).await?)
 }
 
 /// Changes what a person may do: `edit` gets the present fields and returns the wanted ones. It
@@ -134,7 +130,7 @@ pub async fn update(
     link::cancel_resets(conn, before.user).await?;
     if wanted.role.beyond(before.role.scopes()).is_none() {
         // Links that the person has made with the higher role stop working.
-        link::cancel_made_by(conn, Actor::Member(member)).await?;
+        link::cancel_made_by(conn, &[Actor::Member(member)]).await?;
     }
     let after = find(&mut session, member).await?;
     if let Some(details) = difference(&before, &after) {
@@ -189,7 +185,7 @@ async fn end_membership(mut session: Session, person: Person) -> Result<(), Refu
     if !person::disable(conn, person.id).await? {
         return Ok(());
     }
-    link::cancel_made_by(conn, Actor::Member(person.id)).await?;
+    link::cancel_made_by(conn, &[Actor::Member(person.id)]).await?;
     link::cancel_resets(conn, person.user).await?;
     if person::memberships(conn, person.user).await?.is_empty() {
         session::end_all(conn, person.user, None).await?;

@@ -99,7 +99,7 @@ pub async fn create(
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let team = session.named_team(new.team).await?;
     let team = team.ok_or_else(|| Refused::field("team_id", "is missing"))?;
-    drop(session);
+    session.end();
     let rules = management.workbench.rules(Some(team), new.rules).await?;
     let compiled = management.workbench.check(Some(team), rules).await?;
 

@@ -74,7 +74,7 @@ pub async fn site(
     let mut session = management.read(caller, Scope::SitesWrite).await?;
     session.require(Scope::RulesWrite)?;
     session.named_team(Some(team)).await?;
-    drop(session);
+    session.end();
     let compiled = compiled(management, Some(team), new.rules).await?;
 
     let mut session = management.change(caller, Scope::SitesWrite).await?;
@@ -97,7 +97,7 @@ pub async fn tenant(
 ) -> Result<Access, Refused> {
     let session = management.read(caller, Scope::TeamsWrite).await?;
     session.require_operator()?;
-    drop(session);
+    session.end();
     let compiled = compiled(management, None, new.site.rules).await?;
 
     let mut session = management.change(caller, Scope::TeamsWrite).await?;

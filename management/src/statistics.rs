@@ -5,7 +5,7 @@ use domain::{id::SiteId, scope::Scope, statistics::Interval};
 use store::statistics::{self, Subject};
 pub use store::statistics::{Bucket, Figures, Outcomes, Report, RuleMatches};
 
-use crate::{Caller, Management, Refused, sites};
+use crate::{Caller, Management, Refused, Session, sites};
 
 /// What figures are wanted for.
 #[derive(Clone, Copy, Debug)]
@@ -43,16 +43,39 @@ pub async fn get(
 ) -> Result<Answer, Refused> {
     let (from, to) = query.span(Utc::now())?;
     let mut session = management.read(caller, Scope::MediaRead).await?;
-    let subject = match (query.site, session.only_team()) {
+    let subject = subject(&mut session, query.site).await?;
+    let report = statistics::report(session.conn(), subject, from, to, query.interval).await?;
+    Ok(Answer { from, to, report })
+}
+
+/// What happened, and the figures of a span of the same length before it.
+///
+/// # Errors
+/// Those of [`get`].
+pub async fn get_with_before(
+    management: &Management,
+    caller: &Caller,
+    query: Query,
+) -> Result<(Answer, Vec<Bucket>), Refused> {
+    let (from, to) = query.span(Utc::now())?;
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let subject = subject(&mut session, query.site).await?;
+    let conn = session.conn();
+    let found = statistics::report_with_before(conn, subject, from, to, query.interval).await?;
+    let (report, before) = found;
+    Ok((Answer { from, to, report }, before))
+}
+
+/// What the caller can have figures of.
+async fn subject(session: &mut Session, site: Option<SiteId>) -> Result<Subject, Refused> {
+    Ok(match (site, session.only_team()) {
         (Some(site), _) => {
-            sites::require(&mut session, site).await?;
+            sites::require(session, site).await?;
             Subject::Site(site)
         }
         (None, Some(team)) => Subject::Team(team),
         (None, None) => Subject::Everything,
-    };
-    let report = statistics::report(session.conn(), subject, from, to, query.interval).await?;
-    Ok(Answer { from, to, report })
+    })
 }
 
 impl Query {

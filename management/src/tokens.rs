@@ -124,9 +124,11 @@ pub async fn disable(
     let (conn, own) = session.parts();
     let disabled = token::disable(conn, own, token.id, extent).await;
     let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
-    for token in &disabled {
-        link::cancel_made_by(conn, Actor::Token(token.id)).await?;
-    }
+    let actors: Vec<Actor> = disabled
+        .iter()
+        .map(|token| Actor::Token(token.id))
+        .collect();
+    link::cancel_made_by(conn, &actors).await?;
     let changes = disabled.into_iter().map(|disabled| Change {
         action: Action::TokenDisable,
         team: disabled.team,

@@ -7,7 +7,8 @@ use database::{Clock, Hosts};
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
 use management::{
-    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, Passwords, Workbench,
+    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
+    Workbench,
 };
 use metrics::gauge;
 use queue::Queue;
@@ -169,7 +170,10 @@ pub(crate) fn interface(
             outlet,
             darkroom: Darkroom::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
-            pace: Pace::new(bounds.pace()),
+            pace: Pace::new(PaceSettings {
+                at_once: MANAGEMENT_CONNECTIONS,
+                ..bounds.pace()
+            }),
             passwords: Passwords::default(),
         }),
         body: bounds.body(),

@@ -147,6 +147,7 @@ impl HttpOptions {
             per_team: self.management_requests_per_team,
             per_address: self.management_requests_per_address,
             proxies: self.proxies(),
+            ..PaceSettings::default()
         }
     }
 

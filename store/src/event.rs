@@ -2,7 +2,7 @@
 //! wanted the event.
 //!
 //! As with media, a page with a filter that no index serves looks at a bounded number of rows
-//! ([`WALKED`]). Such a page may hold fewer events than its limit, even none, although there is a
+//! ([`WALKED`](crate::delivery::WALKED)). Such a page may hold fewer events than its limit, even none, although there is a
 //! next page.
 
 mod describe;
@@ -20,7 +20,7 @@ use self::{
     describe::describe,
     walk::{Walk, about, newest},
 };
-use crate::{Error, delivery::WALKED, id_time::ids_within, page};
+use crate::{Error, id_time::ids_within, page};
 
 /// Which events. Fields that are `None` filter nothing.
 #[derive(Clone, Debug, Default)]
@@ -60,20 +60,11 @@ pub async fn list(
     limit: usize,
 ) -> Result<Page, Error> {
     let (from, until) = ids_within(filter.since, filter.until);
-    let fetched = limit.saturating_add(1);
-    // Without a filter, there is no need to read more rows than the page can hold.
-    let share = (WALKED / sites.len().max(1)).max(1);
-    let rows = if filter.wants_all() {
-        fetched.min(share)
-    } else {
-        share
-    };
     let walk = Walk {
         sites: sites.iter().map(|site| site.as_uuid()).collect(),
         from,
         before: after.map_or(until, |after| after.as_uuid().min(until)),
-        rows: i64::try_from(rows).unwrap_or(i64::MAX),
-        fetched: i64::try_from(fetched).unwrap_or(i64::MAX),
+        fetched: i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX),
         filter,
     };
     let steps = match filter.media {

@@ -15,5 +15,5 @@ pub use self::{
     history::{Delivery, Event, Verdict},
     image::{Image, KnownImage, SLICE, image, image_slice, image_standing},
     item::{Analysis, Item, PinnedVersion, find},
-    list::{BEGINNING, Filter, Listed, Page, WALKED, list},
+    list::{BEGINNING, Filter, Listed, Page, WALKED, Waiting, count_waiting, list},
 };

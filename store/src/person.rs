@@ -14,6 +14,7 @@ pub use self::{
     account::{Account, account, create_account, lock_account, set_password},
     membership::{
         Membership, change, count, count_all, disable, is_member, join, memberships, own_sites,
+        teams_without,
     },
     requirement::{needs_factor, require_factor, requires_factor},
 };

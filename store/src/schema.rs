@@ -28,7 +28,7 @@ pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
     for migrator in [&queue::MIGRATOR, &MIGRATOR] {
         migrator.run(&mut conn).await.map_err(sqlx::Error::from)?;
     }
-    indexes::create_missing(&mut conn).await?;
+    indexes::create_missing(&mut conn, indexes::SMALL_BYTES).await?;
     Ok(conn.close().await?)
 }
 

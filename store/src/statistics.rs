@@ -20,7 +20,7 @@ use uuid::Uuid;
 pub use self::{
     begin::{begin, lag},
     figures::{Figures, Outcomes},
-    report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report},
+    report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report, report_with_before},
     retention::{DAYS, forget_old},
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! What happened in the span of time, step by step, and in the one before.
 
-use management::statistics::{Answer, Figures, Outcomes};
+use management::statistics::{Bucket, Figures, Outcomes, Report};
 
 use super::{
     share::{WHOLE, part},
@@ -18,8 +18,8 @@ pub(super) struct Course {
 }
 
 impl Course {
-    pub(super) fn new(window: Window, now: &Answer, before: &Answer) -> Self {
-        let (now, before) = (&now.report, &before.report);
+    /// What happened in the window, and by the hour in the one before.
+    pub(super) fn new(window: Window, now: &Report, before: &[Bucket]) -> Self {
         let steps = window.steps(&now.buckets);
         let mut total = Figures::default();
         for step in &steps {
@@ -29,7 +29,7 @@ impl Course {
             window,
             steps,
             total,
-            compared: window.compared(&now.buckets, &before.buckets, now.counted_until),
+            compared: window.compared(&now.buckets, before, now.counted_until),
         }
     }
 

@@ -1,11 +1,11 @@
 //! The tiles: a figure each, with a line of its course and the change from the period before.
 
-use management::statistics::Figures;
+use management::{media::Waiting, statistics::Figures};
 
 use super::{
     course::{Course, by_people, delivered, every_verdict, sent_to_review},
     share::{WHOLE, change, hundredths, points, tenths},
-    waiting::Waiting,
+    waiting,
 };
 use crate::{charts::spark, number::grouped};
 
@@ -35,7 +35,7 @@ pub(super) fn tiles(course: &Course, waiting: &Waiting) -> [Tile; 4] {
         tile(course, "Items", |figures| figures.accepted).noted(format!("in the last {span}")),
         tile(course, "Decided by people", by_people).noted(of_all),
         Tile {
-            value: waiting.count(),
+            value: waiting::count(waiting),
             ..tile(course, "Waiting for a person", sent_to_review)
         }
         .noted(format!(

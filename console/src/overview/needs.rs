@@ -4,9 +4,9 @@ mod hooks;
 mod plan;
 
 use domain::{id::SiteId, scope::Scope};
-use management::{Caller, Refused, rule_groups::Group, sites::Counts};
+use management::{Caller, Refused, media::Waiting, rule_groups::Group};
 
-use super::{course::Course, waiting::Waiting};
+use super::{course::Course, waiting};
 use crate::{
     number::grouped,
     page::{At, Frame},
@@ -90,7 +90,6 @@ pub(super) struct Found<'a> {
     pub(super) at: At,
     /// The site that was chosen.
     pub(super) site: Option<SiteId>,
-    pub(super) counts: &'a [Counts],
     pub(super) groups: &'a [Group],
     pub(super) waiting: &'a Waiting,
     pub(super) course: &'a Course,
@@ -127,7 +126,7 @@ impl Found<'_> {
         }
         let what = match (self.waiting.counted, self.waiting.has_more) {
             (1, false) => "1 item waits for a person".to_owned(),
-            _ => format!("{} items wait for a person", self.waiting.count()),
+            _ => format!("{} items wait for a person", waiting::count(self.waiting)),
         };
         let text = if self.waiting.has_more {
             "At least one was accepted"

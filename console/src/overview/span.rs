@@ -98,15 +98,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The window before it.
-    pub(super) fn before(self) -> Self {
-        Self {
-            from: self.from - self.span.length(),
-            to: self.from,
-            ..self
-        }
-    }
-
     /// When its steps begin.
     pub(super) fn starts(self) -> Vec<DateTime<Utc>> {
         let mut starts = Vec::new();
@@ -199,9 +190,6 @@ mod tests {
             let window = span.window(now);
             assert_eq!((window.from, window.to), (time(from), time(to)), "{span:?}");
             assert_eq!(window.starts().len(), steps, "{span:?}");
-            let before = window.before();
-            assert_eq!(before.to, window.from, "{span:?}");
-            assert_eq!(before.to - before.from, window.to - window.from, "{span:?}");
         }
         let whole = Span::Day.window(time("2026-03-10T12:00:00Z"));
         assert_eq!(whole.to, time("2026-03-10T12:00:00Z"));

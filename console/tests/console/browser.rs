@@ -21,6 +21,18 @@ use store::{schema, seal::MasterKey};
 
 pub(crate) const PASSWORD: &str = "kelp otter violin";
 
+/// Limits that no test reaches: it opens all pages within a minute.
+pub(crate) fn pace() -> PaceSettings {
+    PaceSettings {
+        per_token: 1_000_000,
+        per_team: 1_000_000,
+        per_address: 1_000_000,
+        // A request that needs two connections at once waits for itself, and fails.
+        at_once: 1,
+        ..PaceSettings::default()
+    }
+}
+
 /// The console, and what it works with.
 pub(crate) struct Stage {
     pub(crate) management: Arc<Management>,
@@ -30,6 +42,10 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn new(pool: PgPool) -> Self {
+        Self::with(pool, pace()).await
+    }
+
+    pub(crate) async fn with(pool: PgPool, settings: PaceSettings) -> Self {
         schema::migrate(&pool).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let management = Arc::new(Management {
@@ -40,13 +56,7 @@ impl Stage {
             outlet: crate::webhooks::outlet(),
             darkroom: Darkroom::new(None),
             rules_per_day: 1 << 20,
-            // A test opens all pages within a minute.
-            pace: Pace::new(PaceSettings {
-                per_token: 1_000_000,
-                per_team: 1_000_000,
-                per_address: 1_000_000,
-                ..PaceSettings::default()
-            }),
+            pace: Pace::new(settings),
             passwords: Passwords::default(),
         });
         let name = "Marktplatz".parse().unwrap();
@@ -167,6 +177,7 @@ impl Answer {
 }
 
 /// A browser.
+#[derive(Clone)]
 pub(crate) struct Browser {
     endpoint: Arc<BoxEndpoint<'static, Response>>,
     pub(crate) cookie: Option<String>,

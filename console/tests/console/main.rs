@@ -4,6 +4,7 @@
 
 mod audit;
 mod browser;
+mod cost;
 mod dead_jobs;
 mod door;
 mod first;
@@ -20,5 +21,6 @@ mod rules;
 mod seed;
 mod sites;
 mod tokens;
+mod turns;
 mod usage;
 mod webhooks;

@@ -1,17 +1,27 @@
 //! The account of somebody who has signed in, and where that person can go.
 
 use domain::key::SecretHash;
-use store::person::entrance;
-pub use store::person::entrance::{Entrance, Mine};
+pub use store::person::entrance::{Entrance, Factor, Mine};
+use store::person::{entrance, session};
 
-use crate::{Management, Refused};
+use crate::{
+    Management, Refused,
+    session::{factor_required, factor_set_up_required},
+};
 
-/// The account of the session's owner, and whether it has a second factor.
+/// The account of the session's owner.
 ///
 /// # Errors
 /// The session is over, or lacks its second factor.
-pub async fn get(management: &Management, session: SecretHash) -> Result<(Mine, bool), Refused> {
-    let mut own = management.own(session).await?;
-    let mine = entrance::mine(&mut own.tx, own.held.user).await?;
-    Ok((mine, own.held.has_factor))
+pub async fn get(management: &Management, held: SecretHash) -> Result<Mine, Refused> {
+    let mine = entrance::mine(&management.pool, held).await?;
+    let mine = mine.ok_or(Refused::Unauthenticated)?;
+    if mine.is_untouched {
+        session::touch(&management.pool, held).await?;
+    }
+    match mine.factor {
+        Factor::None | Factor::Given => Ok(mine),
+        Factor::Asked => Err(factor_required()),
+        Factor::Missing => Err(factor_set_up_required()),
+    }
 }

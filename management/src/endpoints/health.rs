@@ -54,6 +54,23 @@ pub async fn of_team(
     Ok(overviews.collect())
 }
 
+/// The endpoints of a team, or of one of its sites, whose last attempt failed: at most `limit`, and how many there are in
+/// all. Those that were disabled come last; after a week they are left out.
+///
+/// # Errors
+/// The caller may not do it; the team is not within reach.
+pub async fn failing_of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    limit: i64,
+) -> Result<(Vec<Endpoint>, i64), Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    session.require_team(team)?;
+    let key = management.master_key.as_ref();
+    Ok(owned::failing(session.conn(), key, team, site, limit).await?)
+}
+
 /// The latest attempts to send something to an endpoint, each of another delivery, the latest
 /// first.
 ///

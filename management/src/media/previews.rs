@@ -26,7 +26,7 @@ pub async fn preview(
         return Err(Refused::NoImage(why_none(content_type, known)));
     };
     // No connection is held while it waits for its turn.
-    drop(session);
+    session.end();
     let file = || load(&management.pool, image);
     management.darkroom.preview(reach.team(), file).await
 }

@@ -10,6 +10,8 @@ const SETTINGS: fn() -> PaceSettings = || PaceSettings {
     per_token: 3,
     per_team: 5,
     per_address: 20,
+    at_once: 4,
+    patience: Duration::from_secs(1),
     proxies: Proxies::new(["10.0.0.0/8".parse().unwrap()]),
 };
 

@@ -89,7 +89,7 @@ pub async fn create(
         }
         None => draft(&mut session, group.id).await?.rules,
     };
-    drop(session);
+    session.end();
     let compiled = management.workbench.check(Some(group.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;

@@ -32,7 +32,7 @@ pub async fn between(
         }
         None => draft(&mut session, group.id).await?.rules,
     };
-    drop(session);
+    session.end();
     let work = move || Difference::between(&from.rules, &to);
     management.workbench.work(Some(group.team), work).await
 }

@@ -72,7 +72,7 @@ pub async fn compare(
         });
     }
     let live = named_version(&mut session, group.id, group.live, "version_id").await?;
-    drop(session);
+    session.end();
     let comparing = move || ComparedDraft {
         difference: Difference::between(&live.rules, &draft.rules),
         draft,
@@ -98,7 +98,7 @@ pub async fn replace(
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;
-    drop(session);
+    session.end();
     let rules = management.workbench.rules(Some(found.team), rules).await?;
     put(management, caller, &found, rules, revision, json!({})).await
 }

@@ -46,7 +46,7 @@ pub async fn edit(
     let group = find(&mut session, group).await?;
     let draft = draft(&mut session, group.id).await?;
     require(Some(revision), draft.revision)?;
-    drop(session);
+    session.end();
     let mut rules = draft.rules;
     let (place, details) = apply(&mut rules, edit).ok_or(Refused::NotFound(Noun::Rule))?;
     let done = put(management, caller, &group, rules, Some(revision), details).await;

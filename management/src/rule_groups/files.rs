@@ -76,7 +76,7 @@ pub async fn export(
     let group = find(&mut session, group).await?;
     let wanted = version.unwrap_or(group.live);
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
-    drop(session);
+    session.end();
     let name = format!("{}-{}", group.id, version.listed.number);
     let yaml = write(management, group, version.rules).await?;
     Ok(ExportedGroup { name, yaml })
@@ -94,7 +94,7 @@ pub async fn export_draft(
     let mut session = management.read(caller, Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     let draft = drafts::draft(&mut session, group.id).await?;
-    drop(session);
+    session.end();
     let name = format!("{}-draft", group.id);
     let yaml = write(management, group, draft.rules).await?;
     Ok(ExportedGroup { name, yaml })
@@ -119,6 +119,6 @@ async fn read_for<E: From<Refused> + Send + 'static>(
 ) -> Result<GivenFile, E> {
     let session = management.read(caller, Scope::RulesWrite).await?;
     let holder = session.only_team();
-    drop(session);
+    session.end();
     management.workbench.work(holder, read).await?
 }

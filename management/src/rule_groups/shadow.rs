@@ -95,7 +95,7 @@ pub async fn set(
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
-    drop(session);
+    session.end();
     let (workbench, holder) = (&management.workbench, Some(group.team));
     let compiled = workbench.check(holder, version.rules).await?;
 

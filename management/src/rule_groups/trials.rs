@@ -114,7 +114,7 @@ pub async fn run(
                 rules
             }
             Err(wrong) => {
-                drop(session);
+                session.end();
                 return Err(workbench.refuse(team, wrong).await);
             }
         },
@@ -124,7 +124,7 @@ pub async fn run(
         }
         (None, None) => draft(&mut session, group.id).await?.rules,
     };
-    drop(session);
+    session.end();
 
     let asked = Asked {
         text: new.text,

@@ -64,7 +64,7 @@ pub async fn create(
     let found = find(&mut session, group).await?;
     let draft = draft(&mut session, found.id).await?;
     require(Some(new.revision), draft.revision)?;
-    drop(session);
+    session.end();
     let (workbench, holder) = (&management.workbench, Some(found.team));
     let compiled = workbench.check(holder, draft.rules).await?;
 
@@ -110,7 +110,7 @@ pub async fn publish(
 ) -> Result<ListedVersion, Refused> {
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
-    drop(session);
+    session.end();
     let (workbench, holder) = (&management.workbench, Some(found.team));
     let rules = workbench.rules(holder, rules).await?;
     let compiled = workbench.check(holder, rules).await?;
@@ -162,7 +162,7 @@ pub async fn set_live(
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
-    drop(session);
+    session.end();
     if group.live == wanted {
         return Ok(group);
     }

@@ -1,4 +1,7 @@
-//! How a use case begins: the credential is looked up in the transaction, then the pace and the scope are checked.
+//! How a use case begins: the credential is looked up in the transaction, then the team's turn, the pace and the scope
+//! are checked.
+
+use std::mem;
 
 use domain::{actor::Actor, id::TeamId, scope::Scope};
 use store::{
@@ -7,8 +10,8 @@ use store::{
     token::{self, Grant},
 };
 
-use super::{Session, require::require_factor};
-use crate::{Caller, Credential, Management, Refused};
+use super::{Session, require::require_factor, snapshot::Lent};
+use crate::{Caller, Credential, Management, Refused, turns::Turn};
 
 impl Management {
     /// Begins a use case that only reads. All its statements see the database at one moment.
@@ -43,16 +46,70 @@ impl Management {
         self.admit(begun, caller, None)
     }
 
-    async fn begin_reading(&self, caller: &Caller) -> Result<Option<Begun>, Refused> {
-        Ok(match caller.credential {
+    async fn begin_reading(&self, caller: &Caller) -> Result<Option<Lent>, Refused> {
+        let credential = caller.credential;
+        let Some(snapshot) = &caller.snapshot else {
+            let begun = self.in_turn(credential, For::Reading).await?;
+            return Ok(begun.map(Lent::once));
+        };
+        let begun = match snapshot.take(credential) {
+            Some(begun) => Some(begun),
+            None => self.in_turn(credential, For::Reading).await?,
+        };
+        Ok(begun.map(|begun| Lent::by(snapshot, credential, begun)))
+    }
+
+    async fn begin_changing(&self, caller: &Caller) -> Result<Option<Lent>, Refused> {
+        if let Some(snapshot) = &caller.snapshot {
+            snapshot.end();
+        }
+        let begun = self.in_turn(caller.credential, For::Changing).await?;
+        Ok(begun.map(Lent::once))
+    }
+
+    /// Begins when it is the turn of the caller's team. Nobody waits with a connection: a transaction that must wait is
+    /// ended and begun again.
+    async fn in_turn(&self, credential: Credential, what: For) -> Result<Option<Begun>, Refused> {
+        let Some(begun) = self.look_up(credential, what).await? else {
+            return Ok(None);
+        };
+        if begun.grant.actor == Actor::CommandLine {
+            return Ok(Some(begun));
+        }
+        let holder = begun.grant.reach.team();
+        if let Some(turn) = self.pace.turns.at_once(holder) {
+            return Ok(Some(begun.with(turn)));
+        }
+        drop(begun);
+        let turn = self.pace.turns.wait(holder).await?;
+        let begun = self.look_up(credential, what).await?;
+        Ok(begun.map(|begun| begun.with(turn)))
+    }
+
+    async fn look_up(&self, credential: Credential, what: For) -> Result<Option<Begun>, Refused> {
+        match what {
+            For::Reading => self.look_up_to_read(credential).await,
+            For::Changing => self.look_up_to_change(credential).await,
+        }
+    }
+
+    async fn look_up_to_read(&self, credential: Credential) -> Result<Option<Begun>, Refused> {
+        Ok(match credential {
             Credential::Token(hash) => token::begin_reading(&self.pool, hash)
                 .await?
                 .map(Begun::by_token),
             Credential::Session { hash, team } => {
-                session::touch(&self.pool, hash).await?;
-                session::begin_reading(&self.pool, hash, team)
-                    .await?
-                    .map(|begun| Begun::by_person(begun, team))
+                let mut begun = session::begin_reading(&self.pool, hash, team).await?;
+                if begun
+                    .as_ref()
+                    .is_some_and(|(_, person)| person.is_untouched)
+                {
+                    // This transaction cannot write, and nobody waits for a second connection with the first.
+                    drop(begun);
+                    session::touch(&self.pool, hash).await?;
+                    begun = session::begin_reading(&self.pool, hash, team).await?;
+                }
+                begun.map(|begun| Begun::by_person(begun, team))
             }
             Credential::CommandLine => Some(Begun::by_token((
                 self.begin().await?,
@@ -61,8 +118,8 @@ impl Management {
         })
     }
 
-    async fn begin_changing(&self, caller: &Caller) -> Result<Option<Begun>, Refused> {
-        Ok(match caller.credential {
+    async fn look_up_to_change(&self, credential: Credential) -> Result<Option<Begun>, Refused> {
+        Ok(match credential {
             Credential::Token(hash) => token::begin_changing(&self.pool, hash)
                 .await?
                 .map(Begun::by_token),
@@ -85,24 +142,24 @@ impl Management {
 
     fn admit(
         &self,
-        begun: Option<Begun>,
+        begun: Option<Lent>,
         caller: &Caller,
         scope: Option<Scope>,
     ) -> Result<Session, Refused> {
-        let Begun { tx, grant, person } = begun.ok_or(Refused::Unauthenticated)?;
+        let mut begun = begun.ok_or(Refused::Unauthenticated)?;
+        let was_admitted = mem::replace(&mut begun.is_admitted, true);
+        let is_first = caller.is_first() && !was_admitted;
         match caller.credential {
-            Credential::Token(hash) | Credential::Session { hash, .. } if caller.is_first() => {
-                self.pace.admit(hash, &grant)?;
+            Credential::Token(hash) | Credential::Session { hash, .. } if is_first => {
+                self.pace.admit(hash, &begun.grant)?;
             }
             Credential::Token(_) | Credential::Session { .. } | Credential::CommandLine => {}
         }
-        if let Some(person) = &person {
+        if let Some(person) = &begun.person {
             require_factor(person)?;
         }
         let session = Session {
-            tx,
-            grant,
-            person,
+            begun,
             request: caller.request.clone(),
         };
         if let Some(scope) = scope {
@@ -116,11 +173,23 @@ impl Management {
     }
 }
 
+/// What a transaction is for.
+#[derive(Clone, Copy)]
+enum For {
+    Reading,
+    Changing,
+}
+
 /// A transaction of a caller with a valid credential.
-struct Begun {
-    tx: PgTransaction<'static>,
-    grant: Grant,
-    person: Option<Entered>,
+pub(super) struct Begun {
+    pub(super) tx: PgTransaction<'static>,
+    pub(super) grant: Grant,
+    /// The person, if the caller is one.
+    pub(super) person: Option<Entered>,
+    /// Whether the request was counted.
+    is_admitted: bool,
+    /// Held until the transaction has ended. The command line has none.
+    _turn: Option<Turn>,
 }
 
 impl Begun {
@@ -129,6 +198,8 @@ impl Begun {
             tx,
             grant,
             person: None,
+            is_admitted: false,
+            _turn: None,
         }
     }
 
@@ -145,6 +216,15 @@ impl Begun {
             tx,
             grant,
             person: Some(person),
+            is_admitted: false,
+            _turn: None,
+        }
+    }
+
+    fn with(self, turn: Turn) -> Self {
+        Self {
+            _turn: Some(turn),
+            ..self
         }
     }
 }

@@ -41,16 +41,18 @@ impl Session {
     /// The database failed.
     pub async fn commit_all(mut self, changes: Vec<Change>) -> Result<(), Refused> {
         for change in &changes {
+            let begun = &mut *self.begun;
             record(
-                &mut self.tx,
-                self.grant.actor,
+                &mut begun.tx,
+                begun.grant.actor,
                 self.request.as_deref(),
                 change,
             )
             .await?;
         }
         if !changes.is_empty() {
-            self.tx.commit().await.map_err(store::Error::from)?;
+            let begun = self.begun.keep();
+            begun.tx.commit().await.map_err(store::Error::from)?;
         }
         Ok(())
     }
@@ -66,24 +68,27 @@ impl Session {
         details: &Value,
     ) -> Result<(), Refused> {
         let entry = Entry {
-            actor: self.grant.actor,
+            actor: self.actor(),
             action,
             team,
             target: None,
             details,
             request_id: self.request.as_deref(),
         };
-        audit::record(&mut self.tx, entry).await?;
-        self.tx.commit().await.map_err(store::Error::from)?;
+        audit::record(&mut self.begun.tx, entry).await?;
+        let begun = self.begun.keep();
+        begun.tx.commit().await.map_err(store::Error::from)?;
         Ok(())
     }
 
     /// Ends the transaction, before work that takes too long for a transaction.
     pub fn leave(self) -> Doing {
-        Doing {
-            actor: self.grant.actor,
-            request: self.request,
-        }
+        let doing = Doing {
+            actor: self.actor(),
+            request: self.request.clone(),
+        };
+        self.end();
+        doing
     }
 }
 

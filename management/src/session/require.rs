@@ -15,11 +15,11 @@ use crate::{Forbidden, Noun, Refused};
 impl Session {
     /// Whether the caller also has this scope.
     pub fn has(&self, scope: Scope) -> bool {
-        self.grant.scopes.contains(&scope)
+        self.begun.grant.scopes.contains(&scope)
     }
 
     fn lacks(&self, scope: Scope) -> Refused {
-        match &self.person {
+        match &self.begun.person {
             None => Refused::missing_scope(scope),
             Some(person) => Refused::beyond_own(person.role, scope),
         }
@@ -31,7 +31,7 @@ impl Session {
     /// # Errors
     /// The person must give the password again.
     pub fn require_recent_password(&self) -> Result<(), Refused> {
-        match &self.person {
+        match &self.begun.person {
             Some(person) => require_recent(person.held.password_age),
             None => Ok(()),
         }
@@ -39,7 +39,7 @@ impl Session {
 
     /// Whether the caller is a moderator who can decide on some sites only.
     pub fn has_own_sites(&self) -> bool {
-        let person = self.person.as_ref();
+        let person = self.person();
         person.is_some_and(|person| person.sites.is_some())
     }
 
@@ -48,10 +48,7 @@ impl Session {
     /// # Errors
     /// The moderator was not given this site.
     pub fn require_own_site(&self, site: SiteId) -> Result<(), Refused> {
-        let sites = self
-            .person
-            .as_ref()
-            .and_then(|person| person.sites.as_ref());
+        let sites = self.person().and_then(|person| person.sites.as_ref());
         if sites.is_none_or(|sites| sites.contains(&site)) {
             return Ok(());
         }

@@ -18,7 +18,7 @@ pub use self::{
     delete::delete,
     read::{find, list, lock},
     switch::{disable, enable, retry_now},
-    team::{Placed, of_team},
+    team::{Placed, failing, of_team},
     write::{add, change},
 };
 

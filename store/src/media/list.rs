@@ -121,7 +121,7 @@ pub async fn list(
     let walk = Walk::new(sites, filter, after, limit);
     let steps = match (&filter.app_media_id, &filter.author, filter.status) {
         (Some(app_media_id), _, _) => named(conn, &walk, app_media_id).await?,
-        (None, Some(author), _) => written(conn, &walk, author).await?,
+        (None, Some(_), _) => written(conn, &walk).await?,
         (None, None, Some(Status::PendingReview)) => waiting(conn, &walk).await?,
         (None, None, Some(Status::Pending | Status::Approved | Status::Rejected) | None) => {
             newest(conn, &walk).await?
@@ -134,6 +134,53 @@ pub async fn list(
         describe(conn, &found).await?
     };
     Ok(Page { media, next })
+}
+
+/// The items that wait for a person.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// How many were counted.
+    pub counted: usize,
+    /// Whether there may be more.
+    pub has_more: bool,
+    /// When the oldest of the counted ones was accepted. They are the newest, if there are more.
+    pub oldest: Option<DateTime<Utc>>,
+}
+
+/// Counts the items within reach that wait for a person, or those of one site, up to `limit`. Run it in a transaction
+/// that sees one moment.
+pub async fn count_waiting(
+    conn: &mut PgConnection,
+    reach: Reach,
+    site: Option<SiteId>,
+    limit: usize,
+) -> Result<Waiting, Error> {
+    let filter = Filter {
+        site,
+        status: Some(Status::PendingReview),
+        ..Filter::default()
+    };
+    let sites = sites(conn, reach, site).await?;
+    let walk = Walk::new(sites, &filter, None, limit);
+    let (found, next) = walk.found(&waiting(conn, &walk).await?);
+    let oldest = match found.last() {
+        Some(oldest) => accepted_at(conn, *oldest).await?,
+        None => None,
+    };
+    Ok(Waiting {
+        counted: found.len(),
+        has_more: next.is_some(),
+        oldest,
+    })
+}
+
+async fn accepted_at(
+    conn: &mut PgConnection,
+    media: Uuid,
+) -> Result<Option<DateTime<Utc>>, sqlx::Error> {
+    sqlx::query_scalar!("select created_at from media where id = $1", media)
+        .fetch_optional(conn)
+        .await
 }
 
 /// The sites whose media are listed.

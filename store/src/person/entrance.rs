@@ -1,11 +1,14 @@
 //! Where somebody who has signed in can go.
 
 use domain::{
-    id::{TeamId, UserId},
+    id::TeamId,
+    key::SecretHash,
     role::Role,
+    sign_in::{IDLE, LONGEST_SESSION},
 };
-use sqlx::PgConnection;
+use sqlx::PgPool;
 
+use super::session::seconds;
 use crate::Error;
 
 /// An account, as its owner sees it.
@@ -15,8 +18,35 @@ pub struct Mine {
     pub name: String,
     /// The address with which the person signs in.
     pub email: String,
+    /// The second factor in this session.
+    pub factor: Factor,
     /// The teams that the person is in, the first joined first.
     pub entrances: Vec<Entrance>,
+    /// Whether [`touch`](super::session::touch) has something to note.
+    pub is_untouched: bool,
+}
+
+/// The second factor of a person in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// The person has none and needs none.
+    None,
+    /// The person has none, and a team or the role requires one.
+    Missing,
+    /// The person has one and has not given it.
+    Asked,
+    /// It was given.
+    Given,
+}
+
+impl Factor {
+    /// Whether the person has one.
+    pub const fn exists(self) -> bool {
+        match self {
+            Self::None | Self::Missing => false,
+            Self::Asked | Self::Given => true,
+        }
+    }
 }
 
 /// A team that somebody can enter, or the instance.
@@ -28,35 +58,58 @@ pub struct Entrance {
     pub role: Role,
 }
 
-/// Somebody's account, and where that person can go. Disabled memberships are left out.
-pub async fn mine(conn: &mut PgConnection, user: UserId) -> Result<Mine, Error> {
-    let account = sqlx::query!(
-        "select email, name from users where id = $1",
-        user.as_uuid(),
-    )
-    .fetch_one(&mut *conn)
-    .await?;
+/// The account of a session's owner, and where that person can go. None: the session is unknown or
+/// over. Disabled memberships are left out. It locks nothing, because every page begins with it.
+pub async fn mine(pool: &PgPool, session: SecretHash) -> Result<Option<Mine>, Error> {
     let rows = sqlx::query!(
         r#"
-        select m.team_id, m.role, t.name as "team_name?"
-        from memberships m
+        select
+            u.name, u.email, f.confirmed_at is not null as "has_factor!", s.factor_at is not null as "has_given_factor!",
+            s.used_at < now() - interval '1 minute' as "is_untouched!",
+            m.role as "role?", m.team_id as "team_id?", t.name as "team_name?",
+            coalesce(t.factor_required, false) as "team_requires_factor!"
+        from sessions s
+        join users u on u.id = s.user_id
+        left join factors f on f.user_id = s.user_id
+        left join memberships m on m.user_id = s.user_id and m.disabled_at is null
         left join teams t on t.id = m.team_id
-        where m.user_id = $1 and m.disabled_at is null
+        where
+            s.hash = $1
+            and s.used_at > now() - make_interval(secs => $2)
+            and s.created_at > now() - make_interval(secs => $3)
         order by m.id
         "#,
-        user.as_uuid(),
+        session.as_bytes(),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
     )
-    .fetch_all(conn)
+    .fetch_all(pool)
     .await?;
-    let entrances = rows.into_iter().map(|row| {
-        Ok(Entrance {
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let mut mine = Mine {
+        name: first.name.clone(),
+        email: first.email.clone(),
+        factor: match (first.has_factor, first.has_given_factor) {
+            (false, _) => Factor::None,
+            (true, false) => Factor::Asked,
+            (true, true) => Factor::Given,
+        },
+        entrances: Vec::with_capacity(rows.len()),
+        is_untouched: first.is_untouched,
+    };
+    for row in rows {
+        // Somebody who is in no team has one row without a membership.
+        let Some(role) = row.role else { continue };
+        let role: Role = role.parse()?;
+        if mine.factor == Factor::None && (role.requires_factor() || row.team_requires_factor) {
+            mine.factor = Factor::Missing;
+        }
+        mine.entrances.push(Entrance {
             team: row.team_id.map(TeamId::from).zip(row.team_name),
-            role: row.role.parse()?,
-        })
-    });
-    Ok(Mine {
-        name: account.name,
-        email: account.email,
-        entrances: entrances.collect::<Result<_, Error>>()?,
-    })
+            role,
+        });
+    }
+    Ok(Some(mine))
 }

@@ -176,9 +176,10 @@ pub async fn cancel_resets(conn: &mut PgConnection, user: UserId) -> Result<(), 
     Ok(())
 }
 
-/// Withdraws the links that an actor has made.
-pub async fn cancel_made_by(conn: &mut PgConnection, actor: Actor) -> Result<(), Error> {
-    sqlx::query!("delete from links where created_by = $1", actor.as_uuid())
+/// Withdraws the links that these actors have made.
+pub async fn cancel_made_by(conn: &mut PgConnection, actors: &[Actor]) -> Result<(), Error> {
+    let actors: Vec<Uuid> = actors.iter().filter_map(|actor| actor.as_uuid()).collect();
+    sqlx::query!("delete from links where created_by = any($1)", &actors)
         .execute(conn)
         .await?;
     Ok(())

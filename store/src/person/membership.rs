@@ -142,6 +142,28 @@ pub async fn count(
     Ok(count)
 }
 
+/// Those of these teams in which nobody has this role.
+pub async fn teams_without(
+    conn: &mut PgConnection,
+    teams: &[TeamId],
+    role: Role,
+) -> Result<Vec<TeamId>, Error> {
+    let teams: Vec<Uuid> = teams.iter().map(|team| team.as_uuid()).collect();
+    let without = sqlx::query_scalar!(
+        r#"
+        select t.id as "id!"
+        from unnest($1::uuid []) with ordinality as t (id, place)
+        where not exists (select from memberships m where m.team_id = t.id and m.role = $2 and m.disabled_at is null)
+        order by t.place
+        "#,
+        &teams,
+        role.as_str(),
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(without.into_iter().map(TeamId::from).collect())
+}
+
 /// How many people a team has, including open invitations. Disabled people count, too, because
 /// their rows stay.
 pub async fn count_all(conn: &mut PgConnection, team: Option<TeamId>) -> Result<i64, Error> {

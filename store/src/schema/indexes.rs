@@ -38,15 +38,16 @@ const INDEXES: [Index; 3] = [
 
 /// Reading a smaller table blocks its writers for less than a second, while a concurrent creation
 /// waits for every open transaction.
-const SMALL_BYTES: i64 = 64 * 1024 * 1024;
+pub(super) const SMALL_BYTES: i64 = 64 * 1024 * 1024;
 
 /// Held as an advisory lock by the process that creates them.
 const LOCK: i64 = 0x6761_7465_6964_7831;
 
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Creates the indexes that are missing. Several processes may try at once.
-pub(super) async fn create_missing(conn: &mut PgConnection) -> Result<(), Error> {
+/// Creates the indexes that are missing, concurrently on tables of more than `small_bytes`. Several processes may try at
+/// once.
+pub(super) async fn create_missing(conn: &mut PgConnection, small_bytes: i64) -> Result<(), Error> {
     // Not a waiting lock: it would hold a snapshot, and a concurrent creation waits for all of these.
     while !sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "is_ours!""#, LOCK)
         .fetch_one(&mut *conn)
@@ -56,12 +57,12 @@ pub(super) async fn create_missing(conn: &mut PgConnection) -> Result<(), Error>
     }
     // The lock ends with the connection.
     for index in &INDEXES {
-        create(conn, index).await?;
+        create(conn, index, small_bytes).await?;
     }
     Ok(())
 }
 
-async fn create(conn: &mut PgConnection, index: &Index) -> Result<(), Error> {
+async fn create(conn: &mut PgConnection, index: &Index, small_bytes: i64) -> Result<(), Error> {
     let Index {
         name,
         table,
@@ -75,7 +76,7 @@ async fn create(conn: &mut PgConnection, index: &Index) -> Result<(), Error> {
         "#,
         name,
         table,
-        SMALL_BYTES,
+        small_bytes,
     )
     .fetch_one(&mut *conn)
     .await?;
@@ -100,3 +101,6 @@ async fn run(conn: &mut PgConnection, statement: String) -> Result<(), Error> {
         .await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,6 +82,31 @@ pub async fn report(
     interval: Interval,
 ) -> Result<Report, Error> {
     let buckets = buckets(conn, subject, from, to, interval).await?;
+    with(conn, subject, from, to, buckets).await
+}
+
+/// The same, and what happened in a span of the same length before it.
+pub async fn report_with_before(
+    conn: &mut PgConnection,
+    subject: Subject,
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    interval: Interval,
+) -> Result<(Report, Vec<Bucket>), Error> {
+    let mut before = buckets(conn, subject, from - (to - from), to, interval).await?;
+    let begun = before.partition_point(|bucket| bucket.start < from);
+    let buckets = before.split_off(begun);
+    Ok((with(conn, subject, from, to, buckets).await?, before))
+}
+
+/// The report with these figures.
+async fn with(
+    conn: &mut PgConnection,
+    subject: Subject,
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    buckets: Vec<Bucket>,
+) -> Result<Report, Error> {
     let (rules, other_matches) = rules(conn, subject, from, to).await?;
     // A transaction dates its rows by its beginning or by a clock of its own, so some rows are a
     // little older than the moment at which they could be counted.

@@ -1,69 +1,33 @@
 //! Webhook endpoints that fail, and deliveries that were given up.
 
-use chrono::{DateTime, TimeDelta, Utc};
 use management::{
     Refused,
     endpoints::{self, Endpoint},
-    sites::{Counts, Page},
 };
 
-use super::{Found, NAMED, Need, Tone, What, count, cut};
+use super::{Found, NAMED, Need, Tone, What, cut};
 use crate::number::grouped;
 
-/// Sites whose endpoints are looked at, each in a transaction of its own.
-const SITES: usize = 20;
-
-/// Endpoints that are looked at in all. Of each, the last deliveries are counted.
-const ENDPOINTS: i64 = 60;
-
-/// Endpoints whose last attempt failed.
+/// Endpoints whose last attempt failed. One that was disabled meanwhile is told for a week.
 pub(super) async fn failing(found: &Found<'_>, needs: &mut Vec<Need>) -> Result<(), Refused> {
-    let mut counts: Vec<&Counts> = found.counts.iter().collect();
-    counts.retain(|counts| found.site.is_none_or(|chosen| chosen == counts.site));
-    // A site that has no endpoint may have one that was disabled.
-    counts.sort_by_key(|counts| counts.endpoints == 0);
-    let mut room = ENDPOINTS;
-    let mut failing = Vec::new();
-    for counts in counts.iter().take(SITES) {
-        let first = Page {
-            after: None,
-            limit: room,
-        };
-        let endpoints =
-            endpoints::list(&found.visit.management, found.caller, counts.site, first).await?;
-        room -= i64::try_from(endpoints.len()).unwrap_or(room);
-        failing.extend(endpoints.into_iter().filter(fails));
-        if room <= 0 {
-            break;
-        }
-    }
+    let Some(team) = found.at.team() else {
+        return Ok(());
+    };
+    let named = i64::try_from(NAMED).unwrap_or(i64::MAX);
+    let of = (team, found.site);
+    let management = &found.visit.management;
+    let (failing, of_all) = endpoints::failing_of_team(management, found.caller, of, named).await?;
     let hooks = found.at.path("webhooks");
-    for endpoint in failing.iter().take(NAMED) {
+    for endpoint in &failing {
         needs.push(need(endpoint, format!("{hooks}/{}", endpoint.id)));
     }
-    if failing.len() > NAMED {
-        let what = match failing.len() - NAMED {
-            1 => "1 more endpoint fails".to_owned(),
-            more => format!("{} more endpoints fail", count(more)),
-        };
-        let path = hooks.clone();
-        needs.push(Need::new(Tone::Pressing, what, path, "All webhooks"));
-    }
-    let has_more = counts.get(SITES).is_some_and(|next| next.endpoints > 0);
-    if has_more || room <= 0 {
-        let what = "Further endpoints are not checked here".to_owned();
-        needs.push(Need {
-            text: format!("Only {ENDPOINTS} endpoints of {SITES} sites are."),
-            ..Need::new(Tone::Sometime, what, hooks, "All webhooks")
-        });
-    }
+    let what = match of_all - named {
+        ..=0 => return Ok(()),
+        1 => "1 more endpoint fails".to_owned(),
+        more => format!("{} more endpoints fail", grouped(more)),
+    };
+    needs.push(Need::new(Tone::Pressing, what, hooks, "All webhooks"));
     Ok(())
-}
-
-/// Whether the last attempt failed. An endpoint that was disabled meanwhile is told for a week.
-fn fails(endpoint: &Endpoint) -> bool {
-    let is_recent = |disabled: DateTime<Utc>| disabled > endpoint.at - TimeDelta::days(7);
-    endpoint.health.failing_since.is_some() && endpoint.disabled_at.is_none_or(is_recent)
 }
 
 fn need(endpoint: &Endpoint, path: String) -> Need {

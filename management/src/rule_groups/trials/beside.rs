@@ -61,7 +61,7 @@ pub async fn beside_live(
     } else {
         None
     };
-    drop(session);
+    session.end();
 
     let (workbench, team) = (&management.workbench, Some(group.team));
     let of_either = [

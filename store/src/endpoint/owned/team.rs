@@ -66,6 +66,45 @@ pub async fn of_team(
     Ok(placed.collect())
 }
 
+/// The endpoints of a team, or of one of its sites, whose last attempt failed: at most `limit`, and how many there are in
+/// all. Those that were disabled come last; after a week they are left out. Run it in a transaction that sees one moment.
+pub async fn failing(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    team: TeamId,
+    site: Option<SiteId>,
+    limit: i64,
+) -> Result<(Vec<Endpoint>, i64), Error> {
+    let found = sqlx::query!(
+        r#"
+        select p.id, count(*) over () as "of_all!"
+        from sites s
+        join webhook_endpoints p on p.site_id = s.id
+        join webhook_endpoint_states h on h.endpoint_id = p.id
+        where
+            s.team_id = $1 and ($2::uuid is null or s.id = $2) and p.deleted_at is null
+            and h.failing_since is not null
+            and (p.disabled_at is null or p.disabled_at > now() - interval '7 days')
+        order by p.disabled_at is not null, p.id
+        limit $3
+        "#,
+        team.as_uuid(),
+        site.map(SiteId::as_uuid),
+        limit,
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let Some(of_all) = found.first().map(|row| row.of_all) else {
+        return Ok((Vec::new(), 0));
+    };
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    let mut endpoints = by_id(conn, key, &ids).await?;
+    let failing = found
+        .into_iter()
+        .filter_map(|row| endpoints.remove(&row.id.into()));
+    Ok((failing.collect(), of_all))
+}
+
 async fn by_id(
     conn: &mut PgConnection,
     key: Option<&MasterKey>,

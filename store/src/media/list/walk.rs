@@ -1,18 +1,12 @@
 //! Walks the media of several sites at once, from the newest on, looking at a bounded number of
 //! rows.
-//!
-//! Each kind of walk is one statement. All of them look at the machine's verdict, an item's first, for the rule and the
-//! category. It is a scalar subquery, and no `exists` of its own: Postgres would read the whole table for a hash of it.
 
-mod named;
-mod newest;
-mod waiting;
-mod written;
+mod kinds;
 
 use domain::{author::Author, id::MediaId, media::Status, score::Category};
 use uuid::Uuid;
 
-pub(super) use self::{named::named, newest::newest, waiting::waiting, written::written};
+pub(super) use self::kinds::{named, newest, waiting, written};
 use super::Filter;
 use crate::{
     id_time::ids_within,

@@ -41,6 +41,8 @@ pub struct Entered {
     pub sites: Option<Vec<SiteId>>,
     /// Whether the team requires a second factor of everybody.
     pub team_requires_factor: bool,
+    /// Whether [`touch`] has something to note.
+    pub is_untouched: bool,
 }
 
 /// Notes that a session is used, at most once a minute. It is a separate statement, because
@@ -117,7 +119,8 @@ async fn entered(
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
             s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
-            m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!"
+            m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!",
+            s.used_at < now() - interval '1 minute' as "is_untouched!"
         from sessions s
         join memberships m on m.user_id = s.user_id
         left join teams t on t.id = m.team_id
@@ -207,6 +210,7 @@ impl From<HeldRow> for Held {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the columns of a row")]
 struct EnteredRow {
     id: Uuid,
     user_id: Uuid,
@@ -217,6 +221,7 @@ struct EnteredRow {
     role: String,
     site_ids: Option<Vec<Uuid>>,
     team_requires_factor: bool,
+    is_untouched: bool,
 }
 
 impl TryFrom<EnteredRow> for Entered {
@@ -237,6 +242,7 @@ impl TryFrom<EnteredRow> for Entered {
                 .site_ids
                 .map(|sites| sites.into_iter().map(SiteId::from).collect()),
             team_requires_factor: row.team_requires_factor,
+            is_untouched: row.is_untouched,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! Lists of events: complete, in order, within their bounds, and with their own deliveries only.
 
+mod many_sites;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     event::EventKind,
