@@ -39,7 +39,10 @@ at as (
 ),
 ids as (
     select
-        (select id::text from media where id < bench.id_at(bench.now() - interval '20 days', '') order by id desc limit 1) as old_item,
+        (
+            select m.id::text from media m join house h on h.team_id = m.team_id
+            where m.id < bench.id_at(bench.now() - interval '20 days', '') order by m.id desc limit 1
+        ) as old_item,
         (select m.id::text from media m join deliveries d on d.event_id = bench.acceptance_of(m.id) order by m.id desc limit 1) as told_item,
         (select media_id::text from reviews r join house h on h.team_id = r.team_id order by media_id limit 1) as waiting_item,
         (select media_id::text from verdicts where number = 2 limit 1) as decided_item,
