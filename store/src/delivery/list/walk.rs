@@ -28,8 +28,7 @@ pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
 ) -> Result<Vec<Step>, sqlx::Error> {
-    // `offset 0` makes the planner look up each event by its id, one for each row, whatever it
-    // estimates.
+    // The event is looked up by its id, and only if the answer depends on it.
     sqlx::query_as!(
         Step,
         r#"
@@ -39,9 +38,20 @@ pub(super) async fn newest(
             select
                 d.id,
                 ($5::text is null or d.state = $5)
-                and ($6::text is null or e.kind = $6)
-                and ($7::timestamptz is null or e.occurred_at >= $7)
-                and ($8::timestamptz is null or e.occurred_at < $8) as hit,
+                and (
+                    ($6::text is null and $7::timestamptz is null and $8::timestamptz is null)
+                    or coalesce(
+                        (
+                            select
+                                ($6::text is null or e.kind = $6)
+                                and ($7::timestamptz is null or e.occurred_at >= $7)
+                                and ($8::timestamptz is null or e.occurred_at < $8)
+                            from events e
+                            where e.id = d.event_id
+                        ),
+                        false
+                    )
+                ) as hit,
                 row_number() over (order by d.id desc) = $4 as last
             from (
                 select id, event_id, state
@@ -50,9 +60,6 @@ pub(super) async fn newest(
                 order by id desc
                 limit $4
             ) d
-            cross join lateral (
-                select kind, occurred_at from events where id = d.event_id offset 0
-            ) e
         ) w
         where w.hit or w.last
         order by w.id desc
@@ -86,9 +93,20 @@ pub(super) async fn failed(
             select
                 d.id,
                 ($5::text is null or d.state = $5)
-                and ($6::text is null or e.kind = $6)
-                and ($7::timestamptz is null or e.occurred_at >= $7)
-                and ($8::timestamptz is null or e.occurred_at < $8) as hit,
+                and (
+                    ($6::text is null and $7::timestamptz is null and $8::timestamptz is null)
+                    or coalesce(
+                        (
+                            select
+                                ($6::text is null or e.kind = $6)
+                                and ($7::timestamptz is null or e.occurred_at >= $7)
+                                and ($8::timestamptz is null or e.occurred_at < $8)
+                            from events e
+                            where e.id = d.event_id
+                        ),
+                        false
+                    )
+                ) as hit,
                 row_number() over (order by d.id desc) = $4 as last
             from (
                 select id, event_id, state
@@ -99,9 +117,6 @@ pub(super) async fn failed(
                 order by id desc
                 limit $4
             ) d
-            cross join lateral (
-                select kind, occurred_at from events where id = d.event_id offset 0
-            ) e
         ) w
         where w.hit or w.last
         order by w.id desc
