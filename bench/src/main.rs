@@ -33,6 +33,7 @@ mod load;
 mod memory;
 mod meter;
 mod neighbours;
+mod pages;
 mod pgbench;
 mod processes;
 mod procfs;
@@ -101,6 +102,8 @@ enum Command {
     Neighbours(neighbours::Options),
     /// One team's long texts meet a provider's limit beside another team's short ones
     Limits(limits::Options),
+    /// Every page of the console, with a million items: the server's p95 of each must be at most 50 ms
+    Pages(pages::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -226,6 +229,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Limits(options) => {
             let json = options.common.ground.json;
             shown(&limits::run(options).await?, json, limits::Limited::holds)?
+        }
+        Command::Pages(options) => {
+            let json = options.common.ground.json;
+            shown(&pages::run(options).await?, json, pages::Pages::holds)?
         }
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;

@@ -32,6 +32,8 @@ pub(crate) struct Gatehouse {
 pub(crate) enum Kind {
     Api,
     Worker,
+    /// The API with the console. Its address is the console's
+    Console,
     /// Both in one, on the measurement's Postgres.
     Up,
 }
@@ -74,6 +76,7 @@ impl Gatehouse {
         let name = match kind {
             Kind::Api => format!("api-{number}"),
             Kind::Worker => format!("worker-{number}"),
+            Kind::Console => format!("console-{number}"),
             Kind::Up => format!("up-{number}"),
         };
         Process::start_new(self.clone(), kind, name).await

@@ -67,6 +67,9 @@ impl Process {
         match self.kind {
             Kind::Api => command.args(["api", "--listen", &self.address.to_string()]),
             Kind::Worker => command.arg("worker"),
+            Kind::Console => command
+                .args(["api", "--listen", &free_address()?.to_string()])
+                .args(["--console-listen", &self.address.to_string()]),
             Kind::Up => command
                 .args(["up", "--listen", &self.address.to_string(), "--data-dir"])
                 .arg(self.gatehouse.logs.join(&self.name))
@@ -74,8 +77,10 @@ impl Process {
                 .args(account_name()?.map(|name| format!("--user={name}"))),
         };
         command.args(["--metrics-listen", &self.metrics.to_string()]);
-        // A variable, because an older binary beside this one does not know the option.
-        command.env("GATEHOUSE_NO_CONSOLE", "true");
+        if self.kind != Kind::Console {
+            // A variable, because an older binary beside this one does not know the option.
+            command.env("GATEHOUSE_NO_CONSOLE", "true");
+        }
         self.child = Some(command.stdout(log.try_clone()?).stderr(log).spawn()?);
         let started = Instant::now();
         let mut health = Client::new(self.metrics);

@@ -60,7 +60,7 @@ pub async fn with_hash(
 }
 
 /// How many entries are compared for one part of a search for similar ones.
-pub const COMPARED: i64 = 50_000;
+pub const COMPARED: i64 = 20_000;
 
 /// A part of the entries that are similar to a hash.
 #[derive(Clone, Debug)]
@@ -81,33 +81,43 @@ pub async fn near(
     distance: u32,
     page: Page,
 ) -> Result<Near, Error> {
+    // The part's last entry is found first, so that the entries are compared in the order of the
+    // index, and no further than to a full page. The hash is read once, and not for each entry.
     let rows = sqlx::query!(
         r#"
-        with compared as (
-            select id, pdq
-            from hash_entries
-            where list_id = $1 and ($2::uuid is null or id > $2) and removed_at is null
-            order by id
-            limit $3
-        ),
-        near as (
-            select id, bit_count(('x' || encode(pdq, 'hex'))::bit(256) # ('x' || $4::text)::bit(256)) as distance
-            from compared
-            where pdq is not null
-        ),
-        last as (
-            select id as last_id, row_number() over (order by id) as place from compared order by id desc limit 1
+        with part as materialized (
+            select
+                (
+                    select id
+                    from hash_entries
+                    where
+                        list_id = $1 and id > coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid)
+                        and removed_at is null
+                    order by id
+                    offset $3::bigint - 1
+                    limit 1
+                ) as last_id,
+                ('x' || $4::text)::bit(256) as near
         )
         select
-            last.last_id as "last_id!", last.place as "place!", found.id as "id?", found.distance as "distance?",
-            e.sha256 as "sha256?", e.pdq as "pdq?", e.note as "note?", e.media_id as "media_id?",
-            e.revision as "revision?", e.added_by as "added_by?", e.added_at as "added_at?"
-        from last
-        left join (
-            select id, distance from near where distance <= $5 order by id limit $6
-        ) found on true
-        left join hash_entries e on e.list_id = $1 and e.id = found.id
-        order by found.id
+            p.last_id, f.id as "id?", f.distance as "distance?", f.sha256 as "sha256?", f.pdq as "pdq?",
+            f.note as "note?", f.media_id as "media_id?", f.revision as "revision?", f.added_by as "added_by?",
+            f.added_at as "added_at?"
+        from part p
+        left join lateral (
+            select
+                e.id, e.sha256, e.pdq, e.note, e.media_id, e.revision, e.added_by, e.added_at,
+                bit_count(('x' || encode(e.pdq, 'hex'))::bit(256) # p.near) as distance
+            from hash_entries e
+            where
+                e.list_id = $1 and e.id > coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid)
+                and e.id <= coalesce(p.last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+                and e.removed_at is null
+                and bit_count(('x' || encode(e.pdq, 'hex'))::bit(256) # p.near) <= $5
+            order by e.id
+            limit $6
+        ) f on true
+        order by f.id
         "#,
         list.as_uuid(),
         page.after,
@@ -118,8 +128,7 @@ pub async fn near(
     )
     .fetch_all(conn)
     .await?;
-    let walked_whole = rows.first().is_none_or(|row| row.place < COMPARED);
-    let walked_to = rows.first().map(|row| HashEntryId::from(row.last_id));
+    let last = rows.first().and_then(|row| row.last_id);
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         let (Some(id), Some(note), Some(revision), Some(added_at)) =
@@ -141,10 +150,10 @@ pub async fn near(
         entries.push((entry.try_into()?, u32::try_from(distance).unwrap_or(0)));
     }
     let full = i64::try_from(entries.len()).unwrap_or(i64::MAX) >= page.limit;
-    let next = match (full, walked_whole) {
-        (true, _) => entries.last().map(|(entry, _): &(Entry, u32)| entry.id),
-        (false, false) => walked_to,
-        (false, true) => None,
+    let next = if full {
+        entries.last().map(|(entry, _): &(Entry, u32)| entry.id)
+    } else {
+        last.map(HashEntryId::from)
     };
     Ok(Near { entries, next })
 }

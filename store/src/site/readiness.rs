@@ -61,6 +61,8 @@ pub async fn readiness(
     reach: Reach,
     site: SiteId,
 ) -> Result<Option<Readiness>, Error> {
+    // `offset 0` makes the planner look at the site's groups alone. Otherwise it may read the rules of
+    // all versions of all teams.
     let readiness = sqlx::query_as!(
         Readiness,
         r#"
@@ -85,15 +87,20 @@ pub async fn readiness(
             ) as "is_tested!",
             exists (
                 select
-                from rule_groups g
-                join rule_group_versions v on v.id = g.live_version_id
-                where
-                    (
-                        g.id in (select rule_group_id from site_rule_groups where site_id = s.id)
-                        or g.id = s.default_rule_group_id
-                        and not exists (select from site_rule_groups where site_id = s.id)
-                    )
-                    and json_array_length(v.rules) > 0
+                from (
+                    select rule_group_id as id from site_rule_groups where site_id = s.id
+                    union all
+                    select s.default_rule_group_id
+                    where not exists (select from site_rule_groups where site_id = s.id)
+                ) j
+                cross join lateral (
+                    select v.rules
+                    from rule_groups g
+                    join rule_group_versions v on v.id = g.live_version_id
+                    where g.id = j.id
+                    offset 0
+                ) v
+                where json_array_length(v.rules) > 0
             ) as "has_rules!"
         from sites s
         where s.id = $1 and ($2::uuid is null or s.team_id = $2)

@@ -42,7 +42,7 @@ impl Entries {
     ///
     /// Without parameters, returns all entries in the order in which they were added. With `hash`, returns up to `limit` entries
     /// with a hash that equals it or begins with it, without a cursor. With `near`, returns the entries near a PDQ hash, with
-    /// their distances. For that, 50,000 entries are compared for each page, so a page may have few entries, or none, and still
+    /// their distances. For that, 20,000 entries are compared for each page, so a page may have few entries, or none, and still
     /// have a `next_cursor`.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries",

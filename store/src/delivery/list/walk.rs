@@ -28,8 +28,8 @@ pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
 ) -> Result<Vec<Step>, sqlx::Error> {
-    // `offset 0` makes the planner look up each event by its id, one for each row, whatever it
-    // estimates.
+    // The ids are compared as rows, so that the index of the endpoint's deliveries is walked, whatever
+    // the planner estimates. The event is looked up by its id, and only if the answer depends on it.
     sqlx::query_as!(
         Step,
         r#"
@@ -39,20 +39,28 @@ pub(super) async fn newest(
             select
                 d.id,
                 ($5::text is null or d.state = $5)
-                and ($6::text is null or e.kind = $6)
-                and ($7::timestamptz is null or e.occurred_at >= $7)
-                and ($8::timestamptz is null or e.occurred_at < $8) as hit,
+                and (
+                    ($6::text is null and $7::timestamptz is null and $8::timestamptz is null)
+                    or coalesce(
+                        (
+                            select
+                                ($6::text is null or e.kind = $6)
+                                and ($7::timestamptz is null or e.occurred_at >= $7)
+                                and ($8::timestamptz is null or e.occurred_at < $8)
+                            from events e
+                            where e.id = d.event_id
+                        ),
+                        false
+                    )
+                ) as hit,
                 row_number() over (order by d.id desc) = $4 as last
             from (
                 select id, event_id, state
                 from deliveries
-                where endpoint_id = s.id and id >= $2 and id < $3
-                order by id desc
+                where (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
+                order by endpoint_id desc, id desc
                 limit $4
             ) d
-            cross join lateral (
-                select kind, occurred_at from events where id = d.event_id offset 0
-            ) e
         ) w
         where w.hit or w.last
         order by w.id desc
@@ -86,22 +94,30 @@ pub(super) async fn failed(
             select
                 d.id,
                 ($5::text is null or d.state = $5)
-                and ($6::text is null or e.kind = $6)
-                and ($7::timestamptz is null or e.occurred_at >= $7)
-                and ($8::timestamptz is null or e.occurred_at < $8) as hit,
+                and (
+                    ($6::text is null and $7::timestamptz is null and $8::timestamptz is null)
+                    or coalesce(
+                        (
+                            select
+                                ($6::text is null or e.kind = $6)
+                                and ($7::timestamptz is null or e.occurred_at >= $7)
+                                and ($8::timestamptz is null or e.occurred_at < $8)
+                            from events e
+                            where e.id = d.event_id
+                        ),
+                        false
+                    )
+                ) as hit,
                 row_number() over (order by d.id desc) = $4 as last
             from (
                 select id, event_id, state
                 from deliveries
                 where
-                    endpoint_id = s.id and id >= $2 and id < $3
+                    (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
                     and state in ('exhausted', 'discarded')
-                order by id desc
+                order by endpoint_id desc, id desc
                 limit $4
             ) d
-            cross join lateral (
-                select kind, occurred_at from events where id = d.event_id offset 0
-            ) e
         ) w
         where w.hit or w.last
         order by w.id desc

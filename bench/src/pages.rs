@@ -1,0 +1,147 @@
+//! The server's time for every page of the console, with a month of a busy team in the database. One person asks for one page
+//! after the other, and nothing else runs.
+
+mod browser;
+mod crawl;
+mod kinds;
+mod measure;
+mod people;
+mod scene;
+mod table;
+
+use std::{future, time::Instant};
+
+use anyhow::ensure;
+use clap::Args;
+
+pub(crate) use self::table::Pages;
+use self::{browser::Browser, crawl::Page, measure::Measured};
+use crate::{
+    cluster::Role,
+    processes::Kind,
+    receiver::Manners,
+    report::{self, Machine},
+    sites::Tenants,
+    stack::{CommonOptions, Shape, Stack},
+};
+
+/// Sites of the team. Each has a webhook endpoint.
+const SITES: usize = 20;
+/// How often each page is asked for before it is measured.
+const WARM_UPS: u32 = 3;
+/// How often one person may ask, so that the bench is never told to wait.
+const REQUESTS_A_MINUTE: &str = "1000000";
+
+/// Options of `pages`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+    /// Items of the team
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(20_000..=10_000_000))]
+    items: u32,
+    /// Deliveries of the team; at most twice the items
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2_000..=10_000_000))]
+    deliveries: u32,
+    /// Entries of hash lists
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000))]
+    hashes: u32,
+    /// How often each page is measured
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Few items and rounds: shows that it works, not how fast
+    #[arg(long)]
+    quick: bool,
+    /// Print the report, then keep everything running until Ctrl-C, to look into a page
+    #[arg(long)]
+    hold: bool,
+}
+
+/// Runs the measurement.
+pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
+    if options.quick {
+        (options.items, options.deliveries, options.hashes) = (20_000, 2_000, 2_000);
+        options.rounds = 3;
+    }
+    ensure!(
+        options.deliveries <= 2 * options.items,
+        "an item has two deliveries at most"
+    );
+    let load_before = Machine::load_before();
+    let seed = options.common.seed();
+    let shape = Shape {
+        apis: 0,
+        workers: 0,
+        tenants: Tenants {
+            sites: SITES,
+            sites_per_team: SITES,
+        },
+        lease_seconds: 30,
+        manners: Manners::default(),
+    };
+    let mut stack = Stack::start(&options.common, shape, seed).await?;
+    let mut conn = stack.ground.cluster.connect().await?;
+    let machine = Machine::describe(&mut conn, load_before).await?;
+    let begun = Instant::now();
+    let filled = scene::fill(&mut conn, &options, seed).await?;
+    let fill_seconds = begun.elapsed().as_secs_f64();
+    eprintln!(
+        "filled in {fill_seconds:.0} s: {} MiB",
+        filled.bytes / 1_048_576
+    );
+    for name in [
+        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN",
+        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM",
+        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS",
+    ] {
+        let value = REQUESTS_A_MINUTE.to_owned();
+        stack.gatehouse.environment.push((name, value));
+    }
+    let api = stack.gatehouse.start(Kind::Console, 0).await?;
+    let mut browsers = [
+        Browser::new(api.address, Some(&filled.owner)),
+        Browser::new(api.address, Some(&filled.operator)),
+        Browser::new(api.address, None),
+    ];
+    let mut found = crawl::crawl(
+        &mut browsers[0],
+        &[filled.start.clone(), "/account".to_owned()],
+    )
+    .await?;
+    let pages = found.take_pages(0);
+    let mut pages: Vec<Measured> = pages.collect();
+    let mut of_operator = crawl::crawl(&mut browsers[1], &["/instance/teams".to_owned()]).await?;
+    pages.extend(of_operator.take_pages(1));
+    for special in filled.special {
+        pages.push(Measured::new(
+            special.browser,
+            Page::special(&special.path, &special.what),
+        ));
+    }
+    pages.push(Measured::new(2, Page::special("/sign-in", "no query")));
+    let mut unmeasured = found.not_shown;
+    unmeasured.extend(of_operator.not_shown);
+    eprintln!("{} pages, {} rounds", pages.len(), options.rounds);
+    let clock =
+        measure::rounds(&mut browsers, &mut pages, (WARM_UPS, options.rounds), &api).await?;
+    let report = Pages::new(
+        machine,
+        seed,
+        (options.items, options.deliveries, options.rounds),
+        (fill_seconds, filled.bytes),
+        pages,
+        unmeasured,
+        clock,
+    );
+    if options.hold {
+        report::print(&report, options.common.ground.json)?;
+        eprintln!(
+            "the console is http://{}, with the cookie {}; Postgres is {}",
+            api.address,
+            browsers[0].cookie(),
+            stack.ground.cluster.url(Role::Postgres)
+        );
+        future::pending::<()>().await;
+    }
+    Ok(report)
+}
