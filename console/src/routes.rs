@@ -131,6 +131,7 @@ fn content() -> Vec<Screen> {
     vec![
         get("/t/{team}/items", Scope(MediaRead), items::list),
         get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
+        get("/t/{team}/items/{item}/preview", Scope(MediaRead), items::preview::serve),
         post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
         post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
 

@@ -448,6 +448,10 @@ async fn an_image_is_described_and_an_admin_adds_it_to_a_hash_list(pool: PgPool)
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(
+        page.contains("There is no preview. The image is no longer stored"),
+        "{page}"
+    );
+    assert!(
         !page.contains("<img") && !page.contains("Add the image"),
         "{page}"
     );

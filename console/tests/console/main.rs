@@ -13,6 +13,7 @@ mod matrix;
 mod operators;
 mod overview;
 mod people;
+mod previews;
 mod protection;
 mod providers;
 mod queues;
