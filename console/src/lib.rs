@@ -15,7 +15,7 @@ mod form;
 mod hash_lists;
 mod items;
 mod number;
-mod origin;
+pub mod origin;
 mod overview;
 mod page;
 mod people;

@@ -111,9 +111,9 @@ impl Visit {
         Ok(At::Team(self.team()?))
     }
 
-    /// A URL of the console that people can hand on.
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.origin)
+    /// Scheme and host of URLs that people can hand on.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// The team in the path.

@@ -40,6 +40,7 @@ const FIELDS: &[&str] = &[
     "providers",
     "policy",
     "answer_cache_seconds",
+    "author_pointer",
     "submissions_per_minute",
     "status_queries_per_minute",
     "image_retention_days",

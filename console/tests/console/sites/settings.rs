@@ -57,6 +57,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
             ("provider_1", "openai"),
             ("policy", HOSTILE),
             ("answer_cache_seconds", "60"),
+            ("author_pointer", "/user/~0\"id"),
             ("submissions_per_minute", "100"),
             ("status_queries_per_minute", "200"),
             ("image_retention_days", "0"),
@@ -75,6 +76,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
         ("providers", serde_json::json!(["builtin", "openai"])),
         ("policy", HOSTILE.into()),
         ("answer_cache_seconds", 60.into()),
+        ("author_pointer", "/user/~0\"id".into()),
         ("submissions_per_minute", 100.into()),
         ("status_queries_per_minute", 200.into()),
         ("image_retention_days", 0.into()),
@@ -103,6 +105,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
     let now = now.settings;
     assert_eq!((now.providers, now.policy), (None, None));
     assert_eq!(now.answer_cache_seconds, None);
+    assert_eq!(now.author_pointer, None);
     assert_eq!(now.submissions_per_minute, None);
     assert_eq!(now.status_queries_per_minute, None);
 }
@@ -123,6 +126,9 @@ async fn mistakes_stand_at_their_fields_and_what_was_typed_stays(pool: PgPool) {
         ("status_vocabulary", "", "Must be one of the choices"),
         ("policy", &long, "Must have 1 to 16384 bytes"),
         ("answer_cache_seconds", "0", "Must be a whole number"),
+        ("author_pointer", "user/id", "Must be a JSON pointer"),
+        ("author_pointer", " /user/id", "Must be a JSON pointer"),
+        ("author_pointer", "/a\0", "Must be a JSON pointer"),
         ("submissions_per_minute", "-1", "Must be a whole number"),
         ("status_queries_per_minute", "1.5", "Must be a whole number"),
         ("image_retention_days", "3651", "Must be a whole number"),
