@@ -8,6 +8,7 @@ mod dead_jobs;
 mod door;
 mod first;
 mod hash_lists;
+mod instance;
 mod items;
 mod matrix;
 mod operators;
