@@ -27,7 +27,7 @@ use self::{
     first_steps::{Step, first_steps},
     needs::{Found, Need},
     span::{Span, Window},
-    top_rules::{TopRule, top_rules},
+    top_rules::{TopRule, kinds, top_rules},
     verdicts::Verdicts,
     waiting::Waiting,
 };
@@ -115,11 +115,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
         let any = media::list(management, &caller, &media::Filter::default(), None, 1).await?;
         any.media.is_empty()
     };
+    let kinds = kinds(management, &caller, team, &now.report).await?;
     let shown = Shown {
         span: window.span,
         tiles: tiles(&course, &waiting),
         verdicts: Verdicts::of(&course),
-        rules: top_rules(at, &now.report, &groups, has_all),
+        rules: top_rules(at, &now.report, &kinds, &groups, has_all),
         counted_until: now.report.counted_until.into(),
         has_history: now.report.has_history,
     };

@@ -14,12 +14,14 @@ pub mod trials;
 pub mod versions;
 mod warnings;
 
+use std::collections::HashMap;
+
 use domain::{
     audit::Action,
-    id::{GroupVersionId, RuleGroupId, TeamId},
+    id::{GroupVersionId, RuleGroupId, RuleId, TeamId},
     name::Name,
     reason::Reason,
-    rules::GivenRules,
+    rules::{GivenRules, RuleType},
     scope::Scope,
 };
 use serde_json::{Value, json};
@@ -55,6 +57,23 @@ pub struct CreatedRuleGroup {
     pub group: Group,
     /// What its author should know about its rules.
     pub warnings: Vec<Warning>,
+}
+
+/// The kinds of rules, as far as they are in the live versions of these groups. Groups beyond the caller's reach, and very
+/// large versions, are not looked through.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn kinds(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+    groups: &[RuleGroupId],
+    rules: &[RuleId],
+) -> Result<HashMap<RuleId, RuleType>, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    session.require_team(team)?;
+    Ok(rule_group::kinds(session.conn(), team, groups, rules).await?)
 }
 
 /// Rule groups within the caller's reach, the oldest first.
