@@ -29,6 +29,7 @@ mod router;
 mod routes;
 mod rules;
 mod said;
+mod seen;
 mod sites;
 mod start;
 mod subscriptions;

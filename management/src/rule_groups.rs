@@ -28,7 +28,8 @@ use serde_json::{Value, json};
 use store::rule_group::{self, Authorship, Version};
 
 use crate::{
-    Caller, Change, Conflict, Management, Noun, Refused, Session, difference, workbench::Checked,
+    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference,
+    workbench::Checked,
 };
 
 pub use self::warnings::Warning;
@@ -166,6 +167,36 @@ pub async fn rename(
 ) -> Result<Group, Refused> {
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let before = lock(&mut session, group).await?;
+    give_name(session, before, name).await
+}
+
+/// Renames a group for a caller who has seen its name before. If it has another name by now, nothing is changed.
+///
+/// # Errors
+/// As for [`rename`].
+pub async fn rename_seen(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    seen: &str,
+    name: Name,
+) -> Result<Result<Group, Outdated>, Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let before = lock(&mut session, group).await?;
+    if before.name != seen {
+        let (action, id) = (Action::RuleGroupUpdate, group.as_uuid());
+        return Ok(Err(session.outdated(action, id, "").await?));
+    }
+    give_name(session, before, Some(name)).await.map(Ok)
+}
+
+/// Gives a locked group a name.
+async fn give_name(
+    mut session: Session,
+    before: Group,
+    name: Option<Name>,
+) -> Result<Group, Refused> {
+    let group = before.id;
     let mut after = before.clone();
     if let Some(name) = name {
         rule_group::rename(session.conn(), group, name.as_str()).await?;

@@ -6,11 +6,11 @@ use domain::{
     scope::Scope,
     statistics::Interval,
 };
+pub use store::statistics::{Bucket, Figures, GroupMatches, Outcomes, Report, RuleMatches};
 use store::{
     rule_group,
     statistics::{self, Subject},
 };
-pub use store::statistics::{Bucket, Figures, GroupMatches, Outcomes, Report, RuleMatches};
 
 use crate::{Caller, Management, Noun, Refused, sites};
 

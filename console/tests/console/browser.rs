@@ -194,7 +194,10 @@ impl Browser {
 
     /// Asks for a picture as one of the console's own pages does.
     pub(crate) async fn picture(&mut self, path: &str) -> Answer {
-        let own = [("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "image")];
+        let own = [
+            ("sec-fetch-site", "same-origin"),
+            ("sec-fetch-dest", "image"),
+        ];
         self.send(Method::GET, path, "", &own).await
     }
 

@@ -89,7 +89,9 @@ async fn an_operator_keeps_a_shared_list_and_teams_see_only_that_it_exists(pool:
         "{seen}"
     );
 
-    let wrong = operator.post(&format!("{list}/delete"), "typed=Known").await;
+    let wrong = operator
+        .post(&format!("{list}/delete"), "typed=Known")
+        .await;
     assert!(
         wrong.text.contains("id=\"typed-problem\""),
         "{}",
@@ -132,9 +134,7 @@ async fn lists_of_teams_are_not_among_those_of_the_instance(pool: PgPool) {
         "{listed}"
     );
     let there = operator.get(&format!("{LISTS}/{}", own.id)).await;
-    let missing = operator
-        .get(&format!("{LISTS}/{}", Uuid::now_v7()))
-        .await;
+    let missing = operator.get(&format!("{LISTS}/{}", Uuid::now_v7())).await;
     assert_eq!(there.status, StatusCode::NOT_FOUND);
     assert_eq!((there.status, there.text), (missing.status, missing.text));
 }
@@ -210,10 +210,7 @@ async fn tokens_of_the_instance_are_listed_without_those_of_teams(pool: PgPool) 
         "{page}"
     );
     let refused = operator
-        .post(
-            &format!("{TOKENS}/{stronger}/disable"),
-            "typed=Everything",
-        )
+        .post(&format!("{TOKENS}/{stronger}/disable"), "typed=Everything")
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
     let done = operator

@@ -82,8 +82,14 @@ async fn a_page_shows_a_veiled_preview_that_only_it_can_show(pool: PgPool) {
             ("sec-fetch-dest", "document"),
             ("sec-fetch-site", "same-origin"),
         ],
-        &[("sec-fetch-dest", "empty"), ("sec-fetch-site", "same-origin")],
-        &[("sec-fetch-dest", "image"), ("sec-fetch-site", "cross-site")],
+        &[
+            ("sec-fetch-dest", "empty"),
+            ("sec-fetch-site", "same-origin"),
+        ],
+        &[
+            ("sec-fetch-dest", "image"),
+            ("sec-fetch-site", "cross-site"),
+        ],
         &[("sec-fetch-dest", "image"), ("sec-fetch-site", "same-site")],
         &[("sec-fetch-dest", "image"), ("sec-fetch-site", "none")],
     ] {
@@ -103,7 +109,8 @@ async fn the_preview_of_another_team_is_as_one_that_does_not_exist(pool: PgPool)
     let other = stage.with_another_team().await;
     let mut foreign = other.person("eve@other.example", Role::Owner).await;
     let missing = MediaId::from(Uuid::now_v7()).to_string();
-    let [there, missing] = [item, &missing].map(|id| format!("/t/{}/items/{id}/preview", other.team));
+    let [there, missing] =
+        [item, &missing].map(|id| format!("/t/{}/items/{id}/preview", other.team));
     let (there, missing) = (
         foreign.picture(&there).await,
         foreign.picture(&missing).await,
@@ -142,7 +149,11 @@ async fn a_page_says_why_there_is_no_preview(pool: PgPool) {
     for (format, problem, why) in [
         (Some("png"), None, "no longer stored"),
         (None, Some("not_fetched"), "could not be fetched"),
-        (None, Some("unsupported"), "no image of a format that is kept"),
+        (
+            None,
+            Some("unsupported"),
+            "no image of a format that is kept",
+        ),
     ] {
         sqlx::query("update media_images set bytes = null, format = $1, problem = $2")
             .bind(format)

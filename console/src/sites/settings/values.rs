@@ -15,7 +15,7 @@ use domain::{
 use management::sites::{MOST_PROVIDERS, Settings};
 use uuid::Uuid;
 
-use crate::{form::Form, problems::Problems};
+use crate::{form::Form, problems::Problems, seen};
 
 /// The texts of the form.
 pub(in crate::sites) struct Values {
@@ -96,6 +96,38 @@ impl Values {
             webhook_retention_days: text("webhook_retention_days"),
             default_rule_group_id: text("default_rule_group_id"),
         }
+    }
+
+    /// A digest of all of them.
+    pub(super) fn seen(&self) -> String {
+        let Self {
+            name,
+            on_failure,
+            status_vocabulary,
+            providers,
+            policy,
+            answer_cache_seconds,
+            author_pointer,
+            submissions_per_minute,
+            status_queries_per_minute,
+            image_retention_days,
+            webhook_retention_days,
+            default_rule_group_id,
+        } = self;
+        let single = [
+            name,
+            on_failure,
+            status_vocabulary,
+            policy,
+            answer_cache_seconds,
+            author_pointer,
+            submissions_per_minute,
+            status_queries_per_minute,
+            image_retention_days,
+            webhook_retention_days,
+            default_rule_group_id,
+        ];
+        seen::digest(single.into_iter().chain(providers).map(String::as_str))
     }
 
     /// The provider of each place, and empty texts for places that are free: there are as many as providers.
