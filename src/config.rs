@@ -21,7 +21,7 @@ use clap::Args;
 use domain::signature::WebhookSecret;
 
 pub(crate) use commands::{ApiOptions, CheckOptions, UpOptions, WorkerOptions};
-pub(crate) use console::ConsoleOptions;
+pub(crate) use console::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
 pub(crate) use egress::{EgressOptions, judge};
 pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;

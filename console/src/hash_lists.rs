@@ -31,12 +31,16 @@ struct List {
 }
 
 pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let lists = hash_lists::list(&visit.management, &caller, pager::asked(&visit)).await?;
+    let team = visit.at()?;
+    let caller = visit.caller(team.team())?;
+    let asked = pager::asked(&visit);
+    let lists = match team {
+        At::Instance => hash_lists::shared(&visit.management, &caller, asked).await?,
+        At::Team(_) | At::Own => hash_lists::list(&visit.management, &caller, asked).await?,
+    };
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, At::Team(team), "hash-lists").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, team, "hash-lists").await?,
+        team,
         next: pager::next(&visit, &lists, |list| list.id),
         lists: lists.into_iter().map(described).collect(),
     }))

@@ -6,6 +6,7 @@ pub(crate) mod item;
 pub(crate) mod listing;
 mod metadata;
 mod picture;
+pub(crate) mod preview;
 mod sentence;
 mod timeline;
 mod trace;

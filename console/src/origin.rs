@@ -1,17 +1,29 @@
-//! Scheme and host of URLs that people hand on.
+//! URLs of the console that people hand on.
 
 use std::net::IpAddr;
 
+use domain::key::LinkSecret;
 use poem::{
     Request,
     http::{header, uri::Authority},
 };
 use url::{Host, Url};
 
+/// The URL of a link that opens the console for somebody: an invitation, or a way to a new password. `origin` is the scheme
+/// and the host, without a slash at the end.
+pub fn link(origin: &str, secret: &LinkSecret) -> String {
+    format!("{origin}/links/{}", secret.expose())
+}
+
+/// The scheme and the host of a public URL, without a slash at the end.
+pub fn of_public(url: &Url) -> String {
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
 /// The origin of the public URL. Without one, it is the host that the browser asked: by https, unless that is this machine.
 pub(crate) fn of(public_url: Option<&Url>, request: &Request) -> String {
     if let Some(url) = public_url {
-        return url.as_str().trim_end_matches('/').to_owned();
+        return of_public(url);
     }
     let named = request.headers().get(header::HOST);
     let named = named.and_then(|host| host.to_str().ok());

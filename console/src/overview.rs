@@ -27,7 +27,7 @@ use self::{
     first_steps::{Step, first_steps},
     needs::{Found, Need},
     span::{Span, Window},
-    top_rules::{TopRule, top_rules},
+    top_rules::{TopRule, kinds, top_rules},
     verdicts::Verdicts,
     waiting::COUNTED,
 };
@@ -117,11 +117,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     } else {
         Vec::new()
     };
+    let kinds = kinds(management, &caller, team, &report).await?;
     let shown = Shown {
         span: window.span,
         tiles: tiles(&course, &waiting),
         verdicts: Verdicts::of(&course),
-        rules: top_rules(at, &report, &groups, has_all),
+        rules: top_rules(at, &report, &kinds, &groups, has_all),
         counted_until: report.counted_until.into(),
         has_history: report.has_history,
     };

@@ -39,6 +39,14 @@ impl Problems {
         }
     }
 
+    /// What is wrong with the form as a whole.
+    pub(crate) fn whole(text: String) -> Self {
+        Self {
+            fields: Vec::new(),
+            whole: vec![text],
+        }
+    }
+
     /// Whether nothing is wrong.
     pub(crate) fn are_none(&self) -> bool {
         self.fields.is_empty() && self.whole.is_empty()

@@ -131,6 +131,7 @@ fn content() -> Vec<Screen> {
     vec![
         get("/t/{team}/items", Scope(MediaRead), items::list),
         get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
+        get("/t/{team}/items/{item}/preview", Scope(MediaRead), items::preview::serve),
         post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
         post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
 
@@ -250,6 +251,24 @@ fn instance() -> Vec<Screen> {
         get("/instance/plans/{plan}", Scope(PlansRead), plans::plan::show),
         post("/instance/plans/{plan}", Scope(PlansWrite), plans::plan::change),
 
+        get("/instance/hash-lists", Scope(HashListsRead), hash_lists::list),
+        get("/instance/hash-lists/new", Scope(HashListsWrite), hash_lists::new::show),
+        post("/instance/hash-lists/new", Scope(HashListsWrite), hash_lists::new::create),
+        get("/instance/hash-lists/{list}", Scope(HashListsRead), hash_lists::entries::show),
+        post("/instance/hash-lists/{list}/entries", Scope(HashListsWrite), hash_lists::entries::create),
+        post("/instance/hash-lists/{list}/entries/{entry}/remove", Scope(HashListsWrite), hash_lists::entries::remove),
+        get("/instance/hash-lists/{list}/imports", Scope(HashListsRead), hash_lists::imports::list),
+        post("/instance/hash-lists/{list}/imports", Scope(HashListsWrite), hash_lists::imports::create),
+        get("/instance/hash-lists/{list}/imports/{import}", Scope(HashListsRead), hash_lists::imports::show),
+        post("/instance/hash-lists/{list}/imports/{import}/cancel", Scope(HashListsWrite), hash_lists::imports::cancel),
+        get("/instance/hash-lists/{list}/scans", Scope(HashListsRead), hash_lists::scans::list),
+        post("/instance/hash-lists/{list}/scans", Scope(HashListsWrite), hash_lists::scans::create),
+        get("/instance/hash-lists/{list}/scans/{scan}", Scope(HashListsRead), hash_lists::scans::show),
+        post("/instance/hash-lists/{list}/scans/{scan}/cancel", Scope(HashListsWrite), hash_lists::scans::cancel),
+        get("/instance/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::show),
+        post("/instance/hash-lists/{list}/settings", Scope(HashListsWrite), hash_lists::settings::change),
+        post("/instance/hash-lists/{list}/delete", Scope(HashListsWrite), hash_lists::settings::delete),
+
         get("/instance/people", Scope(PeopleRead), people::list),
         get("/instance/people/invite", Scope(PeopleWrite), people::invite::show),
         post("/instance/people/invite", Scope(PeopleWrite), people::invite::create),
@@ -259,6 +278,12 @@ fn instance() -> Vec<Screen> {
         post("/instance/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
         post("/instance/people/{person}/password-link", Scope(PeopleWrite), people::person::reset),
         post("/instance/people/{person}/sessions/{session}/end", Scope(PeopleWrite), people::person::end_session),
+
+        get("/instance/tokens", Scope(TokensRead), tokens::list),
+        get("/instance/tokens/new", Scope(TokensWrite), tokens::new::show),
+        post("/instance/tokens/new", Scope(TokensWrite), tokens::new::create),
+        get("/instance/tokens/{token}", Scope(TokensRead), tokens::token::show),
+        post("/instance/tokens/{token}/disable", Scope(TokensWrite), tokens::token::disable),
 
         get("/instance/audit", Scope(AuditRead), audit::list),
 

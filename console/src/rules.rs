@@ -6,6 +6,7 @@ mod difference;
 pub(crate) mod draft;
 pub(crate) mod group;
 mod head;
+mod hits;
 mod lists;
 pub(crate) mod new;
 mod people;

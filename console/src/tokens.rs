@@ -79,7 +79,10 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let frame = Frame::of(&visit, at, "tokens").await?;
     let caller = visit.caller(at.team())?;
     let page = pager::asked(&visit);
-    let listed = tokens::list(&visit.management, &caller, None, page).await?;
+    let listed = match at {
+        At::Instance => tokens::of_operators(&visit.management, &caller, page).await?,
+        At::Team(_) | At::Own => tokens::list(&visit.management, &caller, None, page).await?,
+    };
     let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
     Ok(page::shown(&List {
         next: pager::next(&visit, &listed, |token| token.id),

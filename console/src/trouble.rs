@@ -23,6 +23,9 @@ pub(crate) enum Trouble {
     /// The form was sent by another site.
     #[error("sent by another site")]
     Foreign,
+    /// A picture was asked for other than as a part of a page of ours.
+    #[error("shown only in its page")]
+    NotAlone,
     /// What was sent is no form.
     #[error("no form")]
     NotAForm,
@@ -80,7 +83,7 @@ impl Trouble {
         match self {
             Self::Refused(refused) => status(refused),
             Self::NoSuchPage => StatusCode::NOT_FOUND,
-            Self::Foreign => StatusCode::FORBIDDEN,
+            Self::Foreign | Self::NotAlone => StatusCode::FORBIDDEN,
             Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Body(fault) => match fault {
                 BodyFault::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -109,6 +112,10 @@ impl Trouble {
                 "Nothing was changed",
                 "This form was not sent by this console. Open the page here and try again."
                     .to_owned(),
+            ),
+            Self::NotAlone => (
+                "This picture is not shown here",
+                "It is a part of the page of its item, and is shown only there.".to_owned(),
             ),
             Self::NotAForm => (
                 "Nothing was changed",

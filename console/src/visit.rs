@@ -25,6 +25,8 @@ pub(crate) struct Visit {
     pub(crate) visitor: Visitor,
     pub(crate) query: Form,
     pub(crate) form: Form,
+    /// Whether the browser asks for a picture of one of our pages.
+    pub(crate) is_picture: bool,
     /// What the browser holds. The session may be over.
     held: Option<SecretHash>,
     path: String,
@@ -75,6 +77,7 @@ impl Visit {
             visitor: Visitor::new(client, browser, id.clone()),
             query: Form::of_query(&request),
             form,
+            is_picture: is_picture(request.headers()),
             held,
             _share: share,
             path,
@@ -112,9 +115,9 @@ impl Visit {
         Ok(At::Team(self.team()?))
     }
 
-    /// A URL of the console that people can hand on.
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.origin)
+    /// Scheme and host of URLs that people can hand on.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// The team in the path.
@@ -194,6 +197,16 @@ fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> IpAddr {
         .map_while(Result::ok)
         .find(|address| !proxies.contain(*address))
         .unwrap_or(peer)
+}
+
+/// Whether a page of ours shows the answer as a picture. Browsers that do not say so are refused.
+fn is_picture(headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &[u8]| {
+        headers
+            .get(name)
+            .is_some_and(|said| said.as_bytes() == value)
+    };
+    is("sec-fetch-dest", b"image") && is("sec-fetch-site", b"same-origin")
 }
 
 fn forwarded(headers: &HeaderMap) -> Vec<Result<IpAddr, std::net::AddrParseError>> {

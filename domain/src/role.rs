@@ -89,6 +89,8 @@ const OPERATOR: &[Scope] = &[
     Scope::HashListsWrite,
     Scope::PeopleRead,
     Scope::PeopleWrite,
+    Scope::TokensRead,
+    Scope::TokensWrite,
     Scope::AuditRead,
     Scope::QueuesRead,
     Scope::QueuesWrite,
@@ -173,6 +175,10 @@ mod tests {
             Scope::QueuesWrite,
         ] {
             assert!(!Role::Owner.scopes().contains(&scope));
+            assert!(Role::Operator.scopes().contains(&scope));
+        }
+        // Operators make tokens for operators, which can do no more than they.
+        for scope in [Scope::TokensRead, Scope::TokensWrite] {
             assert!(Role::Operator.scopes().contains(&scope));
         }
         for scope in [Scope::MediaRead, Scope::MediaDecide, Scope::WebhooksRead] {

@@ -55,6 +55,11 @@ impl Darkroom {
         }
     }
 
+    /// Whether there can be previews at all.
+    pub(crate) fn is_there(&self) -> bool {
+        self.develop.is_some()
+    }
+
     /// The preview of an image. `load` reads its file; it is called when it is the holder's turn, and again if the picture
     /// turns out to be a large one. The holder is the caller's team, or the operators.
     ///

@@ -20,7 +20,7 @@ use store::{
     seal::{self, MasterKey},
 };
 
-use crate::{Caller, Change, Management, Noun, Refused, Session, sites};
+use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, sites};
 
 pub use self::{
     ping::ping,
@@ -106,6 +106,38 @@ pub async fn update(
 ) -> Result<Endpoint, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let before = lock(management, &mut session, endpoint).await?;
+    apply(management, session, before, change).await
+}
+
+/// The same for a caller who has seen the settings before. `is_seen` says whether these are the settings that were seen; if
+/// not, nothing is changed.
+///
+/// # Errors
+/// As for [`update`].
+pub async fn update_seen(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    is_seen: impl FnOnce(&Settings) -> bool,
+    change: EndpointChange,
+) -> Result<Result<Endpoint, Outdated>, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = lock(management, &mut session, endpoint).await?;
+    if !is_seen(&before.settings) {
+        let (action, id) = (Action::EndpointUpdate, before.id.as_uuid());
+        return Ok(Err(session.outdated(action, id, "header_names").await?));
+    }
+    apply(management, session, before, change).await.map(Ok)
+}
+
+/// Changes a locked endpoint.
+async fn apply(
+    management: &Management,
+    mut session: Session,
+    before: Endpoint,
+    change: EndpointChange,
+) -> Result<Endpoint, Refused> {
+    let endpoint = before.id;
     let old = before.settings.clone();
     let settings = change.applied_to(old, before.team, &management.outlet)?;
     let Some(details) = audited::change(&before.settings, &settings) else {

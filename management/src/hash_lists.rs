@@ -80,6 +80,24 @@ pub async fn list(
         .collect())
 }
 
+/// The hash lists that all teams share, the oldest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn shared(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<VisibleHashList>, Refused> {
+    let mut session = management.read(caller, Scope::HashListsRead).await?;
+    let reach = session.reach();
+    let lists = hash_list::shared(session.conn(), page).await?;
+    let lists = lists.into_iter();
+    Ok(lists
+        .map(|list| VisibleHashList::new(list, reach))
+        .collect())
+}
+
 /// Creates an empty hash list.
 ///
 /// # Errors

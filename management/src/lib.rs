@@ -20,6 +20,7 @@ pub mod events;
 pub mod hash_lists;
 pub mod media;
 pub mod names;
+mod outdated;
 mod outlet;
 mod pace;
 mod passwords;
@@ -50,6 +51,7 @@ use store::{PgPool, seal::MasterKey};
 pub use self::{
     caller::{Caller, Credential},
     darkroom::{Darkroom, Develop, Undeveloped},
+    outdated::{Changer, Outdated},
     outlet::{Judge, Outlet, Ping},
     pace::{Pace, PaceSettings},
     passwords::Passwords,

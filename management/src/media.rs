@@ -14,7 +14,7 @@ use crate::{Caller, Management, Noun, Refused};
 
 pub use self::{
     decisions::{Decided, NewDecision, decide, may_decide},
-    previews::preview,
+    previews::{obstacle, preview},
 };
 pub use store::media::{
     Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED, Waiting,

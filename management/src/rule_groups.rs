@@ -14,19 +14,22 @@ pub mod trials;
 pub mod versions;
 mod warnings;
 
+use std::collections::HashMap;
+
 use domain::{
     audit::Action,
-    id::{GroupVersionId, RuleGroupId, TeamId},
+    id::{GroupVersionId, RuleGroupId, RuleId, TeamId},
     name::Name,
     reason::Reason,
-    rules::GivenRules,
+    rules::{GivenRules, RuleType},
     scope::Scope,
 };
 use serde_json::{Value, json};
 use store::rule_group::{self, Authorship, Version};
 
 use crate::{
-    Caller, Change, Conflict, Management, Noun, Refused, Session, difference, workbench::Checked,
+    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference,
+    workbench::Checked,
 };
 
 pub use self::warnings::Warning;
@@ -55,6 +58,23 @@ pub struct CreatedRuleGroup {
     pub group: Group,
     /// What its author should know about its rules.
     pub warnings: Vec<Warning>,
+}
+
+/// The kinds of rules, as far as they are in the live versions of these groups. Groups beyond the caller's reach, and very
+/// large versions, are not looked through.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn kinds(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+    groups: &[RuleGroupId],
+    rules: &[RuleId],
+) -> Result<HashMap<RuleId, RuleType>, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    session.require_team(team)?;
+    Ok(rule_group::kinds(session.conn(), team, groups, rules).await?)
 }
 
 /// Rule groups within the caller's reach, the oldest first.
@@ -147,6 +167,36 @@ pub async fn rename(
 ) -> Result<Group, Refused> {
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let before = lock(&mut session, group).await?;
+    give_name(session, before, name).await
+}
+
+/// Renames a group for a caller who has seen its name before. If it has another name by now, nothing is changed.
+///
+/// # Errors
+/// As for [`rename`].
+pub async fn rename_seen(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    seen: &str,
+    name: Name,
+) -> Result<Result<Group, Outdated>, Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let before = lock(&mut session, group).await?;
+    if before.name != seen {
+        let (action, id) = (Action::RuleGroupUpdate, group.as_uuid());
+        return Ok(Err(session.outdated(action, id, "").await?));
+    }
+    give_name(session, before, Some(name)).await.map(Ok)
+}
+
+/// Gives a locked group a name.
+async fn give_name(
+    mut session: Session,
+    before: Group,
+    name: Option<Name>,
+) -> Result<Group, Refused> {
+    let group = before.id;
     let mut after = before.clone();
     if let Some(name) = name {
         rule_group::rename(session.conn(), group, name.as_str()).await?;

@@ -14,7 +14,7 @@ pub use store::{
 };
 use store::{rule_group, seal, site};
 
-use crate::{Caller, Change, Management, Noun, Refused, Session, created, difference};
+use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, created, difference};
 use checks::{require_groups, require_providers, unknown_group};
 
 pub use self::{
@@ -125,13 +125,52 @@ pub async fn update(
     site: SiteId,
     edit: impl FnOnce(Settings) -> Settings,
 ) -> Result<ManagedSite, Refused> {
+    let (session, before) = locked(management, caller, site).await?;
+    let settings = edit(before.settings.clone());
+    change(session, before, settings).await
+}
+
+/// The same for a caller who has seen the settings before. `is_seen` says whether these are the settings that were seen; if
+/// not, nothing is changed.
+///
+/// # Errors
+/// As for [`update`].
+pub async fn update_seen(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    is_seen: impl FnOnce(&Settings) -> bool,
+    edit: impl FnOnce(Settings) -> Settings,
+) -> Result<Result<ManagedSite, Outdated>, Refused> {
+    let (mut session, before) = locked(management, caller, site).await?;
+    if !is_seen(&before.settings) {
+        let (action, id) = (Action::SiteUpdate, before.id.as_uuid());
+        return Ok(Err(session.outdated(action, id, "rule_group_ids").await?));
+    }
+    let settings = edit(before.settings.clone());
+    change(session, before, settings).await.map(Ok)
+}
+
+/// A site within the caller's reach, locked until the transaction ends.
+async fn locked(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<(Session, ManagedSite), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
     let reach = session.reach();
-    let conn = session.conn();
-    let before = site::settings::lock(conn, reach, site).await?;
+    let before = site::settings::lock(session.conn(), reach, site).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Site))?;
-    let team = before.team;
-    let settings = edit(before.settings.clone());
+    Ok((session, before))
+}
+
+/// Gives a locked site these settings.
+async fn change(
+    mut session: Session,
+    before: ManagedSite,
+    settings: Settings,
+) -> Result<ManagedSite, Refused> {
+    let (conn, team) = (session.conn(), before.team);
     require_groups(conn, team, &settings).await?;
     // Providers that the operator has removed since may stay in the list.
     if settings.providers != before.settings.providers {

@@ -1,11 +1,18 @@
 //! Statistics: what happened at a site, in a team or in the whole installation.
 
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
-use domain::{id::SiteId, scope::Scope, statistics::Interval};
-use store::statistics::{self, Subject};
-pub use store::statistics::{Bucket, Figures, Outcomes, Report, RuleMatches};
+use domain::{
+    id::{RuleGroupId, SiteId},
+    scope::Scope,
+    statistics::Interval,
+};
+pub use store::statistics::{Bucket, Figures, GroupMatches, Outcomes, Report, RuleMatches};
+use store::{
+    rule_group,
+    statistics::{self, Subject},
+};
 
-use crate::{Caller, Management, Refused, Session, sites};
+use crate::{Caller, Management, Noun, Refused, Session, sites};
 
 /// What figures are wanted for.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +83,25 @@ async fn subject(session: &mut Session, site: Option<SiteId>) -> Result<Subject,
         (None, Some(team)) => Subject::Team(team),
         (None, None) => Subject::Everything,
     })
+}
+
+/// How often the rules of a group matched in the last days (UTC), today included.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn of_group(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    days: u32,
+) -> Result<GroupMatches, Refused> {
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let team = rule_group::team_of(session.conn(), group).await?;
+    let team = team.filter(|team| session.reach().covers(*team));
+    let team = team.ok_or(Refused::NotFound(Noun::RuleGroup))?;
+    let since = Utc::now() - TimeDelta::days(i64::from(days) - 1);
+    let found = statistics::of_group(session.conn(), team, group, since.date_naive()).await?;
+    Ok(found)
 }
 
 impl Query {

@@ -41,6 +41,20 @@ pub async fn list(
     Ok(token::list(session.conn(), reach, created_by, page).await?)
 }
 
+/// Operators' tokens, the oldest first.
+///
+/// # Errors
+/// The caller may not do it, or is not an operator.
+pub async fn of_operators(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Token>, Refused> {
+    let mut session = management.read(caller, Scope::TokensRead).await?;
+    session.require_operator()?;
+    Ok(token::of_operators(session.conn(), page).await?)
+}
+
 /// A token.
 ///
 /// # Errors

@@ -95,11 +95,7 @@ enum SetUp {
     /// Invite a person into a team, or as an operator; the link is shown once
     CreateUser(person::NewUser),
     /// Make a link with which a person sets a new password; it is shown once, and the second factor stays
-    ResetPassword {
-        /// The person's e-mail address
-        #[arg(long)]
-        email: Email,
-    },
+    ResetPassword(person::Reset),
     /// Remove a person's second factor and recovery codes, and end all sessions; only for a person who has lost the app and all
     /// codes, because the password alone opens the account until the person sets up another factor
     RemoveFactor {
@@ -221,7 +217,7 @@ fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
         | SetUp::Subscribe { .. }
         | SetUp::CreateToken { .. }
         | SetUp::CreateUser(_)
-        | SetUp::ResetPassword { .. }
+        | SetUp::ResetPassword(_)
         | SetUp::RemoveFactor { .. }
         | SetUp::ListUsers { .. }
         | SetUp::CreateKey { .. }
@@ -238,7 +234,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
             operator::subscribe(management, team, plan, state).await
         }
         SetUp::CreateUser(new) => person::invite(management, new).await,
-        SetUp::ResetPassword { email } => person::reset(management, &email).await,
+        SetUp::ResetPassword(wanted) => person::reset(management, wanted).await,
         SetUp::RemoveFactor { email } => person::remove_factor(management, &email).await,
         SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {

@@ -1,15 +1,19 @@
 //! The listener of the console, in `up` and `api`.
 
-use std::{net::TcpListener as StdListener, sync::Arc, time::Duration};
+use std::{
+    net::{SocketAddr, TcpListener as StdListener},
+    sync::Arc,
+    time::Duration,
+};
 
-use console::{Console, Pages, console};
+use console::{Console, Pages, console, origin};
 use front::{BodySettings, serve};
 use management::Management;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{ConsoleOptions, HttpOptions},
+    config::{ConsoleOptions, DEFAULT_CONSOLE, HttpOptions, PublicUrlOptions},
     service,
 };
 
@@ -29,17 +33,29 @@ pub(crate) fn bind(options: &ConsoleOptions) -> anyhow::Result<Option<StdListene
 }
 
 /// Where people open the console: what the operator says, or the listener. None without a console.
-pub(crate) fn origin(
+pub(crate) fn where_served(
     options: &ConsoleOptions,
     listener: Option<&StdListener>,
 ) -> anyhow::Result<Option<String>> {
     let Some(listener) = listener else {
         return Ok(None);
     };
-    if let Some(url) = &options.public_url {
-        return Ok(Some(url.as_str().trim_end_matches('/').to_owned()));
+    Ok(Some(match &options.public.public_url {
+        Some(url) => origin::of_public(url),
+        None => at(listener.local_addr()?),
+    }))
+}
+
+/// Where people open the console, as far as a command knows that serves none.
+pub(crate) fn elsewhere(options: &PublicUrlOptions) -> String {
+    match &options.public_url {
+        Some(url) => origin::of_public(url),
+        None => at(DEFAULT_CONSOLE),
     }
-    Ok(Some(format!("http://{}", listener.local_addr()?)))
+}
+
+fn at(address: SocketAddr) -> String {
+    format!("http://{address}")
 }
 
 /// Serves the console on at most this many connections until `stop`, then lets open requests end. Ends at once if there is none.
@@ -58,7 +74,7 @@ pub(crate) fn serve(
     let endpoint = console(Console {
         management,
         proxies: settings.proxies.clone(),
-        public_url: options.public_url.clone(),
+        public_url: options.public.public_url.clone(),
         body: BodySettings {
             max_bytes: FORM_BYTES,
             budget_bytes: FORMS_BYTES,
@@ -70,7 +86,7 @@ pub(crate) fn serve(
     Ok(tokio::spawn(serve::serve(
         TcpListener::from_std(listener)?,
         endpoint,
-        Arc::new(Pages::at(options.public_url.as_ref())),
+        Arc::new(Pages::at(options.public.public_url.as_ref())),
         settings,
         stop.cancelled_owned(),
     )))

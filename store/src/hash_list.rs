@@ -30,7 +30,7 @@ pub use self::{
     change::{HashListChange, change},
     create::{MAX_SHARED, NewHashList, create},
     delete::{delete, lock_to_delete},
-    read::{find, list, lock},
+    read::{find, list, lock, shared},
     sweep::forget_old,
     usable::{hold_usable, usable},
 };

@@ -11,6 +11,7 @@ mod create;
 mod disable;
 mod draft;
 mod judged;
+mod kinds;
 mod read;
 pub(crate) mod retention;
 pub mod shadow;
@@ -35,6 +36,7 @@ pub use self::{
     disable::{disable, lock_to_disable},
     draft::{Draft, draft, edit},
     judged::{JudgedSite, judged_sites},
+    kinds::kinds,
     read::{find, list, lock, team_of},
     stored::stored_of_late,
     version::{

@@ -10,6 +10,7 @@
 
 mod begin;
 mod figures;
+mod of_group;
 mod report;
 mod retention;
 pub mod slice;
@@ -20,6 +21,7 @@ use uuid::Uuid;
 pub use self::{
     begin::{begin, lag},
     figures::{Figures, Outcomes},
+    of_group::{GroupMatches, of_group},
     report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report, report_with_before},
     retention::{DAYS, forget_old},
 };

@@ -17,7 +17,7 @@ pub use self::{
     create::{NewToken, create},
     disable::{Disabled, Extent, NotDisabled, disable},
     grant::{Grant, LAST_GENERATION, begin_changing, begin_reading},
-    read::{find, list},
+    read::{find, list, of_operators},
 };
 
 /// A token without its secret. The audit log shows it as the management interface does.

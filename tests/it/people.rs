@@ -63,7 +63,11 @@ async fn the_command_line_invites_people_and_gives_them_a_way_back(pool: PgPool)
     };
     let invited = invite("owner", team);
     assert_eq!(invited["email"], "ada@example.com");
-    assert!(invited["link"].as_str().unwrap().starts_with("link_"));
+    let link = invited["link"].as_str().unwrap();
+    assert!(
+        link.starts_with("http://127.0.0.1:8081/links/link_"),
+        "{link}"
+    );
     assert!(invited["expires_at"].is_string());
     invite("viewer", other);
     let listed = made(&pool, &["list-users"]);
@@ -101,7 +105,18 @@ async fn the_command_line_invites_people_and_gives_them_a_way_back(pool: PgPool)
     // A new password does not touch the factor, and removing the factor ends all sessions.
     let email = ["--email", "ada@example.com"];
     let reset = made(&pool, &[&["reset-password"][..], &email].concat());
-    assert!(reset["link"].as_str().unwrap().starts_with("link_"));
+    let link = reset["link"].as_str().unwrap();
+    assert!(
+        link.starts_with("http://127.0.0.1:8081/links/link_"),
+        "{link}"
+    );
+    let public = ["--public-url", "https://desk.example/"];
+    let reset = made(&pool, &[&["reset-password"][..], &email, &public].concat());
+    let link = reset["link"].as_str().unwrap();
+    assert!(
+        link.starts_with("https://desk.example/links/link_"),
+        "{link}"
+    );
     assert_eq!(count(&pool, "select count(*) from factors").await, 1);
     assert_eq!(count(&pool, "select count(*) from sessions").await, 2);
     let remove = [&["remove-factor"][..], &email].concat();

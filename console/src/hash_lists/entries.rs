@@ -88,7 +88,7 @@ async fn answer(visit: &Visit, added: Result<(), Refused>, done: &str) -> Answer
 
 fn path(visit: &Visit) -> Result<String, Trouble> {
     let list: HashListId = visit.id("list")?;
-    Ok(At::Team(visit.team()?).path(&format!("hash-lists/{list}")))
+    Ok(visit.at()?.path(&format!("hash-lists/{list}")))
 }
 
 async fn add(visit: &Visit) -> Result<(), Refused> {
@@ -144,7 +144,7 @@ async fn page(visit: &Visit, status: StatusCode, mut problems: Problems) -> Answ
     }
     let page = Entries {
         frame,
-        team: At::Team(visit.team()?),
+        team: visit.at()?,
         tab: "entries",
         head,
         rows: found.rows,

@@ -18,7 +18,8 @@ pub(super) struct Head {
     pub(super) list: VisibleHashList,
     pub(super) path: String,
     pub(super) description: Option<Said>,
-    /// Whether it belongs to the team. Of shared lists, a team sees neither entries nor imports.
+    /// Whether it belongs to the team; on the pages of the instance, whether it is shared. Of shared lists, a team sees neither
+    /// entries nor imports.
     pub(super) is_own: bool,
     /// Whether the person can change it.
     pub(super) may_change: bool,
@@ -35,16 +36,20 @@ impl Head {
 
 /// The page's frame, and the list that its address names.
 pub(super) async fn of(visit: &Visit) -> Result<(Frame, Head, Caller), Trouble> {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+    let at = visit.at()?;
+    let caller = visit.caller(at.team())?;
     let id: HashListId = visit.id("list")?;
     let list = hash_lists::get(&visit.management, &caller, id).await?;
-    let frame = Frame::of(visit, At::Team(team), "hash-lists").await?;
-    let is_own = list.team.is_some();
+    let frame = Frame::of(visit, at, "hash-lists").await?;
+    // Lists of teams are not the instance's.
+    if at == At::Instance && list.team.is_some() {
+        return Err(Refused::NotFound(management::Noun::HashList).into());
+    }
+    let is_own = list.team == at.team();
     let may_scan = frame.may(Scope::HashListsWrite);
     let description = list.description.as_deref();
     let head = Head {
-        path: At::Team(team).path(&format!("hash-lists/{id}")),
+        path: at.path(&format!("hash-lists/{id}")),
         description: description.map(|text| Said::new(text, &[])),
         is_own,
         may_change: is_own && may_scan,
@@ -79,7 +84,7 @@ pub(super) fn require_write(frame: &Frame) -> Result<(), Refused> {
 /// The list that the address of a form names.
 pub(super) fn named(visit: &Visit) -> Result<(Caller, HashListId), Refused> {
     let missing = |_| Refused::NotFound(management::Noun::HashList);
-    let team = visit.team().map_err(missing)?;
-    let caller = visit.caller(Some(team))?;
+    let at = visit.at().map_err(missing)?;
+    let caller = visit.caller(at.team())?;
     Ok((caller, visit.id("list").map_err(missing)?))
 }

@@ -119,7 +119,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     let found = imports::list(&visit.management, &caller, head.list.id, asked).await?;
     let page = Imports {
         frame,
-        team: At::Team(visit.team()?),
+        team: visit.at()?,
         tab: "imports",
         head,
         next: pager::next(visit, &found, |import| import.id),
@@ -145,7 +145,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let last = refusals.last().filter(|_| is_full);
     Ok(page::shown(&Shown {
         frame,
-        team: At::Team(visit.team()?),
+        team: visit.at()?,
         head,
         row: import.into(),
         next: last.map(|refused| pager::after(&visit, refused.line)),

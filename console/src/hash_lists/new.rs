@@ -35,7 +35,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 }
 
 pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
-    let team = At::Team(visit.team()?);
+    let team = visit.at()?;
     match list(&visit).await {
         Ok(list) => Ok(page::see_other(
             team.path(&format!("hash-lists/{}?done=hash-list-created", list.id)),
@@ -49,15 +49,15 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
 
 async fn list(visit: &Visit) -> Result<VisibleHashList, Refused> {
     let missing = |_| Refused::NotFound(management::Noun::Team);
-    let team = visit.team().map_err(missing)?;
-    let caller = visit.caller(Some(team))?;
+    let team = visit.at().map_err(missing)?.team();
+    let caller = visit.caller(team)?;
     let kind = visit.form.get("kind").parse::<ListKind>();
     let new = NewHashList {
         name: name(visit)?,
         description: description(visit)?,
         kind: kind.map_err(|_| Refused::field("kind", "must be `deny` or `allow`"))?,
         max_distance: Some(distance(visit)?),
-        team: Some(team),
+        team,
     };
     hash_lists::create(&visit.management, &caller, new).await
 }
@@ -83,7 +83,7 @@ pub(super) fn distance(visit: &Visit) -> Result<Distance, Refused> {
 }
 
 async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let team = At::Team(visit.team()?);
+    let team = visit.at()?;
     let typed = |name, usual| {
         if status == StatusCode::OK {
             usual

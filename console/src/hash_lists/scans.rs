@@ -128,7 +128,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     let found = scans::list(&visit.management, &caller, head.list.id, asked).await?;
     let page = Scans {
         frame,
-        team: At::Team(visit.team()?),
+        team: visit.at()?,
         tab: "scans",
         head,
         next: pager::next(visit, &found, |scan| scan.id),
@@ -150,7 +150,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let matches = scans::matches(&visit.management, &caller, scan.id, asked).await?;
     Ok(page::shown(&Shown {
         frame,
-        team: At::Team(visit.team()?),
+        team: visit.at()?,
         head,
         row: scan.into(),
         next: pager::next(&visit, &matches, |found| found.media),

@@ -65,7 +65,7 @@ pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
     if visit.form.get("typed") == list.name {
         match hash_lists::delete(&visit.management, &caller, id).await {
             Ok(()) => {
-                let lists = At::Team(visit.team()?).path("hash-lists?done=hash-list-deleted");
+                let lists = visit.at()?.path("hash-lists?done=hash-list-deleted");
                 return Ok(page::see_other(lists));
             }
             Err(refused) => problems = Problems::of(refused)?,
@@ -88,7 +88,7 @@ async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         }
     };
     let page = Settings {
-        team: At::Team(visit.team()?),
+        team: visit.at()?,
         tab: "settings",
         name: typed("name", list.name.clone()),
         description: typed("description", list.description.clone().unwrap_or_default()),

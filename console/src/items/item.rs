@@ -53,6 +53,8 @@ struct Shown<'a> {
     said: Option<Said>,
     content_url: Option<Said>,
     image: Option<Picture>,
+    /// Why its image cannot be shown.
+    unseen: Option<Refused>,
     metadata: Option<Metadata>,
     trace: Trace,
     timeline: Timeline,
@@ -123,6 +125,7 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
         said: body.map(|text| Said::new(text, &places)),
         content_url: item.content_url.as_deref().map(|url| Said::new(url, &[])),
         image,
+        unseen: media::obstacle(&visit.management, &item),
         metadata: item
             .metadata
             .as_ref()

@@ -1,6 +1,16 @@
 //! The rules that decided most.
 
-use management::{rule_groups::Group, statistics::Report};
+use std::collections::HashMap;
+
+use domain::{
+    id::{RuleGroupId, RuleId, TeamId},
+    rules::RuleType,
+};
+use management::{
+    Caller, Management, Refused,
+    rule_groups::{self, Group},
+    statistics::{Report, RuleMatches},
+};
 
 use crate::{
     number::{grouped, percent},
@@ -14,6 +24,8 @@ const SHOWN: usize = 8;
 pub(super) struct TopRule {
     /// Its name when it matched last.
     pub(super) name: String,
+    /// What kind of rule it is, if it is in the live version of its group.
+    pub(super) kind: Option<RuleType>,
     /// The name of its group, if it is known.
     pub(super) group: Option<String>,
     /// The group's page; none if the group was deleted.
@@ -23,8 +35,30 @@ pub(super) struct TopRule {
     pub(super) share: i64,
 }
 
+/// The kinds of the rules that are shown.
+pub(super) async fn kinds(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+    report: &Report,
+) -> Result<HashMap<RuleId, RuleType>, Refused> {
+    let shown: Vec<&RuleMatches> = report.rules.iter().take(SHOWN).collect();
+    if shown.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let groups: Vec<RuleGroupId> = shown.iter().map(|rule| rule.group).collect();
+    let rules: Vec<RuleId> = shown.iter().map(|rule| rule.rule).collect();
+    rule_groups::kinds(management, caller, team, &groups, &rules).await
+}
+
 /// The rules that matched most often. `groups` are the first groups of the team, and `has_all` says whether they are all.
-pub(super) fn top_rules(at: At, report: &Report, groups: &[Group], has_all: bool) -> Vec<TopRule> {
+pub(super) fn top_rules(
+    at: At,
+    report: &Report,
+    kinds: &HashMap<RuleId, RuleType>,
+    groups: &[Group],
+    has_all: bool,
+) -> Vec<TopRule> {
     let matches = report.rules.iter().map(|rule| rule.matches);
     let all = matches.fold(report.other_matches, i64::saturating_add);
     let rules = report.rules.iter().take(SHOWN);
@@ -34,6 +68,7 @@ pub(super) fn top_rules(at: At, report: &Report, groups: &[Group], has_all: bool
             let can_exist = group.is_some() || !has_all;
             TopRule {
                 name: rule.name.clone(),
+                kind: kinds.get(&rule.rule).copied(),
                 group: group.map(|group| group.name.clone()),
                 path: can_exist.then(|| format!("{}/{}", at.path("rules"), rule.group)),
                 items: grouped(rule.matches),

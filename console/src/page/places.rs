@@ -101,10 +101,12 @@ const TEAM: &[Place] = &[
 const INSTANCE: &[Place] = &[
     place("Teams", "teams", "lists", Scope::TeamsRead),
     place("Plans", "plans", "usage", Scope::PlansRead),
+    place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
     place("Queues", "queues", "overview", Scope::QueuesRead),
     place("Dead jobs", "dead-jobs", "items", Scope::QueuesRead),
     place("Providers", "providers", "hooks", Scope::SitesRead),
     place("People", "people", "people", Scope::PeopleRead),
+    place("Tokens", "tokens", "token", Scope::TokensRead),
     place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 

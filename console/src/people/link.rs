@@ -6,6 +6,7 @@ use domain::key::LinkSecret;
 use poem::Response;
 
 use crate::{
+    origin,
     page::{self, At, Frame},
     time::Moment,
     visit::Visit,
@@ -38,7 +39,7 @@ pub(super) fn shown(
         at,
         title,
         text,
-        url: visit.url(&format!("/links/{}", secret.expose())),
+        url: origin::link(visit.origin(), secret),
         until: until.into(),
         back,
     })

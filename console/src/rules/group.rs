@@ -10,6 +10,7 @@ use poem::http::StatusCode;
 use super::{
     difference::Differences,
     head::{self, Head, Tab},
+    hits,
     lists::Lists,
     row::{Row, States, mentions},
     slice::Slice,
@@ -34,6 +35,8 @@ struct Group<'a> {
     count: usize,
     rows: Slice<Row>,
     differences: Differences,
+    /// Whether some matches are not counted by rule.
+    is_incomplete: bool,
     warnings: Vec<String>,
     /// Why a change was refused.
     wrong: Vec<String>,
@@ -60,8 +63,10 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems)
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
     let mut rows = Slice::of(visit, found).map(|(place, rule)| Row::of(place, rule, &lists));
+    let hits = hits::of(visit, &caller, &frame, group).await?;
     for row in &mut rows.rows {
         row.state = beside.state(row.id);
+        row.hits = hits.of_rule(row.id, beside.is_new(row.id));
     }
     let page = Group {
         frame,
@@ -72,6 +77,7 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems)
         count: draft.rules.len(),
         rows,
         differences: Differences::of(&difference, &lists),
+        is_incomplete: hits.is_incomplete(),
         warnings: told(&warnings, &draft.rules),
         wrong: problems.besides(&[]),
     };

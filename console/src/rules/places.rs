@@ -16,6 +16,7 @@ use crate::{
     page::{self, Frame, pager},
     problems::Problems,
     router::Answer,
+    seen,
     visit::Visit,
 };
 
@@ -25,6 +26,8 @@ struct Settings {
     frame: Frame,
     head: Head,
     name: String,
+    /// The name that the person has seen.
+    seen: String,
     sites: Vec<Place>,
     next: Option<String>,
     may_attach: bool,
@@ -81,6 +84,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     let typed = visit.form.get("name");
     let page = Settings {
         sites: sites.collect(),
+        seen: seen::next(visit, status, group.name.clone()),
         name: if typed.is_empty() {
             group.name.clone()
         } else {
@@ -99,14 +103,21 @@ pub(crate) async fn rename(visit: Arc<Visit>) -> Answer {
     let group = visit.id("group")?;
     let caller = visit.caller(Some(visit.team()?))?;
     let renamed = match visit.form.get("name").trim().parse::<Name>() {
-        Ok(name) => rule_groups::rename(&visit.management, &caller, group, Some(name)).await,
+        Ok(name) if visit.form.has("seen") => {
+            let seen = visit.form.get("seen");
+            rule_groups::rename_seen(&visit.management, &caller, group, seen, name).await
+        }
+        Ok(name) => rule_groups::rename(&visit.management, &caller, group, Some(name))
+            .await
+            .map(Ok),
         Err(wrong) => Err(Refused::field("name", wrong.to_string())),
     };
     match renamed {
-        Ok(_) => {
+        Ok(Ok(_)) => {
             let path = head::path(&visit, group, "/settings?done=group-renamed")?;
             Ok(page::see_other(path))
         }
+        Ok(Err(outdated)) => page(&visit, StatusCode::CONFLICT, seen::problems(&outdated)).await,
         Err(refused) => {
             let problems = Problems::of(refused)?;
             page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await

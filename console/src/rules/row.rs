@@ -33,6 +33,8 @@ pub(super) struct Row {
     pub(super) effects: Vec<(&'static str, &'static str)>,
     /// How it differs from the live version: the words and their tone.
     pub(super) state: Option<(&'static str, &'static str)>,
+    /// How many items it matched lately; none if that is not counted.
+    pub(super) hits: Option<String>,
 }
 
 /// The thresholds on a score.
@@ -90,6 +92,7 @@ impl Row {
             scale: None,
             effects: Vec::new(),
             state: None,
+            hits: None,
         };
         match &rule.kind {
             RuleKind::Keyword(keyword) => {
@@ -168,6 +171,11 @@ impl States {
             changed: difference.changed.iter().map(|(_, to)| to.id).collect(),
             moved: difference.moved.iter().copied().collect(),
         }
+    }
+
+    /// Whether the live version does not have the rule.
+    pub(super) fn is_new(&self, rule: RuleId) -> bool {
+        self.added.contains(&rule)
     }
 
     pub(super) fn state(&self, rule: RuleId) -> Option<(&'static str, &'static str)> {

@@ -6,8 +6,12 @@ pub(crate) mod rotate;
 use std::{collections::HashMap, sync::Arc};
 
 use askama::Template;
-use domain::id::SiteKeyId;
-use management::site_keys::{self, IssuedKey, KeyRecord};
+use domain::id::{SiteId, SiteKeyId};
+use management::{
+    Caller,
+    site_keys::{self, IssuedKey, KeyRecord},
+    sites::Page,
+};
 use poem::{Response, http::StatusCode};
 
 use super::here::{Here, Tab};
@@ -80,19 +84,8 @@ async fn show_once(visit: &Visit, issued: &IssuedKey, has_replaced: bool) -> Ans
 async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
     let (frame, here) = Here::of(visit, Tab::Keys).await?;
     let caller = visit.caller(Some(visit.team()?))?;
-    let (management, site) = (&visit.management, here.site.id);
-    let keys = site_keys::list(management, &caller, site, pager::asked(visit)).await?;
-    let used = site_keys::last_used(management, &caller, site, &keys).await?;
-    let used: HashMap<_, _> = used.into_iter().collect();
-    let next = pager::next(visit, &keys, |key| key.id);
-    let row = |key: KeyRecord| Row {
-        id: key.id,
-        hint: key.hint,
-        created: key.created_at.into(),
-        used: used.get(&key.id).copied().map(Moment::from),
-        disabled: key.disabled_at.map(Moment::from),
-    };
-    let mut rows: Vec<Row> = keys.into_iter().map(row).collect();
+    let asked = pager::asked(visit);
+    let (mut rows, next) = rows(visit, &caller, here.site.id, asked).await?;
     // Keys that work come first.
     rows.sort_by_key(|row| row.disabled.is_some());
     let page = List {
@@ -103,4 +96,26 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<R
         problems,
     };
     Ok(page::html(status, &page))
+}
+
+/// Keys of a site, and the address of the next page.
+async fn rows(
+    visit: &Visit,
+    caller: &Caller,
+    site: SiteId,
+    asked: Page,
+) -> Result<(Vec<Row>, Option<String>), Trouble> {
+    let management = &visit.management;
+    let keys = site_keys::list(management, caller, site, asked).await?;
+    let used = site_keys::last_used(management, caller, site, &keys).await?;
+    let used: HashMap<_, _> = used.into_iter().collect();
+    let next = pager::next(visit, &keys, |key| key.id);
+    let row = |key: KeyRecord| Row {
+        id: key.id,
+        hint: key.hint,
+        created: key.created_at.into(),
+        used: used.get(&key.id).copied().map(Moment::from),
+        disabled: key.disabled_at.map(Moment::from),
+    };
+    Ok((keys.into_iter().map(row).collect(), next))
 }

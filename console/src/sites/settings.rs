@@ -24,6 +24,7 @@ use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
+    seen,
     trouble::Trouble,
     usage,
     visit::Visit,
@@ -40,6 +41,7 @@ const FIELDS: &[&str] = &[
     "providers",
     "policy",
     "answer_cache_seconds",
+    "author_pointer",
     "submissions_per_minute",
     "status_queries_per_minute",
     "image_retention_days",
@@ -54,6 +56,8 @@ struct Form {
     frame: Frame,
     here: Here,
     values: Values,
+    /// The settings that the person has seen.
+    seen: String,
     problems: Problems,
     on_failures: Vec<Choice>,
     vocabularies: Vec<Choice>,
@@ -99,8 +103,16 @@ pub(crate) async fn save(visit: Arc<Visit>) -> Answer {
         Ok(parsed) => {
             let edit = |settings: Settings| parsed.applied_to(settings);
             let site = visit.id("site")?;
-            match sites::update(&visit.management, &caller, site, edit).await {
-                Ok(_) => return Ok(page::see_other(format!("{}?done=site-saved", visit.path()))),
+            let is_seen =
+                |settings: &Settings| seen::is_seen(&visit, &Values::of_settings(settings).seen());
+            match sites::update_seen(&visit.management, &caller, site, is_seen, edit).await {
+                Ok(Ok(_)) => {
+                    return Ok(page::see_other(format!("{}?done=site-saved", visit.path())));
+                }
+                Ok(Err(outdated)) => {
+                    let problems = seen::problems(&outdated);
+                    return page(&visit, StatusCode::CONFLICT, Some(values), problems).await;
+                }
                 Err(refused) => Problems::of(refused)?,
             }
         }
@@ -133,7 +145,9 @@ pub(super) async fn page(
         defaults.push(rule_groups::get(management, &caller, present).await?);
     }
     let known = providers::list(management, &caller).await?;
-    let values = typed.unwrap_or_else(|| Values::of_settings(settings));
+    let present = Values::of_settings(settings);
+    let seen = seen::next(visit, status, present.seen());
+    let values = typed.unwrap_or(present);
     let mut names: Vec<String> = known
         .providers
         .into_iter()
@@ -154,6 +168,7 @@ pub(super) async fn page(
         providers: names,
         frame,
         here,
+        seen,
         values,
         problems,
         defaults,

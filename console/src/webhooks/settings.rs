@@ -5,8 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use domain::{id::EndpointId, webhook::CustomHeader};
 use management::{
-    Refused,
-    endpoints::{self, EndpointChange},
+    Outdated, Refused,
+    endpoints::{self, EndpointChange, Settings},
 };
 use poem::http::StatusCode;
 
@@ -15,6 +15,7 @@ use crate::{
     page::{self, At, Frame, see_other},
     problems::Problems,
     router::Answer,
+    seen,
     visit::Visit,
 };
 
@@ -29,6 +30,8 @@ struct Page<'a> {
     name: String,
     host: String,
     typed: Typed,
+    /// The settings that the person has seen.
+    seen: String,
     /// The names of its headers.
     headers: Vec<String>,
     typed_headers: &'a str,
@@ -49,7 +52,11 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
         headers: None,
     });
     match update(&visit, change).await {
-        Ok(()) => done(&visit, "endpoint-changed"),
+        Ok(Ok(())) => done(&visit, "endpoint-changed"),
+        Ok(Err(outdated)) => {
+            let problems = seen::problems(&outdated);
+            form(&visit, StatusCode::CONFLICT, Some(typed), problems).await
+        }
         Err(refused) => wrong(&visit, Some(typed), refused).await,
     }
 }
@@ -71,7 +78,11 @@ pub(crate) async fn replace_headers(visit: Arc<Visit>) -> Answer {
         })
     });
     match update(&visit, change).await {
-        Ok(()) => done(&visit, "headers-replaced"),
+        Ok(Ok(())) => done(&visit, "headers-replaced"),
+        Ok(Err(outdated)) => {
+            let problems = seen::problems(&outdated);
+            form(&visit, StatusCode::CONFLICT, None, problems).await
+        }
         Err(refused) => wrong(&visit, None, refused).await,
     }
 }
@@ -89,15 +100,19 @@ pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
     Ok(see_other(format!("{list}?done=endpoint-deleted")))
 }
 
-async fn update(visit: &Visit, change: Result<EndpointChange, Refused>) -> Result<(), Refused> {
+async fn update(
+    visit: &Visit,
+    change: Result<EndpointChange, Refused>,
+) -> Result<Result<(), Outdated>, Refused> {
     let missing = || Refused::NotFound(management::Noun::Endpoint);
     let team = visit.team().map_err(|_| missing())?;
     let id = visit.id("endpoint").map_err(|_| missing())?;
     let caller = visit.caller(Some(team))?;
     // Somebody who may not change it learns that, and not what is wrong with the form.
     endpoints::get(&visit.management, &caller, id).await?;
-    endpoints::update(&visit.management, &caller, id, change?).await?;
-    Ok(())
+    let is_seen = |settings: &Settings| seen::is_seen(visit, &Typed::of(settings).seen());
+    let updated = endpoints::update_seen(&visit.management, &caller, id, is_seen, change?);
+    Ok(updated.await?.map(|_| ()))
 }
 
 fn done(visit: &Visit, what: &str) -> Answer {
@@ -122,6 +137,7 @@ async fn form(
     let names = settings.headers.iter().map(CustomHeader::name);
     let frame = Frame::of(visit, At::Team(team), "webhooks").await?;
     super::require(&frame)?;
+    let present = Typed::of(&settings);
     let page = Page {
         frame,
         team: At::Team(team),
@@ -129,7 +145,8 @@ async fn form(
         path: path(visit)?,
         name: label::name(settings.description.as_deref(), &settings.url),
         host: label::host(&settings.url),
-        typed: typed.unwrap_or_else(|| Typed::of(&settings)),
+        seen: seen::next(visit, status, present.seen()),
+        typed: typed.unwrap_or(present),
         headers: names.map(str::to_owned).collect(),
         typed_headers: visit.form.get("headers"),
         problems,

@@ -6,7 +6,7 @@ use management::{
     endpoints::{PerSecond, Settings},
 };
 
-use crate::form::Form;
+use crate::{form::Form, seen};
 
 /// The settings as they were typed.
 pub(super) struct Typed {
@@ -77,6 +77,23 @@ impl Typed {
             limit: limit.map_or_else(String::new, |limit| limit.to_string()),
             events: kinds(|kind, _| settings.events.contains(&kind)),
         }
+    }
+
+    /// A digest of all of them.
+    pub(super) fn seen(&self) -> String {
+        let Self {
+            url,
+            description,
+            limit,
+            events,
+        } = self;
+        let chosen = events.iter().filter(|kind| kind.is_chosen);
+        let single = [url.as_str(), description, limit];
+        seen::digest(
+            single
+                .into_iter()
+                .chain(chosen.map(|kind| kind.field.as_str())),
+        )
     }
 
     /// # Errors

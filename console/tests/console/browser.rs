@@ -6,7 +6,7 @@ use console::{Console, console};
 use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use front::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
-    Caller, Darkroom, Management, Pace, PaceSettings, Passwords, Workbench,
+    Caller, Darkroom, Develop, Management, Pace, PaceSettings, Passwords, Workbench,
     people::{Standing, invitations},
 };
 use poem::{
@@ -42,10 +42,20 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn new(pool: PgPool) -> Self {
-        Self::with(pool, pace()).await
+        Self::with(pool, pace(), None).await
     }
 
-    pub(crate) async fn with(pool: PgPool, settings: PaceSettings) -> Self {
+    /// With limits of their own.
+    pub(crate) async fn paced(pool: PgPool, pace: PaceSettings) -> Self {
+        Self::with(pool, pace, None).await
+    }
+
+    /// With a darkroom that makes previews like this.
+    pub(crate) async fn developing(pool: PgPool, develop: Option<Develop>) -> Self {
+        Self::with(pool, pace(), develop).await
+    }
+
+    async fn with(pool: PgPool, settings: PaceSettings, develop: Option<Develop>) -> Self {
         schema::migrate(&pool).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let management = Arc::new(Management {
@@ -54,7 +64,7 @@ impl Stage {
             master_key: Some(MasterKey::new([7; 32])),
             workbench: Workbench::new(domain::rules::Limits::default(), None),
             outlet: crate::webhooks::outlet(),
-            darkroom: Darkroom::new(None),
+            darkroom: Darkroom::new(develop),
             rules_per_day: 1 << 20,
             pace: Pace::new(settings),
             passwords: Passwords::default(),
@@ -198,6 +208,15 @@ impl Browser {
         self.send(Method::GET, path, "", &[]).await
     }
 
+    /// Asks for a picture as one of the console's own pages does.
+    pub(crate) async fn picture(&mut self, path: &str) -> Answer {
+        let own = [
+            ("sec-fetch-site", "same-origin"),
+            ("sec-fetch-dest", "image"),
+        ];
+        self.send(Method::GET, path, "", &own).await
+    }
+
     /// Sends a form as one of the console's own pages does.
     pub(crate) async fn post(&mut self, path: &str, form: &str) -> Answer {
         let own = [("sec-fetch-site", "same-origin")];
@@ -227,7 +246,8 @@ impl Browser {
             let set = set.to_str().unwrap();
             self.cookie = set.split(';').next().map(str::to_owned);
         }
-        let text = response.take_body().into_string().await.unwrap();
+        let body = response.take_body().into_vec().await.unwrap();
+        let text = String::from_utf8_lossy(&body).into_owned();
         Answer {
             status: response.status(),
             headers: response.headers().clone(),

@@ -26,6 +26,7 @@ async fn items_are_listed_and_filtered_by_the_address(pool: PgPool) {
     let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
     let empty = viewer.get(&path).await.text;
     assert!(empty.contains("No items yet"), "{empty}");
+    assert!(empty.contains("<details class=\"fold\"><summary>Filters"));
 
     let (forum, shop) = (stage.site("Forum").await, stage.site("Shop").await);
     let clean = stage.judged(forum, Judged::text("A clean text")).await;
@@ -67,6 +68,7 @@ async fn items_are_listed_and_filtered_by_the_address(pool: PgPool) {
     ] {
         let page = viewer.get(&format!("{path}?{query}")).await;
         assert_eq!(page.status, StatusCode::OK, "{query}");
+        assert!(page.text.contains("<details class=\"fold\" open>"));
         for media in [clean, spam, waiting] {
             let is_listed = page.text.contains(&format!("{path}/{media}"));
             assert_eq!(is_listed, expected.contains(&media), "{query}");
@@ -447,6 +449,10 @@ async fn an_image_is_described_and_an_admin_adds_it_to_a_hash_list(pool: PgPool)
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
+    assert!(
+        page.contains("There is no preview. The image is no longer stored"),
+        "{page}"
+    );
     assert!(
         !page.contains("<img") && !page.contains("Add the image"),
         "{page}"

@@ -135,6 +135,7 @@ fn with_sessions() -> Vec<Route> {
 async fn open(stage: &Stage, browser: &mut Browser, (method, path, _): Route) -> Answer {
     let address = address(path, stage);
     match method {
+        "GET" if path.ends_with("/preview") => browser.picture(&address).await,
         "GET" => browser.get(&address).await,
         _ => browser.post(&address, "").await,
     }

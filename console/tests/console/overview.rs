@@ -197,3 +197,41 @@ async fn the_rules_that_decided_most_lead_to_their_groups(pool: PgPool) {
     assert!(shown.contains(gone), "{shown}");
     assert!(!shown.contains("<script>alert"), "{shown}");
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_rule_that_decided_shows_its_kind_while_the_live_version_has_it(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    let team = stage.team.as_uuid();
+    counted(&pool, team, 2, 1, 0).await;
+    let rules = r#"[{"name": "Words", "type": "keyword", "keywords": ["x"], "effect": "reject"}]"#;
+    let new = rule_groups::NewRuleGroup {
+        name: "Group".parse().unwrap(),
+        team: Some(stage.team),
+        rules: serde_json::from_str(rules).unwrap(),
+        note: None,
+    };
+    let created = rule_groups::create(&stage.management, &Caller::command_line(), new).await;
+    let group = created.unwrap().group.id;
+    let rule: Uuid = sqlx::query_scalar(
+        "select (v.rules -> 0 ->> 'id')::uuid from rule_group_versions v join rule_groups g on g.live_version_id = v.id
+        where g.id = $1",
+    )
+    .bind(group.as_uuid())
+    .fetch_one(&pool)
+    .await
+    .unwrap();
+    matched(&pool, team, group.as_uuid(), Some("Words"), 3).await;
+    matched(&pool, team, group.as_uuid(), Some("Removed"), 2).await;
+    sqlx::query("update statistics_rules set rule_id = $1 where name = 'Words'")
+        .bind(rule)
+        .execute(&pool)
+        .await
+        .unwrap();
+    let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
+    let shown = viewer.get(&path(&stage, "")).await.text;
+    assert!(
+        shown.contains(">Words</a> <small>keyword</small>"),
+        "{shown}"
+    );
+    assert!(shown.contains(">Removed</a></td>"), "{shown}");
+}

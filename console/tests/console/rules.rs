@@ -2,6 +2,7 @@
 
 mod draft;
 mod forms;
+mod hits;
 pub(crate) mod room;
 mod settings;
 mod trial;

@@ -3,7 +3,7 @@
 use domain::{decision::ImageProblem, id::MediaId, media::ContentType, scope::Scope};
 use store::{
     PgPool,
-    media::{self, Image, KnownImage},
+    media::{self, Image, Item, KnownImage},
 };
 
 use crate::{Caller, Management, NoImage, Noun, Refused};
@@ -29,6 +29,14 @@ pub async fn preview(
     session.end();
     let file = || load(&management.pool, image);
     management.darkroom.preview(reach.team(), file).await
+}
+
+/// Why an item has no preview, as far as it is known before one is made.
+pub fn obstacle(management: &Management, item: &Item) -> Option<Refused> {
+    match item.image.and_then(|known| known.bytes) {
+        Some(_) => (!management.darkroom.is_there()).then_some(Refused::NoDarkroom),
+        None => Some(Refused::NoImage(why_none(item.content_type, item.image))),
+    }
 }
 
 /// The whole file.

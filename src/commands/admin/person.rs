@@ -1,9 +1,11 @@
 //! People: `gatehouse admin create-user`, `reset-password`, `remove-factor` and `list-users`.
 
+use ::console::origin;
 use clap::Args;
 use domain::{
     email::Email,
     id::{SiteId, TeamId},
+    key::LinkSecret,
     role::Role,
 };
 use management::{
@@ -17,7 +19,10 @@ use management::{
 use serde_json::{Value, json};
 use store::page::Page;
 
-use crate::config::{id, one_of};
+use crate::{
+    commands::console,
+    config::{PublicUrlOptions, id, one_of},
+};
 
 /// How many people are read by one statement.
 const PAGE: i64 = 1_000;
@@ -37,6 +42,18 @@ pub(super) struct NewUser {
     /// The sites on which a moderator decides, separated by commas; all by default
     #[arg(long, value_delimiter = ',', value_parser = id::<SiteId>)]
     sites: Vec<SiteId>,
+    #[command(flatten)]
+    console: PublicUrlOptions,
+}
+
+/// Options of `gatehouse admin reset-password`.
+#[derive(Debug, Args)]
+pub(super) struct Reset {
+    /// The person's e-mail address
+    #[arg(long)]
+    email: Email,
+    #[command(flatten)]
+    console: PublicUrlOptions,
 }
 
 pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Value, Refused> {
@@ -52,18 +69,24 @@ pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Valu
     Ok(json!({
         "invitation_id": issued.invitation.id,
         "email": issued.invitation.email,
-        "link": issued.secret.expose(),
+        "link": link(&new.console, &issued.secret),
         "expires_at": issued.invitation.expires_at,
     }))
 }
 
-pub(super) async fn reset(management: &Management, email: &Email) -> Result<Value, Refused> {
-    let issued = resets::create_of(management, &Caller::command_line(), email).await?;
+pub(super) async fn reset(management: &Management, wanted: Reset) -> Result<Value, Refused> {
+    let Reset { email, console } = wanted;
+    let issued = resets::create_of(management, &Caller::command_line(), &email).await?;
     Ok(json!({
         "email": email,
-        "link": issued.secret.expose(),
+        "link": link(&console, &issued.secret),
         "expires_at": issued.expires_at,
     }))
+}
+
+/// The URL to hand over.
+fn link(options: &PublicUrlOptions, secret: &LinkSecret) -> String {
+    origin::link(&console::elsewhere(options), secret)
 }
 
 pub(super) async fn remove_factor(

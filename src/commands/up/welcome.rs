@@ -21,7 +21,7 @@ impl Welcome<'_> {
     /// operator, who will own the demo team, too.
     pub(super) async fn print(&self, management: &Management) -> anyhow::Result<()> {
         let browsers = self.listeners.browsers.as_ref();
-        let origin = console::origin(&self.options.console, browsers)?;
+        let origin = console::where_served(&self.options.console, browsers)?;
         let first = match &origin {
             Some(_) => {
                 let team = self.demo.map(|demo| demo.team_id);
@@ -52,7 +52,7 @@ impl Welcome<'_> {
                     out,
                     "  Open this link to create the first account. It works once, for three days:\n"
                 )?;
-                writeln!(out, "  {origin}/links/{}\n", link.expose())?;
+                writeln!(out, "  {}\n", ::console::origin::link(origin, link))?;
             }
             (Some(origin), None) => writeln!(out, "  Console      {origin}/")?,
             (None, _) => {}

@@ -75,6 +75,25 @@ pub async fn list(
     rows.into_iter().map(HashList::try_from).collect()
 }
 
+/// Lists that all teams share, the oldest first.
+pub async fn shared(conn: &mut PgConnection, page: Page) -> Result<Vec<HashList>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
+        from hash_lists
+        where team_id is null and ($1::uuid is null or id > $1) and deleted_at is null
+        order by id
+        limit $2
+        ",
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(HashList::try_from).collect()
+}
+
 pub(super) struct Row {
     pub(super) id: Uuid,
     pub(super) team_id: Option<Uuid>,

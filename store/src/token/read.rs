@@ -56,3 +56,22 @@ pub async fn list(
     .await?;
     Ok(rows.into_iter().map(Token::from).collect())
 }
+
+/// Operators' tokens, the oldest first: those that belong to no team.
+pub async fn of_operators(conn: &mut PgConnection, page: Page) -> Result<Vec<Token>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select id, team_id, name, hint, scopes, creator, created_by, created_at, expires_at, disabled_at
+        from management_tokens
+        where team_id is null and ($1::uuid is null or id > $1)
+        order by id
+        limit $2
+        ",
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(Token::from).collect())
+}

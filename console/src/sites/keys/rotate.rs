@@ -1,13 +1,17 @@
-//! Replacing all keys of a site at once, after the site's name was typed.
+//! Replacing the keys of a site: with a second key while the old ones keep working, or all at once after the site's name was
+//! typed.
 
 use std::sync::Arc;
 
 use askama::Template;
 use domain::scope::Scope;
-use management::{site_keys, sites};
+use management::{
+    site_keys,
+    sites::{self, Page},
+};
 use poem::{Response, http::StatusCode};
 
-use super::show_once;
+use super::{Row, rows, show_once};
 use crate::{
     page::{self, Frame},
     problems::Problems,
@@ -17,14 +21,26 @@ use crate::{
     visit::Visit,
 };
 
+/// Keys that are looked through for those that work. A site rarely has as many.
+const KEYS: i64 = 200;
+
 #[derive(Template)]
 #[template(path = "sites/keys/rotate.html")]
 struct Rotate {
     frame: Frame,
     here: Here,
-    /// How many keys would stop working.
+    /// How many keys work.
     keys: i64,
+    /// The first of them.
+    rows: Vec<Row>,
     problems: Problems,
+}
+
+impl Rotate {
+    /// Whether more keys work than are listed.
+    fn has_more(&self) -> bool {
+        i64::try_from(self.rows.len()).is_ok_and(|listed| listed < self.keys)
+    }
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
@@ -34,6 +50,15 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 pub(crate) async fn rotate(visit: Arc<Visit>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let site = sites::get(&visit.management, &caller, visit.id("site")?).await?;
+    if visit.form.get("how") == "keep" {
+        return match site_keys::create(&visit.management, &caller, site.id).await {
+            Ok(issued) => show_once(&visit, &issued, false).await,
+            Err(refused) => {
+                let problems = Problems::of(refused)?;
+                page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            }
+        };
+    }
     let mut problems = Problems::default();
     if visit.form.get("typed") == site.settings.name {
         match site_keys::rotate(&visit.management, &caller, site.id).await {
@@ -51,7 +76,14 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<R
     let frame = frame.require(Scope::KeysWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let counts = sites::counts(&visit.management, &caller, &[here.site.id]).await?;
+    let first = Page {
+        after: None,
+        limit: KEYS,
+    };
+    let (mut rows, _) = rows(visit, &caller, here.site.id, first).await?;
+    rows.retain(|row| row.disabled.is_none());
     let page = Rotate {
+        rows,
         frame,
         here,
         keys: counts.first().map_or(0, |counts| counts.keys),

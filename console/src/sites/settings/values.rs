@@ -3,6 +3,7 @@
 use std::{fmt::Display, str::FromStr};
 
 use domain::{
+    author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
@@ -14,7 +15,7 @@ use domain::{
 use management::sites::{MOST_PROVIDERS, Settings};
 use uuid::Uuid;
 
-use crate::{form::Form, problems::Problems};
+use crate::{form::Form, problems::Problems, seen};
 
 /// The texts of the form.
 pub(in crate::sites) struct Values {
@@ -25,6 +26,7 @@ pub(in crate::sites) struct Values {
     pub(super) providers: Vec<String>,
     pub(super) policy: String,
     pub(super) answer_cache_seconds: String,
+    pub(super) author_pointer: String,
     pub(super) submissions_per_minute: String,
     pub(super) status_queries_per_minute: String,
     pub(super) image_retention_days: String,
@@ -40,6 +42,7 @@ pub(super) struct Parsed {
     providers: Option<Vec<String>>,
     policy: Option<Policy>,
     answer_cache_seconds: Option<AnswerCacheSeconds>,
+    author_pointer: Option<AuthorPointer>,
     submissions_per_minute: Option<PerMinute>,
     status_queries_per_minute: Option<PerMinute>,
     image_retention_days: ImageRetentionDays,
@@ -63,6 +66,11 @@ impl Values {
             answer_cache_seconds: number(
                 settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
             ),
+            author_pointer: settings
+                .author_pointer
+                .clone()
+                .map(String::from)
+                .unwrap_or_default(),
             submissions_per_minute: limit(settings.submissions_per_minute),
             status_queries_per_minute: limit(settings.status_queries_per_minute),
             image_retention_days: settings.image_retention_days.get().to_string(),
@@ -81,12 +89,45 @@ impl Values {
             providers: providers.filter(|name| !name.is_empty()).collect(),
             policy: form.get("policy").to_owned(),
             answer_cache_seconds: text("answer_cache_seconds"),
+            author_pointer: form.get("author_pointer").to_owned(),
             submissions_per_minute: text("submissions_per_minute"),
             status_queries_per_minute: text("status_queries_per_minute"),
             image_retention_days: text("image_retention_days"),
             webhook_retention_days: text("webhook_retention_days"),
             default_rule_group_id: text("default_rule_group_id"),
         }
+    }
+
+    /// A digest of all of them.
+    pub(super) fn seen(&self) -> String {
+        let Self {
+            name,
+            on_failure,
+            status_vocabulary,
+            providers,
+            policy,
+            answer_cache_seconds,
+            author_pointer,
+            submissions_per_minute,
+            status_queries_per_minute,
+            image_retention_days,
+            webhook_retention_days,
+            default_rule_group_id,
+        } = self;
+        let single = [
+            name,
+            on_failure,
+            status_vocabulary,
+            policy,
+            answer_cache_seconds,
+            author_pointer,
+            submissions_per_minute,
+            status_queries_per_minute,
+            image_retention_days,
+            webhook_retention_days,
+            default_rule_group_id,
+        ];
+        seen::digest(single.into_iter().chain(providers).map(String::as_str))
     }
 
     /// The provider of each place, and empty texts for places that are free: there are as many as providers.
@@ -109,6 +150,7 @@ impl Values {
             let vocabulary = one_of(wrong, "status_vocabulary", &self.status_vocabulary);
             let policy = self.policy(wrong);
             let cache = may(wrong, "answer_cache_seconds", &self.answer_cache_seconds);
+            let author = self.author(wrong);
             let submissions = may(
                 wrong,
                 "submissions_per_minute",
@@ -134,6 +176,7 @@ impl Values {
                 providers: (!self.providers.is_empty()).then(|| self.providers.clone()),
                 policy: policy?,
                 answer_cache_seconds: cache?,
+                author_pointer: author?,
                 submissions_per_minute: submissions?,
                 status_queries_per_minute: queries?,
                 image_retention_days: images?,
@@ -151,6 +194,15 @@ impl Values {
         }
         kept(problems, "policy", Policy::try_from(self.policy.clone())).map(Some)
     }
+
+    #[expect(clippy::option_option, reason = "no author is valid, too")]
+    fn author(&self, problems: &mut Problems) -> Option<Option<AuthorPointer>> {
+        if self.author_pointer.is_empty() {
+            return Some(None);
+        }
+        let pointer = AuthorPointer::try_from(self.author_pointer.clone());
+        kept(problems, "author_pointer", pointer).map(Some)
+    }
 }
 
 impl Parsed {
@@ -163,6 +215,7 @@ impl Parsed {
             providers: self.providers,
             policy: self.policy,
             answer_cache_seconds: self.answer_cache_seconds,
+            author_pointer: self.author_pointer,
             submissions_per_minute: self.submissions_per_minute,
             status_queries_per_minute: self.status_queries_per_minute,
             image_retention_days: self.image_retention_days,

@@ -7,6 +7,34 @@ use sqlx::PgPool;
 use super::room::{Room, escaped, form, hostile};
 
 #[sqlx::test(migrations = false)]
+async fn who_renames_a_group_after_somebody_else_is_told(pool: PgPool) {
+    let mut room = Room::new(pool).await;
+    let group = room.group("House rules").await;
+    let settings = format!("{group}/settings");
+    let page = room.admin.get(&settings).await.text;
+    assert!(
+        page.contains("name=\"seen\" value=\"House rules\""),
+        "{page}"
+    );
+    let mut eve = room.stage.person("eve@market.example", Role::Admin).await;
+    let sent = form(&[("seen", "House rules"), ("name", &hostile())]);
+    eve.post(&settings, &sent).await.leads_to();
+    let sent = form(&[("seen", "House rules"), ("name", "Mine")]);
+    let late = room.admin.post(&settings, &sent).await;
+    assert_eq!(late.status, StatusCode::CONFLICT, "{}", late.text);
+    assert!(
+        late.text.contains("Ada has changed this since"),
+        "{}",
+        late.text
+    );
+    assert!(late.text.contains("value=\"Mine\""), "what was typed stays");
+    let seen = format!("name=\"seen\" value=\"{}", escaped());
+    assert!(late.text.contains(&seen), "{}", late.text);
+    let sent = form(&[("seen", &hostile()), ("name", "Mine")]);
+    room.admin.post(&settings, &sent).await.leads_to();
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_group_is_renamed_and_deleted_when_its_name_is_typed(pool: PgPool) {
     let mut room = Room::new(pool).await;
     let group = room.group("House rules").await;

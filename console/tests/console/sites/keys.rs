@@ -151,7 +151,7 @@ async fn a_viewer_sees_keys_and_changes_none(pool: PgPool) {
     let shown = viewer.get(&path).await;
     assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
     assert!(shown.text.contains(&key.hint), "{}", shown.text);
-    for button in ["New key", "Replace all keys…", "Disable…"] {
+    for button in ["New key", "Replace keys…", "Disable…"] {
         assert!(!shown.text.contains(button), "{button}");
     }
     let (rotate, disable) = (format!("{path}/rotate"), format!("{path}/{}", key.id));
@@ -170,4 +170,52 @@ async fn a_viewer_sees_keys_and_changes_none(pool: PgPool) {
     }
     let [same] = keys(&stage, forum).await.try_into().unwrap();
     assert!(same.disabled_at.is_none());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_key_is_replaced_without_a_gap_while_the_old_one_works(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    let forum = site(&stage, "Forum").await;
+    let caller = Caller::command_line();
+    let mut old = Vec::new();
+    for _ in 0..2 {
+        let issued = site_keys::create(&stage.management, &caller, forum).await;
+        old.push(issued.unwrap().key);
+    }
+    site_keys::disable(&stage.management, &caller, forum, old[0].id)
+        .await
+        .unwrap();
+    let path = format!("/t/{}/sites/{forum}/keys", stage.team);
+    let rotate = format!("{path}/rotate");
+    let mut admin = stage.person("admin@market.example", Role::Admin).await;
+    let asked = admin.get(&rotate).await.text;
+    assert!(
+        asked.contains(&format!("ends with <code>{}</code>", old[1].hint))
+            && asked.contains(&format!("{path}/{}\"", old[1].id)),
+        "{asked}"
+    );
+    assert!(!asked.contains(&old[0].id.to_string()), "{asked}");
+    assert!(
+        asked.contains("<span class=\"quiet\">never</span>"),
+        "{asked}"
+    );
+
+    let issued = admin.post(&rotate, &form(&[("how", "keep")])).await;
+    assert_eq!(issued.status, StatusCode::OK, "{}", issued.text);
+    assert!(issued.text.contains("keep working"), "{}", issued.text);
+    let now = keys(&stage, forum).await;
+    let working = now.iter().filter(|key| key.disabled_at.is_none()).count();
+    assert_eq!((now.len(), working), (3, 2));
+    assert_eq!(audited(&pool, "key.create").await, ["admin@market.example"]);
+    assert!(audited(&pool, "key.rotate").await.is_empty());
+
+    sqlx::query("update plans set site_keys_per_team = 2")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let refused = admin.post(&rotate, &form(&[("how", "keep")])).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let told = "The plan allows 2 site keys of a team";
+    assert!(refused.text.contains(told), "{}", refused.text);
+    assert_eq!(keys(&stage, forum).await.len(), 3);
 }

@@ -57,6 +57,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
             ("provider_1", "openai"),
             ("policy", HOSTILE),
             ("answer_cache_seconds", "60"),
+            ("author_pointer", "/user/~0\"id"),
             ("submissions_per_minute", "100"),
             ("status_queries_per_minute", "200"),
             ("image_retention_days", "0"),
@@ -75,6 +76,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
         ("providers", serde_json::json!(["builtin", "openai"])),
         ("policy", HOSTILE.into()),
         ("answer_cache_seconds", 60.into()),
+        ("author_pointer", "/user/~0\"id".into()),
         ("submissions_per_minute", 100.into()),
         ("status_queries_per_minute", 200.into()),
         ("image_retention_days", 0.into()),
@@ -103,6 +105,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
     let now = now.settings;
     assert_eq!((now.providers, now.policy), (None, None));
     assert_eq!(now.answer_cache_seconds, None);
+    assert_eq!(now.author_pointer, None);
     assert_eq!(now.submissions_per_minute, None);
     assert_eq!(now.status_queries_per_minute, None);
 }
@@ -123,6 +126,9 @@ async fn mistakes_stand_at_their_fields_and_what_was_typed_stays(pool: PgPool) {
         ("status_vocabulary", "", "Must be one of the choices"),
         ("policy", &long, "Must have 1 to 16384 bytes"),
         ("answer_cache_seconds", "0", "Must be a whole number"),
+        ("author_pointer", "user/id", "Must be a JSON pointer"),
+        ("author_pointer", " /user/id", "Must be a JSON pointer"),
+        ("author_pointer", "/a\0", "Must be a JSON pointer"),
         ("submissions_per_minute", "-1", "Must be a whole number"),
         ("status_queries_per_minute", "1.5", "Must be a whole number"),
         ("image_retention_days", "3651", "Must be a whole number"),
@@ -239,4 +245,110 @@ async fn rule_groups_are_attached_and_detached(pool: PgPool) {
     let now = sites::get(&stage.management, &caller, forum).await.unwrap();
     assert!(now.settings.rule_groups.is_empty());
     assert_eq!(audited(&pool, "site.update").await.len(), 2);
+}
+
+#[sqlx::test(migrations = false)]
+async fn who_saves_after_somebody_else_is_told_and_changes_nothing(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    let forum = site(&stage, "Forum").await;
+    let path = format!("/t/{}/sites/{forum}/settings", stage.team);
+    let mut ada = stage.person("ada@market.example", Role::Admin).await;
+    let mut eve = stage.person("eve@market.example", Role::Admin).await;
+    sqlx::query("update users set name = $1 where email = 'ada@market.example'")
+        .bind(HOSTILE)
+        .execute(&pool)
+        .await
+        .unwrap();
+    let seen = |page: &str| between(page, "name=\"seen\" value=\"", "\"").to_owned();
+    let first = seen(&ada.get(&path).await.text);
+    assert_eq!(first, seen(&eve.get(&path).await.text));
+    let by_ada = settings(&stage, forum, &[("policy", "Of Ada"), ("seen", &first)]).await;
+    ada.post(&path, &by_ada).await.leads_to();
+
+    // A mistake does not count as having seen the change.
+    let wrong = [("webhook_retention_days", "0"), ("seen", &first)];
+    let wrong = eve
+        .post(&path, &settings(&stage, forum, &wrong).await)
+        .await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(seen(&wrong.text), first);
+
+    let by_eve = [("policy", "Of Eve"), ("seen", &first)];
+    let late = eve
+        .post(&path, &settings(&stage, forum, &by_eve).await)
+        .await;
+    assert_eq!(late.status, StatusCode::CONFLICT, "{}", late.text);
+    let told = format!("{ESCAPED} has changed this since you opened this page (");
+    assert!(late.text.contains(&told), "{}", late.text);
+    assert!(late.text.contains("Of Eve</textarea>"), "{}", late.text);
+    let caller = Caller::command_line();
+    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    assert_eq!(
+        now.settings.policy.map(String::from).as_deref(),
+        Some("Of Ada")
+    );
+    assert_eq!(audited(&pool, "site.update").await, ["ada@market.example"]);
+
+    // Who has been told saves.
+    let told = seen(&late.text);
+    assert_ne!(told, first);
+    let again = [("policy", "Of Eve"), ("seen", &told)];
+    let saved = eve
+        .post(&path, &settings(&stage, forum, &again).await)
+        .await;
+    assert_eq!(saved.leads_to(), format!("{path}?done=site-saved"));
+
+    // In another window of the same person; and a change by somebody who is not named.
+    let own = [("policy", "Again"), ("seen", &told)];
+    let own = eve.post(&path, &settings(&stage, forum, &own).await).await;
+    assert!(
+        own.text
+            .contains("You have changed this in another window since"),
+        "{}",
+        own.text
+    );
+    sites::update(&stage.management, &caller, forum, |settings| {
+        sites::Settings {
+            policy: None,
+            ..settings
+        }
+    })
+    .await
+    .unwrap();
+    let late = [("policy", "Again"), ("seen", &told)];
+    let late = eve.post(&path, &settings(&stage, forum, &late).await).await;
+    assert!(
+        late.text.contains("Somebody has changed this since"),
+        "{}",
+        late.text
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_rule_group_that_is_attached_meanwhile_does_not_disturb(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    let forum = site(&stage, "Forum").await;
+    let path = format!("/t/{}/sites/{forum}/settings", stage.team);
+    let mut admin = stage.person("admin@market.example", Role::Admin).await;
+    let page = admin.get(&path).await.text;
+    let seen = between(&page, "name=\"seen\" value=\"", "\"").to_owned();
+    let caller = Caller::command_line();
+    let new = NewRuleGroup {
+        name: "More".parse().unwrap(),
+        team: Some(stage.team),
+        rules: GivenRules::default(),
+        note: None,
+    };
+    let group = rule_groups::create(&stage.management, &caller, new).await;
+    let group = group.unwrap().group.id;
+    rule_groups::attachments::attach(&stage.management, &caller, forum, group)
+        .await
+        .unwrap();
+    let sent = [("policy", "Mine"), ("seen", seen.as_str())];
+    let saved = admin
+        .post(&path, &settings(&stage, forum, &sent).await)
+        .await;
+    assert_eq!(saved.leads_to(), format!("{path}?done=site-saved"));
+    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    assert_eq!(now.settings.rule_groups, [group]);
 }

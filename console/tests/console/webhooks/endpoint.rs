@@ -179,3 +179,40 @@ async fn an_endpoint_is_deleted_when_its_host_was_typed(pool: PgPool) {
     assert_eq!(kept.status, StatusCode::OK);
     assert!(kept.text.contains("an endpoint that was deleted") && !kept.text.contains("Resend"));
 }
+
+#[sqlx::test(migrations = false)]
+async fn who_saves_an_endpoint_after_somebody_else_is_told_and_changes_nothing(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Shop").await;
+    let endpoint = stage.endpoint(site, "https://shop.example/hooks").await;
+    let mut ada = stage.person("ada@market.example", Role::Admin).await;
+    let mut eve = stage.person("eve@market.example", Role::Admin).await;
+    let page = format!("/t/{}/webhooks/{endpoint}", stage.team);
+    let path = format!("{page}/settings");
+    let seen = |page: &str| between(page, "name=\"seen\" value=\"", "\"").to_owned();
+    let first = seen(&eve.get(&path).await.text);
+
+    // Headers are replaced apart, and disturb nobody.
+    ada.post(&format!("{page}/headers"), "headers=X-New:+value")
+        .await
+        .leads_to();
+    assert_eq!(seen(&ada.get(&path).await.text), first);
+    let form = |limit: u8, seen: &str| {
+        format!(
+            "url=https://shop.example/hooks&event-media.created=yes&max_per_second={limit}&seen={seen}"
+        )
+    };
+    ada.post(&path, &form(7, &first)).await.leads_to();
+    let late = eve.post(&path, &form(9, &first)).await;
+    assert_eq!(late.status, StatusCode::CONFLICT, "{}", late.text);
+    assert!(
+        late.text.contains("Ada has changed this since"),
+        "{}",
+        late.text
+    );
+    assert!(late.text.contains("value=\"9\""), "what was typed stays");
+    let shown = eve.get(&page).await.text;
+    assert!(shown.contains("7 requests a second"), "{shown}");
+    let saved = eve.post(&path, &form(9, &seen(&late.text))).await;
+    assert_eq!(saved.leads_to(), format!("{page}?done=endpoint-changed"));
+}
