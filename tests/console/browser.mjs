@@ -1,23 +1,9 @@
 // A real Chromium, and what must never happen in it.
-import { execFileSync } from "node:child_process";
 import { chromium } from "playwright-core";
 import { service } from "./service.mjs";
 
-const PROGRAMS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
 /** Starts the browser. */
-export async function launch() {
-  const executablePath = PROGRAMS.filter(Boolean).find((program) => {
-    try {
-      execFileSync(program, ["--version"], { stdio: "ignore" });
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (!executablePath) throw new Error("Chromium is missing (Debian: apt-get install chromium), or set CHROMIUM");
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
-}
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 
 /** A page that collects what must never happen: dialogs, errors, refused scripts or styles, requests to elsewhere. */
 export async function watched(context) {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { launch, shown, watched } from "./browser.mjs";
 import { crawl } from "./crawl.mjs";
-import { moving, tooWide } from "./layout.mjs";
+import { moving, scales, tooWide } from "./looks.mjs";
 import { ada, asAda, newTeam } from "./people.mjs";
 import { pictures } from "./pictures.mjs";
 import { manage, service, submit, until } from "./service.mjs";
@@ -42,13 +42,14 @@ for (const { width, height, ...media } of WINDOWS) {
     // The checker is a script, which the pages would refuse.
     const context = await asAda(browser, { viewport: { width, height }, bypassCSP: true, ...media });
     const { page } = await watched(context);
+    const { ask, weigh } = scales(page);
     const found = [];
     const keep = pictures(`${width}-${media.colorScheme}`);
-    const opened = await crawl(page, { each: SHORT ? 1 : 2 }, async (path) => {
+    const opened = await crawl(page, { each: SHORT ? 1 : 2, ask }, async (path, answer) => {
+      const wrong = [...await weigh(answer), ...await tooWide(page)];
       await keep(page, path);
       const headings = await page.locator("h1").count();
-      const wrong = headings === 1 ? [] : [`${headings} main headings`];
-      wrong.push(...await tooWide(page));
+      if (headings !== 1) wrong.push(`${headings} main headings`);
       if (media.reducedMotion) wrong.push(...await moving(page));
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));

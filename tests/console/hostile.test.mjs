@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { launch, watched } from "./browser.mjs";
 import { LONG, ODD, VECTORS, injected } from "./corpus.mjs";
 import { crawl } from "./crawl.mjs";
-import { tooWide } from "./layout.mjs";
+import { tooWide } from "./looks.mjs";
 import { asAda, newTeam } from "./people.mjs";
 import { manage, receiver, submit, until } from "./service.mjs";
 
@@ -73,7 +73,7 @@ test("what programs and strangers send is shown as it is, on every page", FULL, 
   await page.setViewportSize({ width: 390, height: 844 });
   const wrong = [];
   let read = "";
-  await crawl(page, { from: `/t/${team.id}/overview`, within: `/t/${team.id}/`, each: 30 }, async (path) => {
+  await crawl(page, { from: `/t/${team.id}/overview`, within: `/t/${team.id}/`, each: 26 }, async (path) => {
     wrong.push(...await harm(page, path));
     const { text, values } = await page.locator("body").evaluate((body) => ({
       text: body.textContent,

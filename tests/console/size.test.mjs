@@ -1,15 +1,16 @@
 // Pages are small, also those of a team that has much, and load nothing from elsewhere.
-import { deepStrictEqual, ok } from "node:assert";
+import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { launch, watched } from "./browser.mjs";
 import { crawl } from "./crawl.mjs";
+import { scales } from "./looks.mjs";
 import { asAda, newTeam } from "./people.mjs";
 import { manage, receiver, service, submit, until } from "./service.mjs";
 
 const FULL = { skip: process.env.SHORT === "1" && "not in the short form" };
-/** Bytes of a page and of all assets together, compressed, and requests for a page. */
-const MOST = { page: 15_000, assets: 20_000, requests: 6 };
+/** Bytes of all assets together, compressed. */
+const MOST_ASSETS = 20_000;
 
 let browser;
 before(async () => {
@@ -17,34 +18,19 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** Opens every page of this part of the console: what is too large, and the assets of the last page. */
-async function measure(context, places) {
-  const { page, faults } = await watched(context);
-  const requests = [];
-  page.on("request", (request) => requests.push(request.url()));
-  const ask = () => {
-    requests.length = 0;
-  };
-  const large = [];
-  const opened = await crawl(page, { ...places, ask }, async (path, answer) => {
-    const size = gzipSync(await answer.body()).length;
-    if (size > MOST.page) large.push(`${path}: ${size} bytes`);
-    if (requests.length > MOST.requests) large.push(`${path}: ${requests.join(" ")}`);
-  });
-  deepStrictEqual(faults, []);
-  return { large, opened, page };
-}
-
-test("every page of a new installation is small, and so are all assets together", async () => {
+test("a page has three assets, which are small and are kept by the browser", async () => {
   const context = await asAda(browser);
-  const { large, opened, page } = await measure(context, { each: 1 });
-  deepStrictEqual(large, []);
-  ok(opened.length > 20, opened.join(" "));
+  const { page } = await watched(context);
+  await page.goto(`${service.origin}/account`);
   const assets = await page.locator("link[rel=stylesheet], link[rel=icon], script[src]").evaluateAll((all) => all.map((one) => one.href || one.src));
-  ok(assets.length === 3, assets.join(" "));
+  strictEqual(assets.length, 3, assets.join(" "));
   let bytes = 0;
-  for (const url of assets) bytes += gzipSync(Buffer.from(await (await fetch(url)).arrayBuffer())).length;
-  ok(bytes <= MOST.assets, `${bytes} bytes of assets`);
+  for (const url of assets) {
+    const answer = await fetch(url);
+    ok(answer.headers.get("cache-control").includes("immutable"), url);
+    bytes += gzipSync(Buffer.from(await answer.arrayBuffer())).length;
+  }
+  ok(bytes <= MOST_ASSETS, `${bytes} bytes of assets`);
   await context.close();
 });
 
@@ -85,7 +71,13 @@ test("the pages of a team with 20 sites, 100 rules and long lists are small, too
   await until("all is judged", async () => (await call("GET", "/media?limit=100")).data.every(({ status }) => status !== "pending"));
   ok(data.length === 60);
 
-  const { large, opened } = await measure(owner.context, { from: `/t/${id}/overview`, within: `/t/${id}/` });
+  const { page, faults } = await watched(owner.context);
+  const { ask, weigh } = scales(page);
+  const large = [];
+  const opened = await crawl(page, { from: `/t/${id}/overview`, within: `/t/${id}/`, ask }, async (path, answer) => {
+    large.push(...(await weigh(answer)).map((what) => `${path}: ${what}`));
+  });
   deepStrictEqual(large, []);
+  deepStrictEqual(faults, []);
   ok(opened.length > 40, opened.join(" "));
 });

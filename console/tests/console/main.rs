@@ -16,6 +16,7 @@ mod people;
 mod protection;
 mod providers;
 mod queues;
+mod recorded;
 mod rules;
 mod seed;
 mod sites;

@@ -136,7 +136,7 @@ async fn open(stage: &Stage, browser: &mut Browser, (method, path, _): Route) ->
     let address = address(path, stage);
     match method {
         "GET" => browser.get(&address).await,
-        _ => browser.post(&address, "").await,
+        _ => browser.attempt(&address).await,
     }
 }
 
