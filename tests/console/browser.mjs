@@ -8,7 +8,6 @@ export const launch = () => chromium.launch({ executablePath: process.env.CHROMI
 /** A page that collects what must never happen: dialogs, errors, refused scripts or styles, requests to elsewhere. */
 export async function watched(context) {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
   const faults = [];
   page.on("dialog", (dialog) => {
     faults.push(`dialog: ${dialog.message()}`);

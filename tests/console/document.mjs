@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { launch } from "./browser.mjs";
 import { asAda } from "./people.mjs";
-import { service } from "./service.mjs";
+import { service, until } from "./service.mjs";
 
 const directory = process.argv[2];
 /** A picture is at most so large, in bytes, because everybody who clones the repository gets all of them. */
@@ -11,7 +11,7 @@ const MOST = 120_000;
 const TEAM = `${service.origin}/t/01990000-0000-7000-8000-000000e8a1e5`;
 
 const browser = await launch();
-const context = await asAda(browser, { viewport: { width: 1440, height: 860 }, colorScheme: "light" });
+const context = await asAda(browser, { viewport: { width: 1440, height: 900 }, colorScheme: "light" });
 const page = await context.newPage();
 
 /** Keeps the top of the open page. */
@@ -23,8 +23,12 @@ async function keep(name, height = 760) {
   console.log(`${path}: ${size} bytes`);
 }
 
-await page.goto(`${TEAM}/overview`);
-await keep("overview", 860);
+// The history is counted a while after it was created.
+await until("the figures are counted", async () => {
+  await page.goto(`${TEAM}/overview?span=7d`);
+  return !["0", ""].includes(await page.locator(".figure").first().innerText());
+}, 180);
+await keep("overview", 720);
 
 await page.goto(`${TEAM}/items?status=rejected`);
 await page.locator("table a[href*='/items/']").first().click();

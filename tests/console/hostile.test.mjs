@@ -27,20 +27,20 @@ const call = (method, path, body) => manage(method, path, body, team.token);
 /** What an attack has done to the open page. */
 const harm = async (page, path) => [...await injected(page), ...await tooWide(page)].map((what) => `${path}: ${what}`);
 
-/** A site whose rules ask the provider, and an endpoint at the receiver. */
-async function site() {
+/** A site with this hostile name, whose rules ask the provider. */
+async function site(name) {
   const rules = [
     { name: "Provider", type: "ai_threshold", category: "harassment", review_at: 0.9 },
     ...TEXTS.map((text) => ({ name: named(text), type: "keyword", keywords: [named(text), "onerror"], exceptions: [named(text)], effect: "review" })),
   ];
-  const group = await call("POST", "/rule-groups", { name: named(VECTORS[1]), rules, note: VECTORS[2] });
-  const made = await call("POST", "/sites", { name: named(VECTORS[3]), default_rule_group_id: group.id });
+  const group = await call("POST", "/rule-groups", { name, rules, note: VECTORS[2] });
+  const made = await call("POST", "/sites", { name, default_rule_group_id: group.id });
   const { secret: key } = await call("POST", `/sites/${made.id}/keys`);
   return { id: made.id, group, key };
 }
 
 test("what programs and strangers send is shown as it is, on every page", FULL, async () => {
-  const { id, group, key } = await site();
+  const { id, group, key } = await site(named(VECTORS[3]));
   const hook = receiver(team.id);
   await hook.answers({ status: 500, headers: { "x-hostile": VECTORS[1], server: VECTORS[0] }, body: VECTORS.join("\n") });
   const endpoint = await call("POST", `/sites/${id}/webhook-endpoints`, { url: `${hook.url}?${VECTORS[1]}#${VECTORS[0]}`, description: VECTORS[4], headers: [{ name: "x-own", value: VECTORS[5] }] });
@@ -51,8 +51,8 @@ test("what programs and strangers send is shown as it is, on every page", FULL, 
     await call("POST", "/tokens", { name: named(text), scopes: ["sites:read"] });
     await call("POST", "/rule-groups", { name: named(`Group ${text}`) });
   }
-  const [refused] = [await submit({ body: `providerfault ${VECTORS.join(" ")}` }, key)];
-  items.push(refused, await submit({ body: `${LONG} ${ODD[0][0]}`, app_media_id: LONG.slice(0, 200), metadata: { [LONG.slice(0, 200)]: LONG.slice(0, 5_000) } }, key));
+  items.push(await submit({ body: `providerfault ${VECTORS.join(" ")}` }, key));
+  items.push(await submit({ body: `${LONG} ${ODD[0][0]}`, app_media_id: LONG.slice(0, 200), metadata: { [LONG.slice(0, 200)]: LONG.slice(0, 5_000) } }, key));
   items.push(await submit({ content_url: `https://evil.example/${encodeURIComponent(VECTORS[1])}?"><script>alert(1)</script>` }, key));
   const { data: [list] } = await call("GET", "/hash-lists?limit=1");
   for (const [place, note] of VECTORS.entries()) {
@@ -69,7 +69,7 @@ test("what programs and strangers send is shown as it is, on every page", FULL, 
   const added = [...draft.rules, { name: "Pattern", type: "regex", pattern: "<script>\"'&", effect: "reject" }, { name: "Link", type: "link", policy: "deny", domains: ["evil.example"], effect: "reject" }];
   await call("PUT", `/rule-groups/${group.id}/draft`, { rules: added, revision: draft.revision });
 
-  const { page, faults } = await watched(await team.owner.context);
+  const { page, faults } = await watched(team.owner.context);
   await page.setViewportSize({ width: 390, height: 844 });
   const wrong = [];
   let read = "";
@@ -89,7 +89,7 @@ test("what programs and strangers send is shown as it is, on every page", FULL, 
 
 test("what a receiver answers to a ping is shown as it is", FULL, async () => {
   const hook = receiver(`${team.id}-ping`);
-  const { data: [{ id }] } = await call("GET", "/sites");
+  const { id } = await site(named(VECTORS[4]));
   const endpoint = await call("POST", `/sites/${id}/webhook-endpoints`, { url: hook.url });
   const { page, faults } = await watched(team.owner.context);
   await page.setViewportSize({ width: 320, height: 640 });

@@ -45,7 +45,7 @@ export function receiver(name) {
 }
 
 /** Waits until something is so: until `ask` returns what is not empty. */
-export async function until(what, ask, seconds = 30) {
+export async function until(what, ask, seconds = 60) {
   const end = Date.now() + seconds * 1_000;
   while (Date.now() < end) {
     const found = await ask();
