@@ -85,7 +85,11 @@ test("Tab reaches all that can be used, in the order of the page, and the focus 
   for (const path of [`${team}/overview`, `${team}/items`, group, `${group}/try`, `${team}/webhooks/new`, `${team}/sites/${service.demo.site_id}/settings`, "/account", "/sign-in"]) {
     await page.goto(service.origin + path);
     // Some pages begin in their first field.
-    await page.evaluate(() => document.activeElement.blur());
+    await page.evaluate(() => {
+      document.body.tabIndex = -1;
+      document.body.focus();
+      document.body.removeAttribute("tabindex");
+    });
     const usable = await page.evaluate(() => {
       const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")];
       const groups = new Set();
