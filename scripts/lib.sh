@@ -31,6 +31,14 @@ postgres_programs() {
     initdb=$(command -v initdb) && dirname "$(readlink -f "$initdb")"
 }
 
+# Prints the Chromium or Chrome that tests use; fails if there is none.
+chromium_program() {
+    for program in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
+        [ -z "$program" ] || ! command -v "$program" || return 0
+    done
+    return 1
+}
+
 # Prints where cargo puts the program that `cargo build --package gatehouse` makes.
 built_program() {
     echo "$(cargo metadata --no-deps --format-version=1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/debug/gatehouse"
@@ -38,7 +46,7 @@ built_program() {
 
 # Installs the packages that a directory's package-lock.json pins, unless they are installed. The packages' own scripts are not run.
 install_node_packages() {
-    command -v npm >/dev/null || die "npm is missing; install Node.js 20.19 or later"
+    command -v npm >/dev/null || die "npm is missing; install Node.js"
     [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] ||
         npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null ||
         die "npm ci failed in $1: is there a network?"

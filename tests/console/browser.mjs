@@ -1,31 +1,9 @@
 // A real Chromium, and what must never happen in it.
-import { execFileSync } from "node:child_process";
-import { createHmac } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
-
-const PROGRAMS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+import { service } from "./service.mjs";
 
 /** Starts the browser. */
-export async function launch() {
-  const executablePath = PROGRAMS.filter(Boolean).find((program) => {
-    try {
-      execFileSync(program, ["--version"], { stdio: "ignore" });
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (!executablePath) throw new Error("Chromium is missing (Debian: apt-get install chromium), or set CHROMIUM");
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
-}
-
-/** The service under test: the console's origin, the first person's link, and the demo's keys. */
-export const service = {
-  link: process.env.GATEHOUSE_CONSOLE_LINK,
-  origin: new URL(process.env.GATEHOUSE_CONSOLE_LINK).origin,
-  demo: JSON.parse(readFileSync(process.env.GATEHOUSE_DEMO, "utf8")),
-};
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 
 /** A page that collects what must never happen: dialogs, errors, refused scripts or styles, requests to elsewhere. */
 export async function watched(context) {
@@ -47,38 +25,14 @@ export async function watched(context) {
   return { page, faults };
 }
 
-/** The code of an authenticator app at this moment. */
-export function totp(secret) {
-  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-  const bits = [...secret].map((digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("");
-  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
-  const step = Buffer.alloc(8);
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const mac = createHmac("sha1", key).update(step).digest();
-  const code = mac.readUInt32BE(mac[19] & 15) & 0x7fffffff;
-  return String(code % 1_000_000).padStart(6, "0");
-}
+/** All that people can read on a page. */
+export const shown = (page) => page.locator("body").innerText();
 
-/** One request to the management interface with the demo team's token. */
-export async function manage(method, path, body) {
-  const base = service.demo.base_url.replace("/functions/v1", "/management/v1");
-  const answer = await fetch(base + path, {
-    method,
-    headers: { authorization: `Bearer ${service.demo.management_token}`, "content-type": "application/json" },
-    body: body && JSON.stringify(body),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return text ? JSON.parse(text) : null;
-}
-
-/** Submits content with the demo site's key. */
-export async function submit(content) {
-  const answer = await fetch(`${service.demo.base_url}/submit-media`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ api_key: service.demo.site_key, ...content }),
-  });
-  if (!answer.ok) throw new Error(`submit: ${answer.status} ${await answer.text()}`);
-  return answer.json();
+/** Sends a form as the open page of the console could, and returns the page that answers. */
+export function send(page, path, fields = []) {
+  const pairs = Array.isArray(fields) ? fields : Object.entries(fields);
+  return page.evaluate(async ([target, form]) => {
+    const answer = await fetch(target, { method: "POST", body: new URLSearchParams(form) });
+    return { status: answer.status, path: new URL(answer.url).pathname, text: await answer.text() };
+  }, [path, pairs]);
 }

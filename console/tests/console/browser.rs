@@ -19,6 +19,8 @@ use shares::Proxies;
 use sqlx::PgPool;
 use store::{schema, seal::MasterKey};
 
+use crate::recorded;
+
 pub(crate) const PASSWORD: &str = "kelp otter violin";
 
 /// Limits that no test reaches: it opens all pages within a minute.
@@ -32,6 +34,9 @@ pub(crate) fn pace() -> PaceSettings {
         ..PaceSettings::default()
     }
 }
+
+/// What browsers send with forms of the console's own pages.
+const OWN: [(&str, &str); 1] = [("sec-fetch-site", "same-origin")];
 
 /// The console, and what it works with.
 pub(crate) struct Stage {
@@ -98,6 +103,7 @@ impl Stage {
     pub(crate) fn browser(&self) -> Browser {
         Browser {
             endpoint: Arc::clone(&self.endpoint),
+            pool: self.management.pool.clone(),
             cookie: None,
         }
     }
@@ -190,6 +196,7 @@ impl Answer {
 #[derive(Clone)]
 pub(crate) struct Browser {
     endpoint: Arc<BoxEndpoint<'static, Response>>,
+    pool: PgPool,
     pub(crate) cookie: Option<String>,
 }
 
@@ -219,11 +226,31 @@ impl Browser {
 
     /// Sends a form as one of the console's own pages does.
     pub(crate) async fn post(&mut self, path: &str, form: &str) -> Answer {
-        let own = [("sec-fetch-site", "same-origin")];
-        self.send(Method::POST, path, form, &own).await
+        self.send(Method::POST, path, form, &OWN).await
     }
 
+    /// Sends an empty form to see who may do it. It may find nothing to change.
+    pub(crate) async fn attempt(&mut self, path: &str) -> Answer {
+        self.request(Method::POST, path, "", &OWN).await
+    }
+
+    /// Sends any request. What it changes must be in the audit log.
     pub(crate) async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        form: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let is_form = method == Method::POST;
+        let answer = self.request(method, path, form, headers).await;
+        if is_form {
+            recorded::check(&self.pool, path, &answer).await;
+        }
+        answer
+    }
+
+    async fn request(
         &mut self,
         method: Method,
         path: &str,

@@ -19,6 +19,7 @@ mod previews;
 mod protection;
 mod providers;
 mod queues;
+mod recorded;
 mod rules;
 mod seed;
 mod sites;

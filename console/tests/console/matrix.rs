@@ -137,7 +137,7 @@ async fn open(stage: &Stage, browser: &mut Browser, (method, path, _): Route) ->
     match method {
         "GET" if path.ends_with("/preview") => browser.picture(&address).await,
         "GET" => browser.get(&address).await,
-        _ => browser.post(&address, "").await,
+        _ => browser.attempt(&address).await,
     }
 }
 

@@ -28,7 +28,7 @@ async fn slow_pages_of_one_team_do_not_stop_another_and_are_told_to_wait(pool: P
         patience: Duration::from_millis(500),
         ..pace()
     };
-    let stage = Stage::with(few.await.unwrap(), settings).await;
+    let stage = Stage::paced(few.await.unwrap(), settings).await;
     let other = stage.with_another_team().await;
     let greedy = stage.person("greedy@market.example", Role::Admin).await;
     let mut quiet = other.person("quiet@other.example", Role::Admin).await;
