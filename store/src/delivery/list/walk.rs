@@ -28,8 +28,7 @@ pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
 ) -> Result<Vec<Step>, sqlx::Error> {
-    // The ids are compared as rows, so that the index of the endpoint's deliveries is walked, whatever
-    // the planner estimates. The event is looked up by its id, and only if the answer depends on it.
+    // The event is looked up by its id, and only if the answer depends on it.
     sqlx::query_as!(
         Step,
         r#"
@@ -57,8 +56,8 @@ pub(super) async fn newest(
             from (
                 select id, event_id, state
                 from deliveries
-                where (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
-                order by endpoint_id desc, id desc
+                where endpoint_id = s.id and id >= $2 and id < $3
+                order by id desc
                 limit $4
             ) d
         ) w
@@ -113,9 +112,9 @@ pub(super) async fn failed(
                 select id, event_id, state
                 from deliveries
                 where
-                    (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
+                    endpoint_id = s.id and id >= $2 and id < $3
                     and state in ('exhausted', 'discarded')
-                order by endpoint_id desc, id desc
+                order by id desc
                 limit $4
             ) d
         ) w
