@@ -30,6 +30,7 @@ pub mod recoveries;
 mod refused;
 pub mod rule_groups;
 mod session;
+mod sign_on;
 pub mod set_up;
 pub mod site_keys;
 pub mod sites;
@@ -53,6 +54,7 @@ pub use self::{
     passwords::Passwords,
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
+    sign_on::SignOn,
     visitor::Visitor,
     workbench::{Analyse, Analysed, Workbench},
 };
@@ -77,6 +79,8 @@ pub struct Management {
     pub pace: Pace,
     /// Hashes the passwords of people.
     pub passwords: Passwords,
+    /// Where people sign in who need no password here. None: nowhere else.
+    pub sign_on: Option<SignOn>,
 }
 
 impl Management {

@@ -1,17 +1,37 @@
 //! The account of somebody who has signed in, and where that person can go.
 
 use domain::key::SecretHash;
-use store::person::entrance;
+use store::person::{entrance, identity};
 pub use store::person::entrance::{Entrance, Mine};
 
 use crate::{Management, Refused};
 
-/// The account of the session's owner, and whether it has a second factor.
+/// Somebody who has signed in.
+#[derive(Debug)]
+pub struct Owner {
+    /// The account.
+    pub mine: Mine,
+    /// Whether it has a second factor.
+    pub has_factor: bool,
+    /// Whether it is connected with the provider of single sign-on.
+    pub is_connected: bool,
+}
+
+/// The owner of the session.
 ///
 /// # Errors
 /// The session is over, or lacks its second factor.
-pub async fn get(management: &Management, session: SecretHash) -> Result<(Mine, bool), Refused> {
+pub async fn get(management: &Management, session: SecretHash) -> Result<Owner, Refused> {
     let mut own = management.own(session).await?;
-    let mine = entrance::mine(&mut own.tx, own.held.user).await?;
-    Ok((mine, own.held.has_factor))
+    let (user, by_provider) = (own.held.user, own.held.by_provider);
+    let mine = entrance::mine(&mut own.tx, user, by_provider).await?;
+    let is_connected = match &management.sign_on {
+        Some(sign_on) => identity::is_known(&mut own.tx, sign_on.issuer(), user).await?,
+        None => false,
+    };
+    Ok(Owner {
+        mine,
+        has_factor: own.held.has_factor,
+        is_connected,
+    })
 }

@@ -15,6 +15,8 @@ pub struct Mine {
     pub name: String,
     /// The address with which the person signs in.
     pub email: String,
+    /// Whether the person has a password.
+    pub has_password: bool,
     /// The teams that the person is in, the first joined first.
     pub entrances: Vec<Entrance>,
 }
@@ -28,10 +30,15 @@ pub struct Entrance {
     pub role: Role,
 }
 
-/// Somebody's account, and where that person can go. Disabled memberships are left out.
-pub async fn mine(conn: &mut PgConnection, user: UserId) -> Result<Mine, Error> {
+/// Somebody's account, and where that person can go. Disabled memberships are left out. What the provider of single sign-on
+/// granted is of use only to those who signed in with it.
+pub async fn mine(
+    conn: &mut PgConnection,
+    user: UserId,
+    by_provider: bool,
+) -> Result<Mine, Error> {
     let account = sqlx::query!(
-        "select email, name from users where id = $1",
+        "select email, name, has_password from users where id = $1",
         user.as_uuid(),
     )
     .fetch_one(&mut *conn)
@@ -41,10 +48,11 @@ pub async fn mine(conn: &mut PgConnection, user: UserId) -> Result<Mine, Error> 
         select m.team_id, m.role, t.name as "team_name?"
         from memberships m
         left join teams t on t.id = m.team_id
-        where m.user_id = $1 and m.disabled_at is null
+        where m.user_id = $1 and m.disabled_at is null and ($2 or not m.by_provider)
         order by m.id
         "#,
         user.as_uuid(),
+        by_provider,
     )
     .fetch_all(conn)
     .await?;
@@ -57,6 +65,7 @@ pub async fn mine(conn: &mut PgConnection, user: UserId) -> Result<Mine, Error> 
     Ok(Mine {
         name: account.name,
         email: account.email,
+        has_password: account.has_password,
         entrances: entrances.collect::<Result<_, Error>>()?,
     })
 }
