@@ -11,8 +11,8 @@ use crate::{
 };
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let (mine, _) = mine::get(&visit.management, visit.session()?).await?;
-    let first = mine.entrances.into_iter().next();
+    let owner = mine::get(&visit.management, visit.session()?).await?;
+    let first = owner.mine.entrances.into_iter().next();
     let there = first.map_or(At::Own, |entrance| match entrance.team {
         Some((team, _)) => At::Team(team),
         None => At::Instance,

@@ -5,8 +5,8 @@ use std::{net::IpAddr, sync::Arc};
 use domain::{id::TeamId, key::SecretHash};
 use front::{BodyReader, RequestId, Share};
 use management::{
-    Caller, Management, Refused, Visitor,
-    account::mine::{self, Mine},
+    Caller, Management, Refused, SignOn, Visitor,
+    account::mine::{self, Owner},
 };
 use poem::{
     Request,
@@ -27,6 +27,8 @@ pub(crate) struct Visit {
     pub(crate) form: Form,
     /// What the browser holds. The session may be over.
     held: Option<SecretHash>,
+    /// The attempt to sign in at the provider that the browser holds, sealed.
+    attempt: Option<String>,
     path: String,
     params: Vec<(String, String)>,
     request: String,
@@ -34,8 +36,8 @@ pub(crate) struct Visit {
     _share: Option<Share>,
     /// Scheme and host of URLs that are handed on, without a slash at the end.
     origin: String,
-    /// Who is signed in, and whether that person has a second factor. It is read once.
-    mine: OnceCell<(Mine, bool)>,
+    /// Who is signed in. It is read once.
+    mine: OnceCell<Owner>,
 }
 
 /// The paths of operators begin with this.
@@ -53,6 +55,7 @@ impl Visit {
         let headers = request.headers();
         let client = client(front::sender(&request), headers, &console.proxies);
         let held = cookie::session(headers);
+        let attempt = cookie::attempt(headers).map(str::to_owned);
         console.management.pace.arrive(client, held).await?;
         let (form, share) = if *request.method() == Method::POST {
             let (form, share) = Form::of_body(reader, &mut request).await?;
@@ -73,6 +76,7 @@ impl Visit {
             query: Form::of_query(&request),
             form,
             held,
+            attempt,
             _share: share,
             path,
             params,
@@ -126,11 +130,11 @@ impl Visit {
         self.held.ok_or(Trouble::Refused(Refused::Unauthenticated))
     }
 
-    /// Who is signed in, and whether that person has a second factor.
+    /// Who is signed in.
     ///
     /// # Errors
     /// Nobody is signed in, or the second factor is missing.
-    pub(crate) async fn mine(&self) -> Result<&(Mine, bool), Trouble> {
+    pub(crate) async fn mine(&self) -> Result<&Owner, Trouble> {
         let session = self.session()?;
         let read = async || Ok(mine::get(&self.management, session).await?);
         self.mine.get_or_try_init(read).await
@@ -146,7 +150,7 @@ impl Visit {
             Needs::Session => return self.session().map(|_| ()),
             Needs::Scope(scope) => scope,
         };
-        let (mine, _) = self.mine().await?;
+        let mine = &self.mine().await?.mine;
         let team = self.at()?.team();
         let mut entrances = mine.entrances.iter();
         let here = entrances.find(|entrance| entrance.team.as_ref().map(|(id, _)| *id) == team);
@@ -155,6 +159,16 @@ impl Visit {
             Some(here) => Err(Refused::beyond_own(here.role, scope).into()),
             None => Err(Trouble::NoSuchPage),
         }
+    }
+
+    /// The attempt to sign in at the provider that the browser holds; empty if it holds none.
+    pub(crate) fn attempt(&self) -> &str {
+        self.attempt.as_deref().unwrap_or_default()
+    }
+
+    /// What people call the provider of single sign-on, if there is one.
+    pub(crate) fn provider(&self) -> Option<&str> {
+        self.management.sign_on.as_ref().map(SignOn::name)
     }
 
     /// The session, if the browser holds one.

@@ -7,7 +7,7 @@ use database::{Clock, Hosts};
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
 use management::{
-    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, Passwords, Workbench,
+    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, Passwords, SignOn, Workbench,
 };
 use metrics::gauge;
 use queue::Queue;
@@ -65,6 +65,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;
     let browsers = console::bind(&options.console)?;
+    let sign_on = console::sign_on(&options.console)?;
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
@@ -95,6 +96,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         Workbench::new(options.rules.limits(), None),
         outlet,
         darkroom::develop(program),
+        sign_on,
         readiness.clone(),
     );
     database.lead(interface.management.pool.clone());
@@ -149,6 +151,7 @@ pub(crate) fn interface(
     workbench: Workbench,
     outlet: Outlet,
     develop: Develop,
+    sign_on: Option<SignOn>,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     verdict::expect_none(&[ModerationType::Manual]);
@@ -171,6 +174,7 @@ pub(crate) fn interface(
             rules_per_day: bounds.rules_per_day(),
             pace: Pace::new(bounds.pace()),
             passwords: Passwords::default(),
+            sign_on,
         }),
         body: bounds.body(),
         refusals: bounds.refusals(),

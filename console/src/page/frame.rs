@@ -63,7 +63,8 @@ impl Frame {
     /// # Errors
     /// Nobody is signed in, or the person may not go there.
     pub(crate) async fn of(visit: &Visit, at: At, place: &str) -> Result<Self, Trouble> {
-        let (mine, has_factor) = visit.mine().await?;
+        let owner = visit.mine().await?;
+        let mine = &owner.mine;
         let entrances: Vec<Entrance> = mine
             .entrances
             .iter()
@@ -89,7 +90,7 @@ impl Frame {
             initials: initials(&mine.name),
             name: mine.name.clone(),
             email: mine.email.clone(),
-            has_factor: *has_factor,
+            has_factor: owner.has_factor,
             open,
             entrances,
             links: links

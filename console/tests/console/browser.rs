@@ -48,6 +48,7 @@ impl Stage {
                 ..PaceSettings::default()
             }),
             passwords: Passwords::default(),
+            sign_on: None,
         });
         let name = "Marktplatz".parse().unwrap();
         let caller = Caller::command_line();

@@ -1,0 +1,110 @@
+//! Single sign-on to the console: the provider of OpenID Connect that the operator chose.
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use oidc::{ClientSecret, Issuer, Settings};
+use url::Url;
+
+use super::variable;
+
+/// Where the provider sends browsers back to, below the console's public URL.
+const BACK: &str = "/sign-on/callback";
+const SECRET: &str = "GATEHOUSE_OIDC_CLIENT_SECRET";
+const SECRET_FILE: &str = "GATEHOUSE_OIDC_CLIENT_SECRET_FILE";
+
+/// The provider of single sign-on.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SignOnOptions {
+    /// The issuer of the OpenID Connect provider at which people may sign in to the console, exactly as the provider writes it.
+    /// Needs --public-url, and the client's secret in `GATEHOUSE_OIDC_CLIENT_SECRET` or `GATEHOUSE_OIDC_CLIENT_SECRET_FILE`
+    #[arg(long, env = "GATEHOUSE_OIDC_ISSUER", value_parser = issuer)]
+    oidc_issuer: Option<Issuer>,
+    /// The name under which the provider knows Gatehouse
+    #[arg(long, env = "GATEHOUSE_OIDC_CLIENT_ID")]
+    oidc_client_id: Option<String>,
+    /// What people call the provider. The button is "Sign in with ..."
+    #[arg(long, env = "GATEHOUSE_OIDC_NAME", default_value = "single sign-on", value_parser = name)]
+    oidc_name: String,
+    /// The scopes to ask for beside `openid`, separated by commas
+    #[arg(long, env = "GATEHOUSE_OIDC_SCOPES", value_delimiter = ',', default_values = ["profile", "email"])]
+    oidc_scopes: Vec<String>,
+    /// The claim with the roles: a name, or a path with dots, such as `realm_access.roles`
+    #[arg(long, env = "GATEHOUSE_OIDC_ROLES_CLAIM", default_value = "roles")]
+    oidc_roles_claim: String,
+    /// What roles of Gatehouse begin with in that claim
+    #[arg(long, env = "GATEHOUSE_OIDC_ROLE_PREFIX", default_value = "gatehouse:")]
+    oidc_role_prefix: String,
+    /// Values of the claim `acr`, separated by commas, that mean that the provider checked several factors
+    #[arg(long, env = "GATEHOUSE_OIDC_STRONG_ACRS", value_delimiter = ',')]
+    oidc_strong_acrs: Vec<String>,
+}
+
+/// The provider that the operator configured.
+pub(crate) struct SignOnSettings {
+    pub(crate) provider: Settings,
+    pub(crate) name: String,
+    pub(crate) prefix: String,
+}
+
+impl SignOnOptions {
+    /// The settings, if there is a provider.
+    ///
+    /// # Errors
+    /// Something is missing.
+    pub(super) fn settings(&self, public_url: Option<&Url>) -> anyhow::Result<Option<SignOnSettings>> {
+        let secret = secret()?;
+        let Some(issuer) = self.oidc_issuer.clone() else {
+            ensure!(
+                self.oidc_client_id.is_none() && secret.is_none(),
+                "a client of single sign-on is set, but not its provider: set GATEHOUSE_OIDC_ISSUER, too"
+            );
+            return Ok(None);
+        };
+        let redirect = public_url.context(
+            "single sign-on needs GATEHOUSE_PUBLIC_URL, the address at which people open the console: the provider sends \
+             browsers back there",
+        )?;
+        let redirect = redirect.join(BACK).context("GATEHOUSE_PUBLIC_URL is unusable")?;
+        let client_id = self.oidc_client_id.clone();
+        Ok(Some(SignOnSettings {
+            provider: Settings {
+                issuer,
+                client_id: client_id.context("single sign-on needs GATEHOUSE_OIDC_CLIENT_ID")?,
+                client_secret: secret.with_context(|| {
+                    format!("single sign-on needs the client's secret in {SECRET} or {SECRET_FILE}")
+                })?,
+                redirect,
+                scopes: self.oidc_scopes.clone(),
+                roles_claim: self.oidc_roles_claim.clone(),
+                strong_acrs: self.oidc_strong_acrs.clone(),
+            },
+            name: self.oidc_name.clone(),
+            prefix: self.oidc_role_prefix.clone(),
+        }))
+    }
+}
+
+fn secret() -> anyhow::Result<Option<ClientSecret>> {
+    let text = match (variable(SECRET)?, variable(SECRET_FILE)?) {
+        (Some(_), Some(_)) => bail!("{SECRET} and {SECRET_FILE} are both set; unset one"),
+        (Some(secret), None) => secret,
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(&path);
+            let text = text.with_context(|| format!("cannot read the client's secret {path}"))?;
+            let secret = text.trim().to_owned();
+            ensure!(!secret.is_empty(), "the client's secret {path} is empty");
+            secret
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(ClientSecret::new(text)))
+}
+
+fn issuer(text: &str) -> Result<Issuer, String> {
+    text.parse().map_err(|wrong: oidc::WrongIssuer| wrong.to_string())
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let name: Result<domain::name::Name, _> = text.parse();
+    name.map(|name| name.as_str().to_owned()).map_err(|wrong| wrong.to_string())
+}
