@@ -29,7 +29,9 @@ fn find<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value)
+    pairs
+        .find(|(name, _)| *name == wanted)
+        .map(|(_, value)| value)
 }
 
 /// Has the browser hold this session until it is closed.
@@ -45,7 +47,11 @@ pub(crate) fn forget() -> HeaderValue {
 /// Has the browser hold this attempt for as long as it can be used. `Lax`: it must come back with the browser from the
 /// provider's site.
 pub(crate) fn hold_attempt(kept: &str) -> HeaderValue {
-    with(ATTEMPT, kept, &format!("; Max-Age={}", sign_in::ATTEMPT.num_seconds()))
+    with(
+        ATTEMPT,
+        kept,
+        &format!("; Max-Age={}", sign_in::ATTEMPT.num_seconds()),
+    )
 }
 
 /// Has the browser forget the attempt.

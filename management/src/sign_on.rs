@@ -50,6 +50,8 @@ impl SignOn {
     /// It is not the address's turn in time.
     pub(crate) async fn turn(&self, address: IpAddr) -> Result<Share<IpAddr>, Refused> {
         let turn = self.turns.take(client(address), 1, Limit::Fair);
-        timeout(PATIENCE, turn).await.map_err(|_| Refused::Overloaded)
+        timeout(PATIENCE, turn)
+            .await
+            .map_err(|_| Refused::Overloaded)
     }
 }

@@ -47,7 +47,10 @@ impl<T: Clone> Cached<T> {
                 return Ok(document.clone());
             }
         }
-        if state.failed_at.is_some_and(|at| now.saturating_duration_since(at) < REST) {
+        if state
+            .failed_at
+            .is_some_and(|at| now.saturating_duration_since(at) < REST)
+        {
             return Err(Failed::Resting);
         }
         match read().await {

@@ -33,7 +33,9 @@ pub(crate) fn check<'a>(
         Some(party) if party != settings.client_id => {
             return untrusted("the ID token was issued to another client");
         }
-        None if audience.len() > 1 => return untrusted("the ID token does not say to whom it was issued"),
+        None if audience.len() > 1 => {
+            return untrusted("the ID token does not say to whom it was issued");
+        }
         Some(_) | None => {}
     }
     if text(claims, "nonce") != Some(&attempt.nonce) {
@@ -75,10 +77,15 @@ pub(crate) fn texts(claim: Option<&Value>) -> Vec<&str> {
 }
 
 /// A claim that is a time: seconds, possibly with a fraction.
-#[expect(clippy::cast_possible_truncation, reason = "a fraction of a second does not matter")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a fraction of a second does not matter"
+)]
 pub(crate) fn time(claims: &Claims, name: &str) -> Option<DateTime<Utc>> {
     let seconds = claims.get(name)?;
-    let seconds = seconds.as_i64().or_else(|| seconds.as_f64().map(|given| given as i64))?;
+    let seconds = seconds
+        .as_i64()
+        .or_else(|| seconds.as_f64().map(|given| given as i64))?;
     DateTime::from_timestamp(seconds, 0)
 }
 

@@ -78,13 +78,28 @@ mod tests {
     #[test]
     fn the_issuer_must_be_the_same_text_and_all_endpoints_secure() {
         assert!(read(json!({})).is_ok());
-        for issuer in ["https://a.example/", "https://b.example", "https://A.example"] {
+        for issuer in [
+            "https://a.example/",
+            "https://b.example",
+            "https://A.example",
+        ] {
             let refused = read(json!({ "issuer": issuer }));
-            assert!(matches!(refused, Err(Failed::OtherIssuer { .. })), "{issuer}");
+            assert!(
+                matches!(refused, Err(Failed::OtherIssuer { .. })),
+                "{issuer}"
+            );
         }
-        for name in ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"] {
+        for name in [
+            "authorization_endpoint",
+            "token_endpoint",
+            "jwks_uri",
+            "userinfo_endpoint",
+        ] {
             let refused = read(json!({ name: "http://a.example/x" }));
-            assert!(matches!(refused, Err(Failed::Insecure(of)) if of == name), "{name}");
+            assert!(
+                matches!(refused, Err(Failed::Insecure(of)) if of == name),
+                "{name}"
+            );
         }
     }
 

@@ -27,7 +27,9 @@ pub enum Failed {
     #[error("the provider's answer is malformed: {0}")]
     Malformed(&'static str),
     /// The discovery document is that of another issuer.
-    #[error("the provider says that its issuer is {found:?}: set exactly this, or correct the address")]
+    #[error(
+        "the provider says that its issuer is {found:?}: set exactly this, or correct the address"
+    )]
     OtherIssuer {
         /// What the document says.
         found: String,

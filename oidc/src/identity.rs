@@ -32,15 +32,23 @@ impl Identity {
     /// The identity behind verified claims: `token` of the ID token, `more` of the provider's answer about the person.
     pub(crate) fn of(subject: &str, settings: &Settings, token: &Claims, more: &Claims) -> Self {
         let stated = |name: &str| text(token, name).or_else(|| text(more, name));
-        let verified = token.get("email_verified").or_else(|| more.get("email_verified"));
+        let verified = token
+            .get("email_verified")
+            .or_else(|| more.get("email_verified"));
         let email = stated("email").filter(|_| !is_false(verified));
         let name = &settings.roles_claim;
         let roles = texts(claims::at(token, name).or_else(|| claims::at(more, name)));
         Self {
             subject: subject.to_owned(),
             email: email.map(str::to_owned),
-            name: stated("name").or_else(|| stated("preferred_username")).map(str::to_owned),
-            roles: roles.into_iter().take(MOST_ROLES).map(str::to_owned).collect(),
+            name: stated("name")
+                .or_else(|| stated("preferred_username"))
+                .map(str::to_owned),
+            roles: roles
+                .into_iter()
+                .take(MOST_ROLES)
+                .map(str::to_owned)
+                .collect(),
             is_strong: is_strong(settings, token),
             authenticated_at: claims::time(token, "auth_time"),
         }
@@ -71,8 +79,11 @@ const INHERENCE: [&str; 6] = ["fpt", "face", "iris", "retina", "vbm", "bio"];
 fn is_strong(settings: &Settings, token: &Claims) -> bool {
     let methods = texts(token.get("amr"));
     let kinds = [&KNOWLEDGE[..], &POSSESSION, &INHERENCE];
-    let proved = kinds.iter().filter(|kind| methods.iter().any(|method| kind.contains(method)));
-    let known = text(token, "acr").is_some_and(|acr| settings.strong_acrs.iter().any(|one| one == acr));
+    let proved = kinds
+        .iter()
+        .filter(|kind| methods.iter().any(|method| kind.contains(method)));
+    let known =
+        text(token, "acr").is_some_and(|acr| settings.strong_acrs.iter().any(|one| one == acr));
     known || methods.contains(&"mfa") || proved.count() > 1
 }
 
@@ -116,14 +127,20 @@ mod tests {
             (json!({ "acr": "urn:example:gold" }), true),
         ] {
             assert_eq!(of(claims.clone(), json!({})).is_strong, strong, "{claims}");
-            assert!(!of(json!({}), claims).is_strong, "only a signed token says so");
+            assert!(
+                !of(json!({}), claims).is_strong,
+                "only a signed token says so"
+            );
         }
     }
 
     #[test]
     fn the_token_comes_first_and_an_unverified_address_is_none() {
         let more = json!({ "email": "b@example.com", "name": "Ada", "roles": "viewer" });
-        let found = of(json!({ "email": "a@example.com", "roles": [] }), more.clone());
+        let found = of(
+            json!({ "email": "a@example.com", "roles": [] }),
+            more.clone(),
+        );
         assert_eq!(found.email.as_deref(), Some("a@example.com"));
         assert_eq!(found.name.as_deref(), Some("Ada"));
         assert!(found.roles.is_empty(), "the token says that there are none");

@@ -52,7 +52,8 @@ impl Keys {
     /// The keys that a token may be signed with: the one that it names, or all of its kind if it names none.
     pub(crate) fn fitting(&self, header: &Header) -> impl Iterator<Item = &DecodingKey> {
         let (algorithm, id) = (header.alg, header.kid.as_deref());
-        let fits = move |key: &&Key| key.is_for(algorithm) && (id.is_none() || key.id.as_deref() == id);
+        let fits =
+            move |key: &&Key| key.is_for(algorithm) && (id.is_none() || key.id.as_deref() == id);
         self.0.iter().filter(fits).map(|key| &key.key)
     }
 }

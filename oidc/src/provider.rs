@@ -65,7 +65,13 @@ impl Provider {
         let mut url = self.document().await?.authorization_endpoint;
         let settings = &self.settings;
         let mut scopes = vec!["openid"];
-        scopes.extend(settings.scopes.iter().map(String::as_str).filter(|scope| *scope != "openid"));
+        scopes.extend(
+            settings
+                .scopes
+                .iter()
+                .map(String::as_str)
+                .filter(|scope| *scope != "openid"),
+        );
         let mut query = url.query_pairs_mut();
         query
             .append_pair("response_type", "code")
@@ -80,7 +86,9 @@ impl Provider {
             query.append_pair("acr_values", &settings.strong_acrs.join(" "));
         }
         if attempt.ask == Ask::Again {
-            query.append_pair("prompt", "login").append_pair("max_age", "0");
+            query
+                .append_pair("prompt", "login")
+                .append_pair("max_age", "0");
         }
         drop(query);
         Ok(url)
@@ -108,7 +116,10 @@ impl Provider {
         let tokens = token::redeem(&self.http, &document, settings, attempt, answer.code).await?;
         let header = token::header(&tokens.id_token)?;
         let read = async || Keys::read(&self.http, document.jwks_uri.clone()).await;
-        let keys = self.keys.get(Instant::now(), |keys| keys.has(&header), read).await?;
+        let keys = self
+            .keys
+            .get(Instant::now(), |keys| keys.has(&header), read)
+            .await?;
         let claims = token::verify(&tokens.id_token, &header, &keys, settings)?;
         let subject = claims::check(&claims, settings, attempt, now)?;
         let more = match (&tokens.access_token, document.userinfo_endpoint) {

@@ -50,7 +50,9 @@ pub struct Issuer(String);
 
 /// The text is no issuer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be an https address without a query, such as https://login.example.com/realms/acme; http is for this machine only")]
+#[error(
+    "must be an https address without a query, such as https://login.example.com/realms/acme; http is for this machine only"
+)]
 pub struct WrongIssuer;
 
 impl Issuer {

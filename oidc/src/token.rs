@@ -7,8 +7,12 @@ use serde::Deserialize;
 use url::form_urlencoded::{self, Serializer};
 
 use crate::{
-    Attempt, Failed, Settings, claims::{Claims, LEEWAY}, discovery::Document, keys::Keys,
-    signature::ALGORITHMS, wire,
+    Attempt, Failed, Settings,
+    claims::{Claims, LEEWAY},
+    discovery::Document,
+    keys::Keys,
+    signature::ALGORITHMS,
+    wire,
 };
 
 /// The longest ID token. It has all groups of a person, but no more than a large header of a request.
@@ -38,7 +42,8 @@ pub(crate) async fn redeem(
     let (id, secret) = (settings.client_id.as_str(), settings.client_secret.expose());
     let mut request = http.post(document.token_endpoint.clone());
     if document.takes_secret_in_form() {
-        form.append_pair("client_id", id).append_pair("client_secret", secret);
+        form.append_pair("client_id", id)
+            .append_pair("client_secret", secret);
     } else {
         request = request.header("authorization", basic(id, secret));
     }
@@ -61,18 +66,29 @@ fn basic(id: &str, secret: &str) -> String {
 pub(crate) fn header(token: &str) -> Result<Header, Failed> {
     // The library knows no `none`, so a token without a signature has no readable header.
     let header = jsonwebtoken::decode_header(token);
-    let header = header.map_err(|_| Failed::Untrusted("the ID token's header is unreadable, or it is not signed"))?;
+    let header = header.map_err(|_| {
+        Failed::Untrusted("the ID token's header is unreadable, or it is not signed")
+    })?;
     if !ALGORITHMS.contains(&header.alg) {
-        return Err(Failed::Untrusted("the ID token is signed with a shared secret"));
+        return Err(Failed::Untrusted(
+            "the ID token is signed with a shared secret",
+        ));
     }
     if header.crit.is_some() {
-        return Err(Failed::Untrusted("the ID token has an extension that must be understood"));
+        return Err(Failed::Untrusted(
+            "the ID token has an extension that must be understood",
+        ));
     }
     Ok(header)
 }
 
 /// The claims of a token with a valid signature by one of the keys, that has not expired.
-pub(crate) fn verify(token: &str, header: &Header, keys: &Keys, settings: &Settings) -> Result<Claims, Failed> {
+pub(crate) fn verify(
+    token: &str,
+    header: &Header,
+    keys: &Keys,
+    settings: &Settings,
+) -> Result<Claims, Failed> {
     let mut wanted = Validation::new(header.alg);
     wanted.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     wanted.set_issuer(&[settings.issuer.as_str()]);
@@ -110,7 +126,9 @@ mod tests {
 
     #[test]
     fn the_clients_name_and_secret_are_encoded_before_they_are_joined() {
-        let sent = basic("a:b", "p w%").strip_prefix("Basic ").map(|pair| STANDARD.decode(pair));
+        let sent = basic("a:b", "p w%")
+            .strip_prefix("Basic ")
+            .map(|pair| STANDARD.decode(pair));
         assert_eq!(sent.unwrap().unwrap(), b"a%3Ab:p+w%25");
     }
 

@@ -48,7 +48,8 @@ pub(crate) async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result
         });
     }
     // serde's message would quote the answer, which may be a token.
-    serde_json::from_slice(&body).map_err(|_| Failed::Malformed("it is not the JSON of the standard"))
+    serde_json::from_slice(&body)
+        .map_err(|_| Failed::Malformed("it is not the JSON of the standard"))
 }
 
 async fn read(mut answer: Response) -> Result<Vec<u8>, Failed> {

@@ -51,7 +51,10 @@ impl SignOnOptions {
     ///
     /// # Errors
     /// Something is missing.
-    pub(super) fn settings(&self, public_url: Option<&Url>) -> anyhow::Result<Option<SignOnSettings>> {
+    pub(super) fn settings(
+        &self,
+        public_url: Option<&Url>,
+    ) -> anyhow::Result<Option<SignOnSettings>> {
         let secret = secret()?;
         let Some(issuer) = self.oidc_issuer.clone() else {
             ensure!(
@@ -64,7 +67,9 @@ impl SignOnOptions {
             "single sign-on needs GATEHOUSE_PUBLIC_URL, the address at which people open the console: the provider sends \
              browsers back there",
         )?;
-        let redirect = redirect.join(BACK).context("GATEHOUSE_PUBLIC_URL is unusable")?;
+        let redirect = redirect
+            .join(BACK)
+            .context("GATEHOUSE_PUBLIC_URL is unusable")?;
         let client_id = self.oidc_client_id.clone();
         Ok(Some(SignOnSettings {
             provider: Settings {
@@ -101,10 +106,12 @@ fn secret() -> anyhow::Result<Option<ClientSecret>> {
 }
 
 fn issuer(text: &str) -> Result<Issuer, String> {
-    text.parse().map_err(|wrong: oidc::WrongIssuer| wrong.to_string())
+    text.parse()
+        .map_err(|wrong: oidc::WrongIssuer| wrong.to_string())
 }
 
 fn name(text: &str) -> Result<String, String> {
     let name: Result<domain::name::Name, _> = text.parse();
-    name.map(|name| name.as_str().to_owned()).map_err(|wrong| wrong.to_string())
+    name.map(|name| name.as_str().to_owned())
+        .map_err(|wrong| wrong.to_string())
 }

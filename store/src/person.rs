@@ -17,8 +17,8 @@ pub use self::{
         Account, account, create_account, create_without_password, lock_account, set_password,
     },
     membership::{
-        Membership, change, count, count_all, disable, is_member, is_somebody_by_hand, join, memberships,
-        own_sites,
+        Membership, change, count, count_all, disable, is_member, is_somebody_by_hand, join,
+        memberships, own_sites,
     },
     requirement::{needs_factor, require_factor, requires_factor},
 };

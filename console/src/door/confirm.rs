@@ -60,7 +60,9 @@ pub(crate) async fn ask(visit: &Visit, problem: Option<String>) -> Response {
             .collect(),
         problem,
         has_password: owner.is_none_or(|owner| owner.mine.has_password),
-        provider: owner.filter(|owner| owner.is_connected).and_then(|_| visit.provider()),
+        provider: owner
+            .filter(|owner| owner.is_connected)
+            .and_then(|_| visit.provider()),
     };
     page::html(status, &page)
 }

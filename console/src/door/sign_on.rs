@@ -93,7 +93,11 @@ pub(crate) fn refused(visit: &Visit, not: NotSignedOn) -> Answer {
         | NotSignedOn::OtherPerson => StatusCode::UNPROCESSABLE_ENTITY,
     };
     // Whoever is signed in goes back to the account.
-    let link = if visit.held().is_some() { TO_ACCOUNT } else { TO_SIGN_IN };
+    let link = if visit.held().is_some() {
+        TO_ACCOUNT
+    } else {
+        TO_SIGN_IN
+    };
     let page = Message {
         title: "You were not signed in",
         text: &not.to_string(),

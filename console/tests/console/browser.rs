@@ -6,7 +6,7 @@ use console::{Console, console};
 use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use front::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
-    Caller, Darkroom, Management, Pace, PaceSettings, Passwords, Workbench,
+    Caller, Darkroom, Management, Pace, PaceSettings, Passwords, SignOn, Workbench,
     people::{Standing, invitations},
 };
 use poem::{
@@ -30,6 +30,11 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn new(pool: PgPool) -> Self {
+        Self::with(pool, None).await
+    }
+
+    /// The same, with a provider of single sign-on.
+    pub(crate) async fn with(pool: PgPool, sign_on: Option<SignOn>) -> Self {
         schema::migrate(&pool).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let management = Arc::new(Management {
@@ -48,7 +53,7 @@ impl Stage {
                 ..PaceSettings::default()
             }),
             passwords: Passwords::default(),
-            sign_on: None,
+            sign_on,
         });
         let name = "Marktplatz".parse().unwrap();
         let caller = Caller::command_line();
@@ -80,6 +85,7 @@ impl Stage {
         Browser {
             endpoint: Arc::clone(&self.endpoint),
             cookie: None,
+            attempt: None,
         }
     }
 
@@ -171,6 +177,8 @@ impl Answer {
 pub(crate) struct Browser {
     endpoint: Arc<BoxEndpoint<'static, Response>>,
     pub(crate) cookie: Option<String>,
+    /// What it keeps while it is at the provider of single sign-on.
+    pub(crate) attempt: Option<String>,
 }
 
 impl Browser {
@@ -208,14 +216,18 @@ impl Browser {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        if let Some(cookie) = &self.cookie {
+        for cookie in self.cookie.iter().chain(&self.attempt) {
             request = request.header(header::COOKIE, cookie);
         }
         let request = request.body(form.to_owned());
         let mut response = self.endpoint.call(request).await.unwrap();
-        if let Some(set) = response.headers().get(header::SET_COOKIE) {
-            let set = set.to_str().unwrap();
-            self.cookie = set.split(';').next().map(str::to_owned);
+        for set in response.headers().get_all(header::SET_COOKIE) {
+            let cookie = set.to_str().unwrap().split(';').next().unwrap().to_owned();
+            if cookie.starts_with("__Host-gatehouse-sign-on=") {
+                self.attempt = Some(cookie);
+            } else {
+                self.cookie = Some(cookie);
+            }
         }
         let text = response.take_body().into_string().await.unwrap();
         Answer {

@@ -18,6 +18,7 @@ mod providers;
 mod queues;
 mod rules;
 mod seed;
+mod sign_on;
 mod sites;
 mod tokens;
 mod usage;

@@ -1,8 +1,8 @@
 //! The account of somebody who has signed in, and where that person can go.
 
 use domain::key::SecretHash;
-use store::person::{entrance, identity};
 pub use store::person::entrance::{Entrance, Mine};
+use store::person::{entrance, identity};
 
 use crate::{Management, Refused};
 

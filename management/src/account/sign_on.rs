@@ -11,13 +11,13 @@ mod refusal;
 mod sealed;
 
 use chrono::Utc;
-use domain::{
-    audit::Action,
-    key::SecretHash,
-};
+use domain::{audit::Action, key::SecretHash};
 use oidc::{Ask, Attempt, Identity};
 use serde_json::json;
-use store::person::{self, identity, session::{self, Proved}};
+use store::person::{
+    self, identity,
+    session::{self, Proved},
+};
 use tracing::{info, warn};
 use url::Url;
 
@@ -126,7 +126,8 @@ async fn finish_attempt(
     let sign_on = provider(management)?;
     let now = Utc::now();
     let opened = Sealed::open(kept, management.master_key()?, now);
-    let Some(Sealed { attempt, purpose }) = opened.filter(|sealed| sealed.attempt.state == returned.state)
+    let Some(Sealed { attempt, purpose }) =
+        opened.filter(|sealed| sealed.attempt.state == returned.state)
     else {
         info!(address = %visitor.address, "a sign-in came back to a browser that did not begin it");
         return Err(NotSignedOn::Lost);

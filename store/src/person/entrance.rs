@@ -32,11 +32,7 @@ pub struct Entrance {
 
 /// Somebody's account, and where that person can go. Disabled memberships are left out. What the provider of single sign-on
 /// granted is of use only to those who signed in with it.
-pub async fn mine(
-    conn: &mut PgConnection,
-    user: UserId,
-    by_provider: bool,
-) -> Result<Mine, Error> {
+pub async fn mine(conn: &mut PgConnection, user: UserId, by_provider: bool) -> Result<Mine, Error> {
     let account = sqlx::query!(
         "select email, name, has_password from users where id = $1",
         user.as_uuid(),

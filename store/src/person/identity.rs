@@ -1,10 +1,6 @@
 //! Who an account is at a provider of single sign-on.
 
-use domain::{
-    id::UserId,
-    key::SecretHash,
-    sign_in::ATTEMPT,
-};
+use domain::{id::UserId, key::SecretHash, sign_in::ATTEMPT};
 use sqlx::PgConnection;
 
 use super::session::seconds;

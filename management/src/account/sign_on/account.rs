@@ -25,7 +25,10 @@ pub(super) async fn find_or_create(
     if let Some(user) = identity::user(conn, issuer, subject).await? {
         return Ok(user);
     }
-    let email: Option<Email> = person.email.as_deref().and_then(|email| email.trim().parse().ok());
+    let email: Option<Email> = person
+        .email
+        .as_deref()
+        .and_then(|email| email.trim().parse().ok());
     let email = email.ok_or(NotSignedOn::NoEmail)?;
     if wanted.is_empty() {
         let is_known = person::account(conn, &email).await?.is_some();
@@ -55,6 +58,14 @@ fn name(person: &Identity, email: &Email) -> Name {
     let stated = person.name.as_deref().unwrap_or_default();
     let shown: String = stated.trim().chars().take(LONGEST_NAME).collect();
     let name = shown.trim().parse::<Name>();
-    let address = || email.as_str().chars().take(LONGEST_NAME).collect::<String>().parse();
-    name.or_else(|_| address()).expect("an address of printable ASCII is a name")
+    let address = || {
+        email
+            .as_str()
+            .chars()
+            .take(LONGEST_NAME)
+            .collect::<String>()
+            .parse()
+    };
+    name.or_else(|_| address())
+        .expect("an address of printable ASCII is a name")
 }

@@ -19,12 +19,19 @@ pub(super) fn wanted(values: &[String], prefix: &str) -> Wanted {
             // Without a prefix, nearly all values are other applications'.
             if !prefix.is_empty() {
                 let value: String = value.chars().take(LOGGED).collect();
-                warn!(?value, "a role of the provider is neither `operator` nor `<team id>:<role>`");
+                warn!(
+                    ?value,
+                    "a role of the provider is neither `operator` nor `<team id>:<role>`"
+                );
             }
             continue;
         };
-        if wanted.len() >= usize::try_from(MOST_TEAMS).unwrap_or(usize::MAX) && !wanted.contains_key(&team) {
-            warn!("the provider grants a person roles in more than {MOST_TEAMS} teams: the others are left out");
+        if wanted.len() >= usize::try_from(MOST_TEAMS).unwrap_or(usize::MAX)
+            && !wanted.contains_key(&team)
+        {
+            warn!(
+                "the provider grants a person roles in more than {MOST_TEAMS} teams: the others are left out"
+            );
             break;
         }
         let granted = wanted.entry(team).or_insert(role);
@@ -66,7 +73,12 @@ mod tests {
     #[test]
     fn the_highest_role_of_each_team_counts() {
         let value = |role: &str| format!("gatehouse:{TEAM}:{role}");
-        let values = [value("viewer"), value("admin"), value("moderator"), "gatehouse:operator".to_owned()];
+        let values = [
+            value("viewer"),
+            value("admin"),
+            value("moderator"),
+            "gatehouse:operator".to_owned(),
+        ];
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         assert_eq!(
             of(&values, "gatehouse:"),

@@ -42,7 +42,9 @@ pub(super) async fn bring_up_to_date(
             Some(_) | None => join(conn, visitor, user, *team, *role).await?,
         }
     }
-    let granted = held.iter().filter(|one| one.by_provider && !one.is_disabled);
+    let granted = held
+        .iter()
+        .filter(|one| one.by_provider && !one.is_disabled);
     for one in granted.filter(|one| !wanted.contains_key(&one.team)) {
         withdraw(conn, visitor, user, one).await?;
     }
@@ -77,7 +79,10 @@ async fn join(
     role: Role,
 ) -> Result<(), Refused> {
     if person::count_all(conn, team).await? >= MOST_PEOPLE {
-        warn!(?team, "the provider grants a role, but there are {MOST_PEOPLE} people and open invitations, which is the most");
+        warn!(
+            ?team,
+            "the provider grants a role, but there are {MOST_PEOPLE} people and open invitations, which is the most"
+        );
         return Ok(());
     }
     let Some(member) = grant::grant(conn, user, team, role).await? else {
@@ -135,7 +140,8 @@ async fn withdraw(
 
 /// A team keeps at least one owner, whatever the provider says.
 async fn is_only_owner(conn: &mut PgConnection, held: &Held) -> Result<bool, Refused> {
-    let is_only = held.role == Role::Owner && person::count(conn, held.team, Role::Owner).await? <= 1;
+    let is_only =
+        held.role == Role::Owner && person::count(conn, held.team, Role::Owner).await? <= 1;
     if is_only {
         warn!(
             person = %held.id,

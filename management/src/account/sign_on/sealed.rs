@@ -2,10 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
-use domain::{
-    key::SecretHash,
-    sign_in::ATTEMPT,
-};
+use domain::{key::SecretHash, sign_in::ATTEMPT};
 use oidc::Attempt;
 use serde::{Deserialize, Serialize};
 use store::seal::MasterKey;
@@ -101,7 +98,11 @@ mod tests {
     fn an_attempt_is_opened_for_ten_minutes_with_the_key_that_sealed_it() {
         let (key, now) = (MasterKey::new([1; 32]), Utc::now());
         let hash = SecretHash::from([7; 32]);
-        for purpose in [Purpose::Enter, Purpose::ProveAgain(hash), Purpose::Connect(hash)] {
+        for purpose in [
+            Purpose::Enter,
+            Purpose::ProveAgain(hash),
+            Purpose::Connect(hash),
+        ] {
             let attempt = Attempt::begin(Ask::SignIn, now);
             let state = attempt.state.clone();
             let kept = Sealed { attempt, purpose }.seal(&key);
