@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jsonwebtoken::{Header, TokenData, Validation, decode};
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder};
 use serde::Deserialize;
 use url::form_urlencoded::{self, Serializer};
 
@@ -34,6 +34,21 @@ pub(crate) async fn redeem(
     attempt: &Attempt,
     code: &str,
 ) -> Result<Tokens, Failed> {
+    let request = request(http, document, settings, attempt, code);
+    let tokens: Tokens = wire::send(request).await?;
+    if tokens.id_token.len() > LONGEST {
+        return Err(Failed::TooLarge(LONGEST));
+    }
+    Ok(tokens)
+}
+
+fn request(
+    http: &Client,
+    document: &Document,
+    settings: &Settings,
+    attempt: &Attempt,
+    code: &str,
+) -> RequestBuilder {
     let mut form = Serializer::new(String::new());
     form.append_pair("grant_type", "authorization_code")
         .append_pair("code", code)
@@ -48,11 +63,7 @@ pub(crate) async fn redeem(
         request = request.header("authorization", basic(id, secret));
     }
     let request = request.header("content-type", "application/x-www-form-urlencoded");
-    let tokens: Tokens = wire::send(request.body(form.finish())).await?;
-    if tokens.id_token.len() > LONGEST {
-        return Err(Failed::TooLarge(LONGEST));
-    }
-    Ok(tokens)
+    request.body(form.finish())
 }
 
 /// Both are encoded as in forms first (RFC 6749, section 2.3.1).

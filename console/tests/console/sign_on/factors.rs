@@ -2,7 +2,7 @@
 
 use domain::role::Role;
 use poem::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::PgPool;
 
 use super::Scene;
@@ -32,7 +32,10 @@ async fn several_factors_at_the_provider_are_a_second_factor_here(pool: PgPool) 
     }
     // A factor that was set up here is asked for, unless the provider has checked several.
     let mut browser = scene.stage.browser();
-    scene.provider.set(|state| state.claims = Value::Null);
+    let now = chrono::Utc::now().timestamp();
+    scene
+        .provider
+        .set(|state| state.claims = json!({ "auth_time": now }));
     scene.sign_on(&mut browser, "ada", &owner).await;
     browser.set_up_factor().await;
     for (claims, leads_to) in [

@@ -87,6 +87,9 @@ async fn the_provider_makes_operators_and_knows_no_team_that_does_not_exist(pool
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     let roles = ["gatehouse:operator".to_owned(), nowhere];
+    let now = chrono::Utc::now().timestamp();
+    let claims = serde_json::json!({ "auth_time": now });
+    scene.provider.set(|state| state.claims = claims);
     let mut browser = scene.stage.browser();
     let entered = scene.sign_on(&mut browser, "ada", &roles).await;
     assert_eq!(

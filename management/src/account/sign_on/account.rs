@@ -14,7 +14,7 @@ use crate::{SignOn, passwords};
 const LONGEST_NAME: usize = 100;
 
 /// The account of the issuer's subject. A person with a role gets one at the first sign-in. An account is never found by
-/// its e-mail address: whoever may change the address at the provider would get the account.
+/// its e-mail address: anyone who can change the address at the provider would get the account.
 pub(super) async fn find_or_create(
     conn: &mut PgConnection,
     sign_on: &SignOn,
