@@ -38,7 +38,7 @@ impl Keys {
     }
 
     /// Keys of unknown kinds are left out, as the standard asks.
-    fn of(keys: Vec<Value>) -> Self {
+    pub(crate) fn of(keys: Vec<Value>) -> Self {
         let keys = keys.into_iter().take(MOST);
         let known = keys.filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
         Self(known.filter_map(|jwk| Key::of(&jwk)).collect())
@@ -82,9 +82,12 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use serde_json::json;
 
     use super::*;
+    use crate::cached::Cached;
 
     #[test]
     fn a_token_is_verified_with_the_key_that_it_names_and_only_by_its_algorithm() {
@@ -115,5 +118,27 @@ mod tests {
             assert_eq!(count(Algorithm::RS256, Some(kid)), 0);
         }
         assert_eq!(count(Algorithm::HS256, Some("secret")), 0);
+    }
+
+    #[tokio::test]
+    async fn a_key_that_is_new_at_the_provider_is_found_and_one_that_is_gone_is_forgotten() {
+        let published = |kid: &str| {
+            Keys::of(vec![
+                json!({ "kty": "RSA", "kid": kid, "n": "AQAB", "e": "AQAB" }),
+            ])
+        };
+        let (cached, start) = (Cached::new(), Instant::now());
+        let get = async |minutes: u64, kid: &str, now: &str| {
+            let mut header = Header::new(Algorithm::RS256);
+            header.kid = Some(kid.to_owned());
+            let at = start + Duration::from_mins(minutes);
+            let read = async || Ok(published(now));
+            let keys = cached.get(at, |keys: &Keys| keys.has(&header), read).await;
+            keys.unwrap().has(&header)
+        };
+        assert!(get(0, "first", "first").await);
+        assert!(!get(0, "second", "second").await, "not within the minute");
+        assert!(get(1, "second", "second").await);
+        assert!(!get(2, "first", "second").await, "the first is gone");
     }
 }

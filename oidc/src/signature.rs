@@ -110,3 +110,6 @@ impl JwtVerifier for Verifies {
 pub(crate) fn is_public(family: AlgorithmFamily) -> bool {
     family != AlgorithmFamily::Hmac
 }
+
+#[cfg(test)]
+mod tests;

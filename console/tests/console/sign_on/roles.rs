@@ -149,7 +149,8 @@ async fn a_granted_role_that_was_taken_by_hand_is_not_granted_again(pool: PgPool
     let mut browser = scene.stage.browser();
     scene.sign_on(&mut browser, "ada", &viewer).await;
     let ada = scene.person("ada").await.unwrap();
-    let disabled = people::disable(&scene.stage.management, &Caller::command_line(), ada.id);
+    let hand = Caller::command_line();
+    let disabled = people::disable(&scene.stage.management, &hand, ada.id);
     disabled.await.unwrap();
     assert_eq!(browser.get("/account").await.leads_to(), "/sign-in");
     let refused = scene
