@@ -55,7 +55,14 @@ impl SignOnOptions {
         &self,
         public_url: Option<&Url>,
     ) -> anyhow::Result<Option<SignOnSettings>> {
-        let secret = secret()?;
+        self.settings_with(public_url, secret()?)
+    }
+
+    fn settings_with(
+        &self,
+        public_url: Option<&Url>,
+        secret: Option<ClientSecret>,
+    ) -> anyhow::Result<Option<SignOnSettings>> {
         let Some(issuer) = self.oidc_issuer.clone() else {
             ensure!(
                 self.oidc_client_id.is_none() && secret.is_none(),
@@ -114,4 +121,70 @@ fn name(text: &str) -> Result<String, String> {
     let name: Result<domain::name::Name, _> = text.parse();
     name.map(|name| name.as_str().to_owned())
         .map_err(|wrong| wrong.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: SignOnOptions,
+    }
+
+    fn settings(
+        options: &[&str],
+        public_url: Option<&str>,
+        secret: Option<&str>,
+    ) -> Result<Option<SignOnSettings>, String> {
+        let line = ["gatehouse"].iter().chain(options);
+        let line = Line::try_parse_from(line).map_err(|error| error.to_string())?;
+        let url: Option<Url> = public_url.map(|url| url.parse().unwrap());
+        let secret = secret.map(|secret| ClientSecret::new(secret.to_owned()));
+        let settings = line.options.settings_with(url.as_ref(), secret);
+        settings.map_err(|error| format!("{error:#}"))
+    }
+
+    const ISSUER: [&str; 2] = ["--oidc-issuer", "https://login.example.com"];
+    const BOTH: [&str; 4] = [
+        "--oidc-issuer",
+        "https://login.example.com",
+        "--oidc-client-id",
+        "x",
+    ];
+    const URL: Option<&str> = Some("https://console.example.com/");
+
+    #[test]
+    fn browsers_come_back_below_the_public_url() {
+        let settings = settings(&BOTH, URL, Some("s")).unwrap().unwrap();
+        let back = "https://console.example.com/sign-on/callback";
+        assert_eq!(settings.provider.redirect.as_str(), back);
+        assert_eq!(settings.provider.scopes, ["profile", "email"]);
+        assert_eq!(
+            (settings.name.as_str(), settings.prefix.as_str()),
+            ("single sign-on", "gatehouse:")
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let missing = |options: &[&str], url, secret| settings(options, url, secret).err().unwrap();
+        assert!(settings(&[], None, None).unwrap().is_none());
+        for (told, name) in [
+            (missing(&BOTH, None, Some("s")), "GATEHOUSE_PUBLIC_URL"),
+            (missing(&ISSUER, URL, Some("s")), "GATEHOUSE_OIDC_CLIENT_ID"),
+            (missing(&BOTH, URL, None), "GATEHOUSE_OIDC_CLIENT_SECRET"),
+            (missing(&BOTH[2..], URL, None), "GATEHOUSE_OIDC_ISSUER"),
+            (missing(&[], URL, Some("s")), "GATEHOUSE_OIDC_ISSUER"),
+            (
+                missing(&["--oidc-issuer", "http://login.example.com"], URL, None),
+                "must be an https address",
+            ),
+        ] {
+            assert!(told.contains(name), "{told}");
+        }
+    }
 }

@@ -63,7 +63,10 @@ pub enum NotSignedOn {
 /// What a person is told about a failure, which is logged.
 pub(super) fn of(failed: &Failed, visitor: &Visitor) -> NotSignedOn {
     let reason: &dyn std::error::Error = failed;
-    if failed.is_outage() {
+    if matches!(failed, Failed::Resting) {
+        // The failure before it was logged. Strangers can cause many of these.
+        NotSignedOn::Outage
+    } else if failed.is_outage() {
         error!(
             error = reason,
             "the provider of single sign-on cannot be asked"
