@@ -97,12 +97,11 @@ async function signInThere(at, who) {
   await at.locator("input[name=login]").fill(who);
   await at.locator("input[name=password]").fill("any");
   await at.locator("button[type=submit]").click();
-  await consent(at);
-}
-
-async function consent(at) {
-  await at.waitForLoadState();
-  if (at.url().startsWith(issuer)) await at.locator("button[type=submit]").click();
+  const consent = at.getByText("Authorize", { exact: true }).waitFor();
+  await Promise.race([
+    at.waitForURL((url) => url.origin === origin),
+    consent.then(() => at.locator("button[type=submit]").click()),
+  ]);
 }
 
 test("while the provider is down, the page says so and passwords remain", async () => {
