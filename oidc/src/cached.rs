@@ -86,11 +86,15 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(get(Duration::ZERO, 1).await, 1);
         for _ in 0..100 {
-            assert_eq!(get(LEAST - second, 2).await, 1, "within the minute");
+            assert_eq!(
+                get(LEAST.saturating_sub(second), 2).await,
+                1,
+                "within the minute"
+            );
         }
         assert_eq!(get(LEAST, 1).await, 1, "it is enough");
         assert_eq!(get(LEAST, 2).await, 2);
-        assert_eq!(get(LEAST + KEPT - second, 2).await, 2);
+        assert_eq!(get((LEAST + KEPT).saturating_sub(second), 2).await, 2);
         assert_eq!(get(LEAST + KEPT, 0).await, 3);
     }
 
@@ -105,7 +109,7 @@ mod tests {
             cached.get(start + after, |_| true, read).await
         };
         assert!(matches!(get(Duration::ZERO).await, Err(Failed::TimedOut)));
-        let later = get(REST - Duration::from_millis(1)).await;
+        let later = get(REST.saturating_sub(Duration::from_millis(1))).await;
         assert!(matches!(later, Err(Failed::Resting)));
         assert_eq!(asked.load(Ordering::Relaxed), 1);
         assert!(matches!(get(REST).await, Err(Failed::TimedOut)));

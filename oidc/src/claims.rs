@@ -7,7 +7,7 @@ use crate::{Ask, Attempt, Failed, Settings};
 
 /// How far the clocks may differ.
 pub(crate) const LEEWAY: TimeDelta = TimeDelta::seconds(60);
-/// The longest subject (OpenID Connect Core 1.0, section 2).
+/// The longest subject (`OpenID` Connect Core 1.0, section 2).
 const LONGEST_SUBJECT: usize = 255;
 
 /// Claims about a person.

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::{Failed, Issuer, settings::is_secure, wire};
 
-/// What is used of the document (OpenID Connect Discovery 1.0, section 3).
+/// What is used of the document (`OpenID` Connect Discovery 1.0, section 3).
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Document {
     issuer: String,
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    fn read(change: Value) -> Result<Document, Failed> {
+    fn read(change: &Value) -> Result<Document, Failed> {
         let mut document = json!({
             "issuer": "https://a.example",
             "authorization_endpoint": "https://a.example/auth",
@@ -77,13 +77,13 @@ mod tests {
 
     #[test]
     fn the_issuer_must_be_the_same_text_and_all_endpoints_secure() {
-        assert!(read(json!({})).is_ok());
+        assert!(read(&json!({})).is_ok());
         for issuer in [
             "https://a.example/",
             "https://b.example",
             "https://A.example",
         ] {
-            let refused = read(json!({ "issuer": issuer }));
+            let refused = read(&json!({ "issuer": issuer }));
             assert!(
                 matches!(refused, Err(Failed::OtherIssuer { .. })),
                 "{issuer}"
@@ -95,7 +95,7 @@ mod tests {
             "jwks_uri",
             "userinfo_endpoint",
         ] {
-            let refused = read(json!({ name: "http://a.example/x" }));
+            let refused = read(&json!({ name: "http://a.example/x" }));
             assert!(
                 matches!(refused, Err(Failed::Insecure(of)) if of == name),
                 "{name}"
@@ -110,7 +110,7 @@ mod tests {
             (json!(["client_secret_basic", "client_secret_post"]), false),
             (json!(["client_secret_post", "private_key_jwt"]), true),
         ] {
-            let document = read(json!({ "token_endpoint_auth_methods_supported": methods }));
+            let document = read(&json!({ "token_endpoint_auth_methods_supported": methods }));
             assert_eq!(document.unwrap().takes_secret_in_form(), in_form);
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct Keys(Vec<Key>);
 struct Key {
     id: Option<String>,
     algorithm: Option<String>,
-    key: DecodingKey,
+    verifies: DecodingKey,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ impl Keys {
         let (algorithm, id) = (header.alg, header.kid.as_deref());
         let fits =
             move |key: &&Key| key.is_for(algorithm) && (id.is_none() || key.id.as_deref() == id);
-        self.0.iter().filter(fits).map(|key| &key.key)
+        self.0.iter().filter(fits).map(|key| &key.verifies)
     }
 }
 
@@ -68,14 +68,14 @@ impl Key {
         (for_signatures && is_public(key.family())).then(|| Self {
             id: jwk.common.key_id.clone(),
             algorithm: jwk.common.key_algorithm.map(|known| known.to_string()),
-            key,
+            verifies: key,
         })
     }
 
     /// A key that names its algorithm verifies no other one.
     fn is_for(&self, algorithm: Algorithm) -> bool {
         let named = self.algorithm.as_ref();
-        self.key.family() == algorithm.family()
+        self.verifies.family() == algorithm.family()
             && named.is_none_or(|named| *named == format!("{algorithm:?}"))
     }
 }

@@ -1,4 +1,4 @@
-//! OpenID Connect as a client: the authorization code flow with PKCE, `state` and `nonce`, at one provider.
+//! `OpenID` Connect as a client: the authorization code flow with PKCE, `state` and `nonce`, at one provider.
 //!
 //! The crate builds the address that a browser is sent to, redeems the code that comes back, and says who signed in. It
 //! trusts nothing of the answers before it is verified. It knows neither accounts nor pages, and stores nothing.

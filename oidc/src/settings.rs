@@ -61,7 +61,7 @@ impl Issuer {
         &self.0
     }
 
-    /// Where its discovery document is: the path is appended to the issuer's (OpenID Connect Discovery 1.0, section 4).
+    /// Where its discovery document is: the path is appended to the issuer's (`OpenID` Connect Discovery 1.0, section 4).
     pub(crate) fn document(&self) -> String {
         format!(
             "{}/.well-known/openid-configuration",

@@ -41,6 +41,7 @@ fn refuse<T>() -> Result<T> {
     Err(new_error(ErrorKind::InvalidAlgorithm))
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the library calls it so")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     if !ALGORITHMS.contains(algorithm) || key.family() != algorithm.family() {
         return refuse();

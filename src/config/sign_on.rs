@@ -1,4 +1,4 @@
-//! Single sign-on to the console: the provider of OpenID Connect that the operator chose.
+//! Single sign-on to the console: the provider of `OpenID` Connect that the operator chose.
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -15,7 +15,7 @@ const SECRET_FILE: &str = "GATEHOUSE_OIDC_CLIENT_SECRET_FILE";
 /// The provider of single sign-on.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SignOnOptions {
-    /// The issuer of the OpenID Connect provider at which people may sign in to the console, exactly as the provider writes it.
+    /// The issuer of the provider (OIDC) at which people may sign in to the console, exactly as the provider writes it.
     /// Needs --public-url, and the client's secret in `GATEHOUSE_OIDC_CLIENT_SECRET` or `GATEHOUSE_OIDC_CLIENT_SECRET_FILE`
     #[arg(long, env = "GATEHOUSE_OIDC_ISSUER", value_parser = issuer)]
     oidc_issuer: Option<Issuer>,

@@ -107,10 +107,10 @@ pub async fn finish(
     let finished = finish_attempt(management, visitor, held, kept, returned).await;
     match &finished {
         Ok(Finished::Entered(_)) => Outcome::SignOn.count(),
-        Ok(Finished::ProvedAgain | Finished::Connected) => {}
         Err(NotSignedOn::Refused(Refused::Overloaded)) => Outcome::Overloaded.count(),
-        // A session that was over, or a failure of the database.
-        Err(NotSignedOn::Refused(_) | NotSignedOn::NotSetUp) => {}
+        // No sign-in, a session that was over, or a failure of the database.
+        Ok(Finished::ProvedAgain | Finished::Connected)
+        | Err(NotSignedOn::Refused(_) | NotSignedOn::NotSetUp) => {}
         Err(_) => Outcome::SignOnFailed.count(),
     }
     finished

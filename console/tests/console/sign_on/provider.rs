@@ -1,4 +1,4 @@
-//! A provider of OpenID Connect that speaks the wire format, and that can be told to do anything wrong.
+//! A provider of `OpenID` Connect that speaks the wire format, and that can be told to do anything wrong.
 
 use std::{
     collections::HashMap,

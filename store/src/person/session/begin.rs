@@ -213,6 +213,7 @@ impl From<HeldRow> for Held {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "columns of one row")]
 struct EnteredRow {
     id: Uuid,
     user_id: Uuid,
