@@ -83,7 +83,11 @@ async fn the_provider_makes_operators_and_knows_no_team_that_does_not_exist(pool
     let scene = Scene::new(pool).await;
     let nowhere = granted(uuid::Uuid::now_v7().into(), Role::Owner);
     let refused = scene
-        .sign_on(&mut scene.stage.browser(), "eve", &[nowhere.clone()])
+        .sign_on(
+            &mut scene.stage.browser(),
+            "eve",
+            std::slice::from_ref(&nowhere),
+        )
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     let roles = ["gatehouse:operator".to_owned(), nowhere];
