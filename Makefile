@@ -1,4 +1,4 @@
-.PHONY: help run test test-console lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test test-console test-sign-on lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -15,6 +15,9 @@ lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js
 
 test-clients: ## clients by six generators, and the applications in examples/, against a real service (needs Node.js, Python and Java)
 	@scripts/test-clients $(CLIENTS)
+
+test-sign-on: ## single sign-on in Chromium, with a real provider of OpenID Connect (needs Node.js and Chromium)
+	@scripts/test-sign-on $(ARGS)
 
 test-console: ## the console in Chromium: every page, hostile content, without scripts (needs Node.js and Chromium)
 	@scripts/test-console $(ARGS)

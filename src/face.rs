@@ -42,6 +42,7 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         rules_per_day: means.rules_per_day,
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),
+        sign_on: None,
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod factor;
 pub(crate) mod password;
 pub(crate) mod sessions;
+pub(crate) mod sign_on;
 
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ use crate::{
 struct Account {
     frame: Frame,
     sessions: Vec<Row>,
+    has_password: bool,
+    /// What people call the provider of single sign-on, and whether the account is connected with it.
+    provider: Option<(String, bool)>,
     /// What is wrong with the form of the password.
     problems: Problems,
 }
@@ -34,7 +38,11 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 
 async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
     let (this, listed) = account::sessions::list(&visit.management, visit.session()?).await?;
+    let owner = visit.mine().await?;
+    let provider = visit.provider();
     let page = Account {
+        has_password: owner.has_password,
+        provider: provider.map(|name| (name.to_owned(), owner.is_connected)),
         frame: Frame::of(visit, At::Own, "account").await?,
         sessions: Row::of(this, listed),
         problems,

@@ -1,38 +1,67 @@
-//! The cookie that holds a session's secret.
+//! The cookie that holds a session's secret, and the one that holds an attempt to sign in at the provider.
 //!
 //! Browsers accept a cookie named `__Host-` only with `Secure`, with `Path=/` and without a domain. So no other host and no
 //! plain connection can plant one.
 
-use domain::key::{SecretHash, SessionSecret};
+use domain::{
+    key::{SecretHash, SessionSecret},
+    sign_in,
+};
 use poem::http::{HeaderMap, HeaderValue, header};
 
 const NAME: &str = "__Host-gatehouse";
+const ATTEMPT: &str = "__Host-gatehouse-sign-on";
 
 /// The session of a request. Cookies that cannot be one are none. If there are several, the first counts.
 pub(crate) fn session(headers: &HeaderMap) -> Option<SecretHash> {
+    let secret = find(headers, NAME)?.parse::<SessionSecret>().ok();
+    secret.map(|secret| secret.hash())
+}
+
+/// The attempt of a request, sealed.
+pub(crate) fn attempt(headers: &HeaderMap) -> Option<&str> {
+    find(headers, ATTEMPT)
+}
+
+fn find<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
     let lines = headers.get_all(header::COOKIE).into_iter();
-    lines
+    let mut pairs = lines
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == NAME)
-        .and_then(|(_, value)| value.parse::<SessionSecret>().ok())
-        .map(|secret| secret.hash())
+        .filter_map(|pair| pair.trim().split_once('='));
+    pairs
+        .find(|(name, _)| *name == wanted)
+        .map(|(_, value)| value)
 }
 
 /// Has the browser hold this session until it is closed.
 pub(crate) fn hold(secret: &SessionSecret) -> HeaderValue {
-    with(secret.expose(), "")
+    with(NAME, secret.expose(), "")
 }
 
 /// Has the browser forget the session.
 pub(crate) fn forget() -> HeaderValue {
-    with("", "; Max-Age=0")
+    with(NAME, "", "; Max-Age=0")
 }
 
-fn with(value: &str, more: &str) -> HeaderValue {
-    let cookie = format!("{NAME}={value}; Path=/; Secure; HttpOnly; SameSite=Lax{more}");
-    HeaderValue::from_str(&cookie).expect("secrets are letters and digits")
+/// Has the browser hold this attempt for as long as it can be used. `Lax`: it must come back with the browser from the
+/// provider's site.
+pub(crate) fn hold_attempt(kept: &str) -> HeaderValue {
+    with(
+        ATTEMPT,
+        kept,
+        &format!("; Max-Age={}", sign_in::ATTEMPT.num_seconds()),
+    )
+}
+
+/// Has the browser forget the attempt.
+pub(crate) fn forget_attempt() -> HeaderValue {
+    with(ATTEMPT, "", "; Max-Age=0")
+}
+
+fn with(name: &str, value: &str, more: &str) -> HeaderValue {
+    let cookie = format!("{name}={value}; Path=/; Secure; HttpOnly; SameSite=Lax{more}");
+    HeaderValue::from_str(&cookie).expect("they are letters, digits, - and _")
 }
 
 #[cfg(test)]

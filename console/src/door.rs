@@ -4,6 +4,7 @@ pub(crate) mod code;
 pub(crate) mod confirm;
 pub(crate) mod link;
 pub(crate) mod sign_in;
+pub(crate) mod sign_on;
 
 use management::account::{Next, SignedIn};
 use poem::{Response, http::header};

@@ -34,6 +34,8 @@ pub(crate) struct Screen {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) needs: Needs,
+    /// Whether the browser comes back here from the provider of single sign-on.
+    returns: bool,
     handler: Handler,
 }
 
@@ -44,6 +46,21 @@ where
     A: Future<Output = Answer> + Send + 'static,
 {
     screen(Method::GET, path, needs, handler)
+}
+
+/// Where the browser comes back from the provider of single sign-on. It is the only GET that changes something: it signs the
+/// person in. The provider can send a browser here only by an address, and such a request comes from another site, so a
+/// form of ours is impossible. What protects other changes (`Sec-Fetch-Site`) is replaced by the attempt: it is sealed, kept
+/// in a cookie of this browser, begins here, ends once, and must match the address. HEAD is not answered.
+pub(crate) fn back<F, A>(path: &'static str, needs: Needs, handler: F) -> Screen
+where
+    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    Screen {
+        returns: true,
+        ..screen(Method::GET, path, needs, handler)
+    }
 }
 
 /// The target of a form.
@@ -64,6 +81,7 @@ where
         method,
         path,
         needs,
+        returns: false,
         handler: Box::new(move |visit| Box::pin(handler(visit))),
     }
 }
@@ -105,7 +123,9 @@ impl Router {
             Method::HEAD => Method::GET,
             ref other => other.clone(),
         };
-        let Some(screen) = found.value.iter().find(|screen| screen.method == method) else {
+        let is_head = *request.method() == Method::HEAD;
+        let answers = |screen: &&Screen| screen.method == method && !(is_head && screen.returns);
+        let Some(screen) = found.value.iter().find(answers) else {
             // The front says which methods it takes.
             let mut response = Trouble::NoSuchPage.into_response();
             response.set_status(StatusCode::METHOD_NOT_ALLOWED);
@@ -118,16 +138,16 @@ impl Router {
                 Err(trouble) => return trouble.into_response(),
             };
         if let Err(trouble) = visit.require(screen.needs).await {
-            return trouble.answer(&visit);
+            return trouble.answer(&visit).await;
         }
         match confirm::take(&visit).await {
             Ok(Ok(())) => {}
             Ok(Err(asked_again)) => return asked_again,
-            Err(trouble) => return trouble.answer(&visit),
+            Err(trouble) => return trouble.answer(&visit).await,
         }
         match (screen.handler)(Arc::clone(&visit)).await {
             Ok(response) => response,
-            Err(trouble) => trouble.answer(&visit),
+            Err(trouble) => trouble.answer(&visit).await,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     queues,
     router::{
         Needs::{self, Nothing, Scope, Session},
-        Screen, get, post,
+        Screen, back, get, post,
     },
     rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
 };
@@ -67,6 +67,10 @@ fn own() -> Vec<Screen> {
         get("/sign-in/code", Nothing, door::code::show),
         post("/sign-in/code", Nothing, door::code::give),
 
+        get("/sign-on", Nothing, door::sign_on::begin),
+        get("/sign-on/again", Session, door::sign_on::again),
+        back("/sign-on/callback", Nothing, door::sign_on::end),
+
         post("/sign-out", Nothing, door::sign_in::leave),
 
         get("/links/{link}", Nothing, door::link::show),
@@ -74,6 +78,7 @@ fn own() -> Vec<Screen> {
 
         get("/account", Session, account::show),
         post("/account/password", Session, account::password::change),
+        post("/account/sign-on", Session, account::sign_on::connect),
         get("/account/factor", Session, account::factor::show),
         post("/account/factor", Session, account::factor::begin),
         post("/account/factor/confirm", Session, account::factor::confirm),

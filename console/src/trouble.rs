@@ -51,7 +51,7 @@ const HOME: (&str, &str) = ("/", "Back to the start");
 
 impl Trouble {
     /// The answer to a visit. Whoever must sign in or give something first is led there.
-    pub(crate) fn answer(self, visit: &Visit) -> Response {
+    pub(crate) async fn answer(self, visit: &Visit) -> Response {
         match self {
             Self::Refused(Refused::Unauthenticated) => page::see_other("/sign-in"),
             Self::Refused(Refused::Forbidden(Forbidden::FactorRequired, _)) => {
@@ -61,7 +61,7 @@ impl Trouble {
                 page::see_other("/account/factor")
             }
             Self::Refused(Refused::Forbidden(Forbidden::ReauthenticationRequired, _)) => {
-                confirm::ask(visit, None)
+                confirm::ask(visit, None).await
             }
             other => other.into_response(),
         }

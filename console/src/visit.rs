@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use domain::{id::TeamId, key::SecretHash};
 use front::{BodyReader, RequestId, Share};
 use management::{
-    Caller, Management, Refused, Snapshot, Visitor,
+    Caller, Management, Refused, SignOn, Snapshot, Visitor,
     account::mine::{self, Mine},
 };
 use poem::{
@@ -29,6 +29,8 @@ pub(crate) struct Visit {
     pub(crate) is_picture: bool,
     /// What the browser holds. The session may be over.
     held: Option<SecretHash>,
+    /// The attempt to sign in at the provider that the browser holds, sealed.
+    attempt: Option<String>,
     path: String,
     params: Vec<(String, String)>,
     request: String,
@@ -57,6 +59,7 @@ impl Visit {
         let headers = request.headers();
         let client = client(front::sender(&request), headers, &console.proxies);
         let held = cookie::session(headers);
+        let attempt = cookie::attempt(headers).map(str::to_owned);
         console.management.pace.arrive(client, held).await?;
         let is_page = *request.method() != Method::POST;
         let (form, share) = if is_page {
@@ -79,6 +82,7 @@ impl Visit {
             form,
             is_picture: is_picture(request.headers()),
             held,
+            attempt,
             _share: share,
             path,
             params,
@@ -162,6 +166,16 @@ impl Visit {
             Some(here) => Err(Refused::beyond_own(here.role, scope).into()),
             None => Err(Trouble::NoSuchPage),
         }
+    }
+
+    /// The attempt to sign in at the provider that the browser holds; empty if it holds none.
+    pub(crate) fn attempt(&self) -> &str {
+        self.attempt.as_deref().unwrap_or_default()
+    }
+
+    /// What people call the provider of single sign-on, if there is one.
+    pub(crate) fn provider(&self) -> Option<&str> {
+        self.management.sign_on.as_ref().map(SignOn::name)
     }
 
     /// The session, if the browser holds one.

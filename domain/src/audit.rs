@@ -98,6 +98,8 @@ named_set! {
         InvitationCancel = "invitation.cancel",
         /// A person accepted an invitation.
         InvitationAccept = "invitation.accept",
+        /// The provider of single sign-on made a person a member of a team, or an operator.
+        PersonCreate = "person.create",
         /// A person's role or sites were changed.
         PersonUpdate = "person.update",
         /// A person was disabled.
@@ -116,6 +118,8 @@ named_set! {
         RecoveryCodesCreate = "recovery_codes.create",
         /// A person used a recovery code instead of the second factor.
         RecoveryCodeUse = "recovery_code.use",
+        /// A person connected the account with the provider of single sign-on.
+        IdentityCreate = "identity.create",
         /// A person signed in.
         SessionCreate = "session.create",
         /// A session was ended.

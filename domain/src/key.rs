@@ -20,7 +20,8 @@ const MAX_CHARACTERS: usize = 200;
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    fn of(secret: &str) -> Self {
+    /// The SHA-256 of a secret that cannot be guessed.
+    pub fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret).into())
     }
 

@@ -32,6 +32,8 @@ pub const RECENT: TimeDelta = TimeDelta::minutes(10);
 pub const MOST_SESSIONS: i64 = 20;
 /// How many wrong codes of the second factor end a session that waits for one.
 pub const MOST_CODES: i16 = 5;
+/// How long a sign-in at a provider of single sign-on may take.
+pub const ATTEMPT: TimeDelta = TimeDelta::minutes(10);
 /// How long an invitation can be used.
 pub const INVITATION: TimeDelta = TimeDelta::days(3);
 /// How long a link to a new password can be used.

@@ -11,6 +11,7 @@ pub mod mine;
 mod outcome;
 pub mod sessions;
 pub mod sign_in;
+pub mod sign_on;
 
 pub use outcome::expect_none;
 
@@ -30,7 +31,7 @@ use store::{
     person::{
         self, Account,
         failure::{self, Pair},
-        session::{self, Held, Origin},
+        session::{self, Held, Origin, Proved},
     },
 };
 use uuid::Uuid;
@@ -73,10 +74,13 @@ impl Management {
     /// person has or needs.
     pub(crate) async fn own(&self, session: SecretHash) -> Result<Own, Refused> {
         let mut own = self.own_unproved(session).await?;
-        if own.held.has_factor && !own.held.has_given_factor {
+        if own.held.has_given_factor {
+            return Ok(own);
+        }
+        if own.held.has_factor {
             return Err(factor_required());
         }
-        if !own.held.has_factor && person::needs_factor(&mut own.tx, own.held.user).await? {
+        if person::needs_factor(&mut own.tx, own.held.user).await? {
             return Err(factor_set_up_required());
         }
         Ok(own)
@@ -174,12 +178,40 @@ async fn enter(
     account: &Account,
 ) -> Result<SignedIn, Refused> {
     let address = visitor.address.to_string();
-    let origin = Origin {
-        address: &address,
+    let created = session::create(conn, account.user, origin(visitor, &address)).await?;
+    entered(conn, account, created, false).await
+}
+
+/// Creates a session after the provider of single sign-on has said who it is.
+async fn enter_by_provider(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    account: &Account,
+    proved: Proved,
+) -> Result<SignedIn, Refused> {
+    let address = visitor.address.to_string();
+    let origin = origin(visitor, &address);
+    let created = session::create_by_provider(conn, account.user, origin, proved).await?;
+    entered(conn, account, created, proved.is_strong).await
+}
+
+fn origin<'a>(visitor: &'a Visitor, address: &'a str) -> Origin<'a> {
+    Origin {
+        address,
         user_agent: &visitor.user_agent,
-    };
-    let (session, secret) = session::create(conn, account.user, origin).await?;
-    let next = if account.has_factor {
+    }
+}
+
+/// What a new session must do next. `is_strong`: it has given a second factor already.
+async fn entered(
+    conn: &mut PgConnection,
+    account: &Account,
+    (session, secret): (SessionId, SessionSecret),
+    is_strong: bool,
+) -> Result<SignedIn, Refused> {
+    let next = if is_strong {
+        Next::Enter
+    } else if account.has_factor {
         Next::GiveFactor
     } else if person::needs_factor(conn, account.user).await? {
         Next::SetUpFactor

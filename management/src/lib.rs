@@ -33,6 +33,7 @@ mod refused;
 pub mod rule_groups;
 mod session;
 pub mod set_up;
+mod sign_on;
 pub mod site_keys;
 pub mod sites;
 pub mod statistics;
@@ -57,6 +58,7 @@ pub use self::{
     passwords::Passwords,
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
     session::{Change, Doing, Session, Snapshot, created, difference},
+    sign_on::SignOn,
     visitor::Visitor,
     workbench::{Analyse, Analysed, Workbench},
 };
@@ -81,6 +83,8 @@ pub struct Management {
     pub pace: Pace,
     /// Hashes the passwords of people.
     pub passwords: Passwords,
+    /// Where people sign in who need no password here. None: nowhere else.
+    pub sign_on: Option<SignOn>,
 }
 
 impl Management {

@@ -14,6 +14,7 @@ use argon2::{
     Algorithm, Argon2, Params, PasswordHasher as _, PasswordVerifier as _, Version,
     password_hash::phc::PasswordHash,
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use domain::password::{NewPassword, Password};
 use shares::{Limit, Share, Shares, client};
 use threads::Threads;
@@ -124,6 +125,18 @@ impl Passwords {
         });
         working.await.map_err(|_| Refused::Internal)
     }
+}
+
+/// A hash for an account without a password. It is one of random bytes, so no password has it; comparing a password with it
+/// takes as long as with any other.
+pub(crate) fn of_nobody() -> String {
+    let (salt, hash): ([u8; SALT], [u8; 32]) = (rand::random(), rand::random());
+    let encoded = |bytes: &[u8]| STANDARD_NO_PAD.encode(bytes);
+    format!(
+        "$argon2id$v=19$m={KIBIBYTES},t={PASSES},p={LANES}${}${}",
+        encoded(&salt),
+        encoded(&hash)
+    )
 }
 
 /// The hash of no password. Passwords for unknown accounts are compared with it.

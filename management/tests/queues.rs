@@ -32,6 +32,7 @@ async fn management(pool: &PgPool) -> Arc<Management> {
         rules_per_day: 1 << 20,
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),
+        sign_on: None,
     })
 }
 

@@ -8,7 +8,7 @@ use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
 use management::{
     Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
-    Workbench,
+    SignOn, Workbench,
 };
 use metrics::gauge;
 use queue::Queue;
@@ -66,6 +66,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;
     let browsers = console::bind(&options.console)?;
+    let sign_on = console::sign_on(&options.console)?;
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
@@ -96,6 +97,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         Workbench::new(options.rules.limits(), None),
         outlet,
         darkroom::develop(program),
+        sign_on,
         readiness.clone(),
     );
     database.lead(interface.management.pool.clone());
@@ -150,6 +152,7 @@ pub(crate) fn interface(
     workbench: Workbench,
     outlet: Outlet,
     develop: Develop,
+    sign_on: Option<SignOn>,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     verdict::expect_none(&[ModerationType::Manual]);
@@ -175,6 +178,7 @@ pub(crate) fn interface(
                 ..bounds.pace()
             }),
             passwords: Passwords::default(),
+            sign_on,
         }),
         body: bounds.body(),
         refusals: bounds.refusals(),

@@ -8,7 +8,8 @@ use std::{
 
 use console::{Console, Pages, console, origin};
 use front::{BodySettings, serve};
-use management::Management;
+use management::{Management, SignOn};
+use oidc::Provider;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +57,16 @@ pub(crate) fn elsewhere(options: &PublicUrlOptions) -> String {
 
 fn at(address: SocketAddr) -> String {
     format!("http://{address}")
+}
+
+/// The provider of single sign-on, if there is one. It is not asked before somebody wants to sign in.
+pub(crate) fn sign_on(options: &ConsoleOptions) -> anyhow::Result<Option<SignOn>> {
+    let settings = options.sign_on()?;
+    let sign_on = settings.map(|settings| {
+        let provider = Provider::new(settings.provider, workers::tls::client_config())?;
+        anyhow::Ok(SignOn::new(provider, settings.name, settings.prefix))
+    });
+    sign_on.transpose()
 }
 
 /// Serves the console on at most this many connections until `stop`, then lets open requests end. Ends at once if there is none.

@@ -9,7 +9,7 @@ use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Durat
 use ::api::Readiness;
 use anyhow::bail;
 use database::{Hosts, Watch};
-use management::Workbench;
+use management::{SignOn, Workbench};
 use queue::Queue;
 use store::seal::MasterKey;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -43,6 +43,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         browsers,
         monitoring,
         program,
+        sign_on,
     } = prepared;
     let listener = TcpListener::from_std(listener)?;
     let monitoring = TcpListener::from_std(monitoring)?;
@@ -68,7 +69,12 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         browsers,
         monitoring,
     };
-    let served = serve(options, &data, &watch, master_key, listeners, program, stop).await;
+    let means = Means {
+        master_key,
+        program,
+        sign_on,
+    };
+    let served = serve(options, &data, &watch, means, listeners, stop).await;
     // From here on, closed connections are expected and not reported.
     drop(watch);
     // Postgres always stops last.
@@ -95,6 +101,13 @@ impl Listeners {
     }
 }
 
+/// What was read before anything started.
+struct Means {
+    master_key: MasterKey,
+    program: PathBuf,
+    sign_on: Option<SignOn>,
+}
+
 /// How the open files are divided.
 fn files(options: &UpOptions, has_console: bool) -> anyhow::Result<Division> {
     let concurrency = options.work.concurrency.into();
@@ -112,11 +125,15 @@ async fn serve(
     options: UpOptions,
     data: &DataDir,
     watch: &Watch,
-    master_key: MasterKey,
+    means: Means,
     listeners: Listeners,
-    program: PathBuf,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
+    let Means {
+        master_key,
+        program,
+        sign_on,
+    } = means;
     let pool = watch.pool();
     prepare_database(pool, &master_key).await?;
     let addresses = listeners.addresses()?;
@@ -140,6 +157,7 @@ async fn serve(
         Workbench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
         darkroom::develop(program),
+        sign_on,
         readiness.clone(),
     );
     watch.lead(interface.management.pool.clone());

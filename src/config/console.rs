@@ -5,7 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use clap::Args;
 use url::Url;
 
-use super::values::{address, origin};
+use super::{
+    sign_on::{SignOnOptions, SignOnSettings},
+    values::{address, origin},
+};
 
 /// Where the console listens by default.
 pub(crate) const DEFAULT_CONSOLE: SocketAddr =
@@ -31,11 +34,24 @@ pub(crate) struct PublicUrlOptions {
     /// address of the console's listener]
     #[arg(long, env = "GATEHOUSE_PUBLIC_URL", value_parser = origin)]
     pub(crate) public_url: Option<Url>,
+    #[command(flatten)]
+    sign_on: SignOnOptions,
 }
 
 impl ConsoleOptions {
     /// The address to listen on, unless there is to be no console.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         (!self.no_console).then_some(self.console_listen)
+    }
+
+    /// The provider of single sign-on, if there is one.
+    ///
+    /// # Errors
+    /// One of its settings is missing.
+    pub(crate) fn sign_on(&self) -> anyhow::Result<Option<SignOnSettings>> {
+        if self.no_console {
+            return Ok(None);
+        }
+        self.sign_on.settings(self.public_url.as_ref())
     }
 }

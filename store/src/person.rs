@@ -5,16 +5,20 @@ pub mod entrance;
 pub mod factor;
 pub mod failure;
 pub mod first;
+pub mod grant;
+pub mod identity;
 pub mod link;
 mod membership;
 mod requirement;
 pub mod session;
 
 pub use self::{
-    account::{Account, account, create_account, lock_account, set_password},
+    account::{
+        Account, account, create_account, create_without_password, lock_account, set_password,
+    },
     membership::{
-        Membership, change, count, count_all, disable, is_member, join, memberships, own_sites,
-        teams_without,
+        Membership, change, count, count_all, disable, is_member, is_somebody_by_hand, join,
+        memberships, own_sites, teams_without,
     },
     requirement::{needs_factor, require_factor, requires_factor},
 };

@@ -23,7 +23,7 @@ mod slices;
 pub mod statistics;
 mod steps;
 mod telling;
-mod tls;
+pub mod tls;
 pub mod webhooks;
 
 use std::{io, sync::Arc, time::Duration};

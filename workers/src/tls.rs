@@ -7,7 +7,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use tracing::warn;
 
 /// The settings. All clients share them, because reading the certificate authorities takes a while.
-pub(crate) fn client_config() -> ClientConfig {
+pub fn client_config() -> ClientConfig {
     static CONFIG: OnceLock<ClientConfig> = OnceLock::new();
     CONFIG.get_or_init(config).clone()
 }

@@ -210,6 +210,7 @@ impl App {
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),
                 passwords: Passwords::default(),
+                sign_on: None,
             }),
             body: options.body,
             // Tests are refused more often than clients.

@@ -1,4 +1,5 @@
-//! The password again, before something delicate. The form that was sent is sent once more, together with the password.
+//! The password again, before something delicate. The form that was sent is sent once more, together with the password, or
+//! after the person has signed in again at the provider, in another tab.
 
 use askama::Template;
 use management::{Refused, account::sign_in};
@@ -15,6 +16,10 @@ struct Confirm<'a> {
     action: &'a str,
     fields: Vec<(&'a str, &'a str)>,
     problem: Option<String>,
+    /// Whether the person has a password.
+    has_password: bool,
+    /// Where the person can sign in again instead.
+    provider: Option<&'a str>,
 }
 
 /// Takes the password if it was sent.
@@ -30,17 +35,18 @@ pub(crate) async fn take(visit: &Visit) -> Result<Result<(), Response>, Trouble>
         Ok(()) => Ok(Ok(())),
         Err(Refused::SignInFailed) => {
             let problem = "The password is not right.".to_owned();
-            Ok(Err(ask(visit, Some(problem))))
+            Ok(Err(ask(visit, Some(problem)).await))
         }
         Err(refused @ Refused::TooManyTries { .. }) => {
-            Ok(Err(ask(visit, Some(refused.to_string()))))
+            Ok(Err(ask(visit, Some(refused.to_string())).await))
         }
         Err(other) => Err(other.into()),
     }
 }
 
 /// Asks for it.
-pub(crate) fn ask(visit: &Visit, problem: Option<String>) -> Response {
+pub(crate) async fn ask(visit: &Visit, problem: Option<String>) -> Response {
+    let owner = visit.mine().await.ok();
     let fields = visit.form.without(FIELD);
     let status = if problem.is_some() {
         StatusCode::UNPROCESSABLE_ENTITY
@@ -53,6 +59,10 @@ pub(crate) fn ask(visit: &Visit, problem: Option<String>) -> Response {
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect(),
         problem,
+        has_password: owner.is_none_or(|owner| owner.has_password),
+        provider: owner
+            .filter(|owner| owner.is_connected)
+            .and_then(|_| visit.provider()),
     };
     page::html(status, &page)
 }

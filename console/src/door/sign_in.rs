@@ -14,6 +14,8 @@ use crate::{cookie, page, router::Answer, visit::Visit};
 struct SignIn<'a> {
     email: &'a str,
     problem: Option<String>,
+    /// What people call the provider of single sign-on.
+    provider: Option<&'a str>,
     done: Option<&'static str>,
 }
 
@@ -25,6 +27,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     };
     Ok(page::shown(&SignIn {
         done,
+        provider: visit.provider(),
         ..SignIn::default()
     }))
 }
@@ -41,6 +44,7 @@ pub(crate) async fn enter(visit: Arc<Visit>) -> Answer {
             let page = SignIn {
                 email,
                 problem: Some(refused.to_string()),
+                provider: visit.provider(),
                 done: None,
             };
             Ok(page::html(status, &page))

@@ -6,7 +6,7 @@ use console::{Console, console};
 use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use front::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
-    Caller, Darkroom, Develop, Management, Pace, PaceSettings, Passwords, Workbench,
+    Caller, Darkroom, Develop, Management, Pace, PaceSettings, Passwords, SignOn, Workbench,
     people::{Standing, invitations},
 };
 use poem::{
@@ -47,20 +47,30 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn new(pool: PgPool) -> Self {
-        Self::with(pool, pace(), None).await
+        Self::with(pool, pace(), None, None).await
     }
 
     /// With limits of their own.
     pub(crate) async fn paced(pool: PgPool, pace: PaceSettings) -> Self {
-        Self::with(pool, pace, None).await
+        Self::with(pool, pace, None, None).await
     }
 
     /// With a darkroom that makes previews like this.
     pub(crate) async fn developing(pool: PgPool, develop: Option<Develop>) -> Self {
-        Self::with(pool, pace(), develop).await
+        Self::with(pool, pace(), develop, None).await
     }
 
-    async fn with(pool: PgPool, settings: PaceSettings, develop: Option<Develop>) -> Self {
+    /// With a provider of single sign-on.
+    pub(crate) async fn signing_on(pool: PgPool, sign_on: Option<SignOn>) -> Self {
+        Self::with(pool, pace(), None, sign_on).await
+    }
+
+    async fn with(
+        pool: PgPool,
+        settings: PaceSettings,
+        develop: Option<Develop>,
+        sign_on: Option<SignOn>,
+    ) -> Self {
         schema::migrate(&pool).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let management = Arc::new(Management {
@@ -73,6 +83,7 @@ impl Stage {
             rules_per_day: 1 << 20,
             pace: Pace::new(settings),
             passwords: Passwords::default(),
+            sign_on,
         });
         let name = "Marktplatz".parse().unwrap();
         let caller = Caller::command_line();
@@ -105,6 +116,7 @@ impl Stage {
             endpoint: Arc::clone(&self.endpoint),
             pool: self.management.pool.clone(),
             cookie: None,
+            attempt: None,
         }
     }
 
@@ -198,6 +210,8 @@ pub(crate) struct Browser {
     endpoint: Arc<BoxEndpoint<'static, Response>>,
     pool: PgPool,
     pub(crate) cookie: Option<String>,
+    /// What it keeps while it is at the provider of single sign-on.
+    pub(crate) attempt: Option<String>,
 }
 
 impl Browser {
@@ -264,14 +278,18 @@ impl Browser {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        if let Some(cookie) = &self.cookie {
+        for cookie in self.cookie.iter().chain(&self.attempt) {
             request = request.header(header::COOKIE, cookie);
         }
         let request = request.body(form.to_owned());
         let mut response = self.endpoint.call(request).await.unwrap();
-        if let Some(set) = response.headers().get(header::SET_COOKIE) {
-            let set = set.to_str().unwrap();
-            self.cookie = set.split(';').next().map(str::to_owned);
+        for set in response.headers().get_all(header::SET_COOKIE) {
+            let cookie = set.to_str().unwrap().split(';').next().unwrap().to_owned();
+            if cookie.starts_with("__Host-gatehouse-sign-on=") {
+                self.attempt = Some(cookie);
+            } else {
+                self.cookie = Some(cookie);
+            }
         }
         let body = response.take_body().into_vec().await.unwrap();
         let text = String::from_utf8_lossy(&body).into_owned();

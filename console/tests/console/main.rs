@@ -22,6 +22,7 @@ mod queues;
 mod recorded;
 mod rules;
 mod seed;
+mod sign_on;
 mod sites;
 mod tokens;
 mod turns;

@@ -93,6 +93,7 @@ pub async fn become_operator(
         email: email.as_str().to_owned(),
         name: name.as_str().to_owned(),
         password_hash: hash,
+        has_password: true,
         has_factor: false,
     };
     let signed_in = enter(&mut tx, visitor, &account).await?;

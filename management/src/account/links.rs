@@ -138,6 +138,7 @@ pub async fn accept(
             email: invitation.email.clone(),
             name: name.as_str().to_owned(),
             password_hash: hash,
+            has_password: true,
             has_factor: false,
         };
         (tx, account)

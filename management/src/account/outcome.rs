@@ -11,6 +11,10 @@ pub(super) enum Outcome {
     Password,
     /// The code was right.
     Code,
+    /// The provider of single sign-on said who it is.
+    SignOn,
+    /// What came back from the provider of single sign-on was no sign-in, or the person may sign in nowhere.
+    SignOnFailed,
     /// Account and password do not belong together, or the person may sign in nowhere.
     WrongPassword,
     /// The code was wrong, or was used before.
@@ -22,9 +26,11 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Password,
         Self::Code,
+        Self::SignOn,
+        Self::SignOnFailed,
         Self::WrongPassword,
         Self::WrongCode,
         Self::Throttled,
@@ -56,6 +62,8 @@ impl Outcome {
         match self {
             Self::Password => "password",
             Self::Code => "code",
+            Self::SignOn => "sign_on",
+            Self::SignOnFailed => "sign_on_failed",
             Self::WrongPassword => "wrong_password",
             Self::WrongCode => "wrong_code",
             Self::Throttled => "throttled",

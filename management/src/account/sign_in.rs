@@ -64,8 +64,9 @@ async fn enter_with_password(
     };
     let mut tx = management.begin().await?;
     let now = person::lock_account(&mut tx, account.user).await?;
-    let is_somebody = !person::memberships(&mut tx, account.user).await?.is_empty();
-    // The password was changed while it was compared, or the person is in no team.
+    let is_somebody = person::is_somebody_by_hand(&mut tx, account.user).await?;
+    // The password was changed while it was compared, or the person is in no team, or only by the grace of the provider
+    // of single sign-on.
     if now.password_hash != account.password_hash || !is_somebody {
         return Err(Refused::SignInFailed);
     }

@@ -119,10 +119,13 @@ impl Session {
 /// Refuses a session without the second factor, if the person has one or needs one.
 pub(super) fn require_factor(person: &Entered) -> Result<(), Refused> {
     let held = &person.held;
-    if held.has_factor && !held.has_given_factor {
+    if held.has_given_factor {
+        return Ok(());
+    }
+    if held.has_factor {
         return Err(factor_required());
     }
-    if !held.has_factor && (person.role.requires_factor() || person.team_requires_factor) {
+    if person.role.requires_factor() || person.team_requires_factor {
         return Err(factor_set_up_required());
     }
     Ok(())

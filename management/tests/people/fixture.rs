@@ -90,6 +90,7 @@ impl Fixture {
             rules_per_day: 1 << 20,
             pace: Pace::new(PaceSettings::default()),
             passwords: Passwords::default(),
+            sign_on: None,
         };
         let team = create_team(&pool, "team").await;
         Self {

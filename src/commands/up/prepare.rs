@@ -3,6 +3,7 @@
 use std::{net::TcpListener as StdListener, path::PathBuf};
 
 use anyhow::ensure;
+use management::SignOn;
 use rustix::process::geteuid;
 use tracing::info;
 
@@ -23,6 +24,7 @@ pub(crate) struct Prepared {
     pub(super) monitoring: StdListener,
     /// This binary.
     pub(super) program: PathBuf,
+    pub(super) sign_on: Option<SignOn>,
 }
 
 /// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
@@ -38,6 +40,8 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     let listener = service::bind(options.listen.listen, "--listen");
     let browsers = console::bind(&options.console);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
+    // Only root may be able to read the client's secret.
+    let sign_on = console::sign_on(&options.console)?;
     let path = give_up_root(path, options.user.as_deref())?;
     // If another Gatehouse runs here, report that rather than the address in use.
     let data = DataDir::open(&path)?;
@@ -48,6 +52,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         browsers: browsers?,
         monitoring: monitoring?,
         program,
+        sign_on,
     })
 }
 

@@ -19,6 +19,8 @@ pub struct Account {
     pub name: String,
     /// The Argon2id hash of the password, as a PHC string.
     pub password_hash: String,
+    /// Whether somebody knows a password for it. If not, the person signs in with the provider of single sign-on only.
+    pub has_password: bool,
     /// Whether the person has a second factor.
     pub has_factor: bool,
 }
@@ -39,7 +41,7 @@ pub async fn account(conn: &mut PgConnection, email: &Email) -> Result<Option<Ac
         Account,
         r#"
         select
-            u.id as user, u.email, u.name, u.password_hash,
+            u.id as user, u.email, u.name, u.password_hash, u.has_password,
             exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
         from users u
         where u.email = $1
@@ -65,7 +67,7 @@ pub async fn lock_account(conn: &mut PgConnection, user: UserId) -> Result<Accou
         Account,
         r#"
         select
-            u.id as user, u.email, u.name, u.password_hash,
+            u.id as user, u.email, u.name, u.password_hash, u.has_password,
             exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
         from users u
         where u.id = $1
@@ -101,6 +103,31 @@ pub async fn create_account(
     Ok(created.map(UserId::from))
 }
 
+/// Creates an account without a password, whose hash is that of a text that nobody knows. None: there is one with this
+/// address already.
+pub async fn create_without_password(
+    conn: &mut PgConnection,
+    email: &Email,
+    name: &Name,
+    password_hash: &str,
+) -> Result<Option<UserId>, Error> {
+    let created = sqlx::query_scalar!(
+        "
+        insert into users (id, email, name, password_hash, has_password)
+        values ($1, $2, $3, $4, false)
+        on conflict on constraint users_email_key do nothing
+        returning id
+        ",
+        Uuid::now_v7(),
+        email.as_str(),
+        name.as_str(),
+        password_hash,
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(created.map(UserId::from))
+}
+
 /// Gives an account another password.
 pub async fn set_password(
     conn: &mut PgConnection,
@@ -108,7 +135,7 @@ pub async fn set_password(
     password_hash: &str,
 ) -> Result<(), Error> {
     sqlx::query!(
-        "update users set password_hash = $2, password_changed_at = now() where id = $1",
+        "update users set password_hash = $2, has_password = true, password_changed_at = now() where id = $1",
         user.as_uuid(),
         password_hash,
     )

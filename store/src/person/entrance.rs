@@ -18,6 +18,10 @@ pub struct Mine {
     pub name: String,
     /// The address with which the person signs in.
     pub email: String,
+    /// Whether the person has a password.
+    pub has_password: bool,
+    /// Whether the person is connected with the provider of single sign-on.
+    pub is_connected: bool,
     /// The second factor in this session.
     pub factor: Factor,
     /// The teams that the person is in, the first joined first.
@@ -37,13 +41,15 @@ pub enum Factor {
     Asked,
     /// It was given.
     Given,
+    /// The person has none here; the provider of single sign-on has checked several.
+    Vouched,
 }
 
 impl Factor {
     /// Whether the person has one.
     pub const fn exists(self) -> bool {
         match self {
-            Self::None | Self::Missing => false,
+            Self::None | Self::Missing | Self::Vouched => false,
             Self::Asked | Self::Given => true,
         }
     }
@@ -59,19 +65,28 @@ pub struct Entrance {
 }
 
 /// The account of a session's owner, and where that person can go. None: the session is unknown or
-/// over. Disabled memberships are left out. It locks nothing, because every page begins with it.
-pub async fn mine(pool: &PgPool, session: SecretHash) -> Result<Option<Mine>, Error> {
+/// over. Disabled memberships are left out. What the provider of single sign-on granted is of use
+/// only to those who signed in with it; `issuer` is that provider. It locks nothing, because every
+/// page begins with it.
+pub async fn mine(
+    pool: &PgPool,
+    session: SecretHash,
+    issuer: Option<&str>,
+) -> Result<Option<Mine>, Error> {
     let rows = sqlx::query!(
         r#"
         select
-            u.name, u.email, f.confirmed_at is not null as "has_factor!", s.factor_at is not null as "has_given_factor!",
+            u.name, u.email, u.has_password,
+            exists (select from identities i where i.user_id = u.id and i.issuer = $4) as "is_connected!",
+            f.confirmed_at is not null as "has_factor!", s.factor_at is not null as "has_given_factor!",
             s.used_at < now() - interval '1 minute' as "is_untouched!",
             m.role as "role?", m.team_id as "team_id?", t.name as "team_name?",
             coalesce(t.factor_required, false) as "team_requires_factor!"
         from sessions s
         join users u on u.id = s.user_id
         left join factors f on f.user_id = s.user_id
-        left join memberships m on m.user_id = s.user_id and m.disabled_at is null
+        left join memberships m
+        on m.user_id = s.user_id and m.disabled_at is null and (s.by_provider or not m.by_provider)
         left join teams t on t.id = m.team_id
         where
             s.hash = $1
@@ -82,6 +97,7 @@ pub async fn mine(pool: &PgPool, session: SecretHash) -> Result<Option<Mine>, Er
         session.as_bytes(),
         seconds(IDLE),
         seconds(LONGEST_SESSION),
+        issuer,
     )
     .fetch_all(pool)
     .await?;
@@ -91,8 +107,11 @@ pub async fn mine(pool: &PgPool, session: SecretHash) -> Result<Option<Mine>, Er
     let mut mine = Mine {
         name: first.name.clone(),
         email: first.email.clone(),
+        has_password: first.has_password,
+        is_connected: first.is_connected,
         factor: match (first.has_factor, first.has_given_factor) {
-            (false, _) => Factor::None,
+            (false, false) => Factor::None,
+            (false, true) => Factor::Vouched,
             (true, false) => Factor::Asked,
             (true, true) => Factor::Given,
         },

@@ -22,6 +22,21 @@ pub struct Membership {
     pub role: Role,
 }
 
+/// Whether a person is anything without the provider of single sign-on.
+pub async fn is_somebody_by_hand(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
+    let is_somebody = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from memberships where user_id = $1 and disabled_at is null and not by_provider
+        ) as "is!"
+        "#,
+        user.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(is_somebody)
+}
+
 /// The memberships of a person that are not disabled.
 pub async fn memberships(conn: &mut PgConnection, user: UserId) -> Result<Vec<Membership>, Error> {
     let rows = sqlx::query!(
@@ -54,7 +69,7 @@ pub async fn join(
         insert into memberships (id, user_id, team_id, role, site_ids)
         values ($1, $2, $3, $4, $5)
         on conflict on constraint memberships_user_id_key
-        do update set role = $4, site_ids = $5, disabled_at = null
+        do update set role = $4, site_ids = $5, disabled_at = null, by_provider = false
         returning id
         ",
         Uuid::now_v7(),
@@ -91,7 +106,7 @@ pub async fn is_member(
     Ok(is_member)
 }
 
-/// Gives a member another role and other sites.
+/// Gives a member another role and other sites. From now on they are given by hand.
 pub async fn change(
     conn: &mut PgConnection,
     member: MemberId,
@@ -100,7 +115,7 @@ pub async fn change(
 ) -> Result<(), Error> {
     let sites = uuids(sites);
     sqlx::query!(
-        "update memberships set role = $2, site_ids = $3 where id = $1",
+        "update memberships set role = $2, site_ids = $3, by_provider = false where id = $1",
         member.as_uuid(),
         role.as_str(),
         sites.as_deref(),
@@ -110,11 +125,11 @@ pub async fn change(
     Ok(())
 }
 
-/// Disables a membership, after waiting for the requests that act by it at this moment. Tells
-/// whether it was enabled before.
+/// Disables a membership, after waiting for the requests that act by it at this moment. The provider
+/// of single sign-on does not enable it again. Tells whether it was enabled before.
 pub async fn disable(conn: &mut PgConnection, member: MemberId) -> Result<bool, Error> {
     let disabled = sqlx::query!(
-        "update memberships set disabled_at = now() where id = $1 and disabled_at is null",
+        "update memberships set disabled_at = now(), by_provider = false where id = $1 and disabled_at is null",
         member.as_uuid(),
     )
     .execute(conn)

@@ -11,7 +11,7 @@ mod prove;
 
 pub use self::{
     begin::{Entered, Held, begin_changing, begin_own, begin_reading, touch},
-    create::{Origin, create},
+    create::{Origin, Proved, create, create_by_provider},
     end::{end, end_all},
     list::{Listed, last_used, list, of_user},
     prove::{count_wrong_code, lower_all, note_password, raise},

@@ -26,6 +26,8 @@ pub struct Held {
     pub has_given_factor: bool,
     /// Whether the person has a second factor.
     pub has_factor: bool,
+    /// Whether the person signed in with the provider of single sign-on.
+    pub by_provider: bool,
 }
 
 /// A session in one team.
@@ -119,7 +121,7 @@ async fn entered(
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
             s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
-            m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!",
+            s.by_provider, m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!",
             s.used_at < now() - interval '1 minute' as "is_untouched!"
         from sessions s
         join memberships m on m.user_id = s.user_id
@@ -127,6 +129,7 @@ async fn entered(
         left join factors f on f.user_id = s.user_id
         where
             s.hash = $1 and m.team_id is not distinct from $2 and m.disabled_at is null
+            and (s.by_provider or not m.by_provider)
             and s.used_at > now() - make_interval(secs => $3)
             and s.created_at > now() - make_interval(secs => $4)
         "#,
@@ -165,7 +168,8 @@ pub async fn begin_own(
         r#"
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
-            s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!"
+            s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
+            s.by_provider
         from sessions s
         left join factors f on f.user_id = s.user_id
         where
@@ -196,6 +200,7 @@ struct HeldRow {
     password_age: f64,
     has_given_factor: bool,
     has_factor: bool,
+    by_provider: bool,
 }
 
 impl From<HeldRow> for Held {
@@ -206,6 +211,7 @@ impl From<HeldRow> for Held {
             password_age: age(row.password_age),
             has_given_factor: row.has_given_factor,
             has_factor: row.has_factor,
+            by_provider: row.by_provider,
         }
     }
 }
@@ -217,6 +223,7 @@ struct EnteredRow {
     password_age: f64,
     has_given_factor: bool,
     has_factor: bool,
+    by_provider: bool,
     member_id: Uuid,
     role: String,
     site_ids: Option<Vec<Uuid>>,
@@ -235,6 +242,7 @@ impl TryFrom<EnteredRow> for Entered {
                 password_age: age(row.password_age),
                 has_given_factor: row.has_given_factor,
                 has_factor: row.has_factor,
+                by_provider: row.by_provider,
             },
             member: row.member_id.into(),
             role: row.role.parse()?,

@@ -1,5 +1,6 @@
 //! Creating a session, which also deletes sessions that are over.
 
+use chrono::{DateTime, Utc};
 use domain::{
     id::{SessionId, UserId},
     key::SessionSecret,
@@ -20,6 +21,15 @@ pub struct Origin<'a> {
     pub user_agent: &'a str,
 }
 
+/// What a provider of single sign-on has proved.
+#[derive(Clone, Copy, Debug)]
+pub struct Proved {
+    /// When the person authenticated there, if it says so. This is as if the person had typed the password then.
+    pub authenticated_at: Option<DateTime<Utc>>,
+    /// Whether it checked several factors.
+    pub is_strong: bool,
+}
+
 /// Creates a session, and returns its secret for the browser. Deletes sessions that are over. If
 /// the person has too many sessions, one of them ends. Run it in a transaction that has locked the
 /// account.
@@ -28,8 +38,7 @@ pub async fn create(
     user: UserId,
     origin: Origin<'_>,
 ) -> Result<(SessionId, SessionSecret), Error> {
-    forget_over(conn).await?;
-    forget_oldest(conn, user).await?;
+    make_room(conn, user).await?;
     let secret = SessionSecret::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();
     let id = sqlx::query_scalar!(
@@ -47,6 +56,45 @@ pub async fn create(
     .fetch_one(conn)
     .await?;
     Ok((id.into(), secret))
+}
+
+/// The same for a person whom the provider of single sign-on has authenticated. If it does not say when, it may have been
+/// long ago.
+pub async fn create_by_provider(
+    conn: &mut PgConnection,
+    user: UserId,
+    origin: Origin<'_>,
+    proved: Proved,
+) -> Result<(SessionId, SessionSecret), Error> {
+    make_room(conn, user).await?;
+    let secret = SessionSecret::generate(std::iter::repeat_with(rand::random));
+    let hash = secret.hash();
+    let id = sqlx::query_scalar!(
+        "
+        insert into sessions (id, user_id, hash, address, user_agent, by_provider, password_at, factor_at)
+        values (
+            $1, $2, $3, $4, $5, true, least(coalesce($6, now() - make_interval(secs => $8)), now()),
+            case when $7 then now() end
+        )
+        returning id
+        ",
+        Uuid::now_v7(),
+        user.as_uuid(),
+        hash.as_bytes(),
+        origin.address,
+        origin.user_agent,
+        proved.authenticated_at,
+        proved.is_strong,
+        seconds(LONGEST_SESSION),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok((id.into(), secret))
+}
+
+async fn make_room(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
+    forget_over(conn).await?;
+    forget_oldest(conn, user).await
 }
 
 /// Deletes sessions of all people that are over, at most 100 at a time.

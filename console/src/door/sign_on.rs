@@ -1,0 +1,107 @@
+//! Signing in at the provider of single sign-on: the browser is sent there, and comes back.
+
+use std::sync::Arc;
+
+use askama::Template;
+use management::account::sign_on::{self, Begun, Finished, NotSignedOn, Purpose, Returned};
+use poem::{
+    Response,
+    http::{StatusCode, header},
+};
+
+use super::entered;
+use crate::{cookie, page, router::Answer, trouble::Trouble, visit::Visit};
+
+/// What came of it, if the person is not simply signed in.
+#[derive(Template)]
+#[template(path = "message.html")]
+struct Message<'a> {
+    title: &'a str,
+    text: &'a str,
+    link: (&'a str, &'a str),
+}
+
+const TO_SIGN_IN: (&str, &str) = ("/sign-in", "Back to signing in");
+const TO_ACCOUNT: (&str, &str) = ("/account", "Back to your account");
+
+/// Sends the browser to the provider. A link leads here, because the policy for content lets no form leave the console.
+pub(crate) async fn begin(visit: Arc<Visit>) -> Answer {
+    go(&visit, Purpose::Enter).await
+}
+
+/// Sends the browser to the provider, so that the person who is signed in authenticates there once more.
+pub(crate) async fn again(visit: Arc<Visit>) -> Answer {
+    let session = visit.session()?;
+    go(&visit, Purpose::ProveAgain(session)).await
+}
+
+async fn go(visit: &Visit, purpose: Purpose) -> Answer {
+    let begun = match sign_on::begin(&visit.management, &visit.visitor, purpose).await {
+        Ok(begun) => begun,
+        Err(not) => return refused(visit, not),
+    };
+    let mut response = page::see_other(begun.address.as_str());
+    hold(&mut response, &begun);
+    Ok(response)
+}
+
+/// Has the browser hold the attempt.
+pub(crate) fn hold(response: &mut Response, begun: &Begun) {
+    let held = cookie::hold_attempt(&begun.kept);
+    response.headers_mut().append(header::SET_COOKIE, held);
+}
+
+/// The browser comes back.
+pub(crate) async fn end(visit: Arc<Visit>) -> Answer {
+    let query = &visit.query;
+    let returned = Returned {
+        state: query.get("state"),
+        code: query.get("code"),
+        error: query.get("error"),
+        issuer: query.get("iss"),
+    };
+    let (management, visitor) = (&visit.management, &visit.visitor);
+    let finished =
+        sign_on::finish(management, visitor, visit.held(), visit.attempt(), returned).await;
+    let mut response = match finished {
+        Ok(Finished::Entered(signed_in)) => entered(&signed_in),
+        Ok(Finished::ProvedAgain) => page::shown(&Message {
+            title: "Thank you",
+            text: "You have signed in again. Close this tab, and continue in the one where you were.",
+            link: ("/", "Go to the start"),
+        }),
+        Ok(Finished::Connected) => page::see_other("/account?done=connected"),
+        Err(not) => refused(&visit, not)?,
+    };
+    let forgotten = cookie::forget_attempt();
+    response.headers_mut().append(header::SET_COOKIE, forgotten);
+    Ok(response)
+}
+
+/// The page that says why not.
+pub(crate) fn refused(visit: &Visit, not: NotSignedOn) -> Answer {
+    let status = match not {
+        NotSignedOn::Refused(refused) => return Err(refused.into()),
+        NotSignedOn::NotSetUp => return Err(Trouble::NoSuchPage),
+        NotSignedOn::Outage => StatusCode::SERVICE_UNAVAILABLE,
+        NotSignedOn::Untrusted => StatusCode::BAD_GATEWAY,
+        NotSignedOn::Denied | NotSignedOn::NoRole => StatusCode::FORBIDDEN,
+        NotSignedOn::Lost
+        | NotSignedOn::NoEmail
+        | NotSignedOn::KnownEmail
+        | NotSignedOn::KnownPerson
+        | NotSignedOn::OtherPerson => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    // Whoever is signed in goes back to the account.
+    let link = if visit.held().is_some() {
+        TO_ACCOUNT
+    } else {
+        TO_SIGN_IN
+    };
+    let page = Message {
+        title: "You were not signed in",
+        text: &not.to_string(),
+        link,
+    };
+    Ok(page::html(status, &page))
+}

@@ -1,0 +1,177 @@
+//! Brings a person's memberships up to date with what the provider grants. What people gave or took by hand stays.
+
+use domain::{
+    actor::Actor,
+    audit::Action,
+    id::{MemberId, TeamId, UserId},
+    reach::Reach,
+    role::Role,
+    sign_in::MOST_PEOPLE,
+};
+use serde_json::{Value, json};
+use store::{
+    PgConnection,
+    audit::{self, Entry},
+    person::{
+        self, Person,
+        grant::{self, Held},
+        link,
+    },
+    team,
+};
+use tracing::warn;
+
+use super::grants::Wanted;
+use crate::{Refused, Visitor, created, difference};
+
+/// Adds, changes and takes away what the provider grants. Run it in a transaction that has locked the account.
+pub(super) async fn bring_up_to_date(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    user: UserId,
+    wanted: Wanted,
+) -> Result<(), Refused> {
+    // Teams before memberships, and in order, as everybody who changes people does.
+    let wanted = lock_teams(conn, user, wanted).await?;
+    let held = grant::lock_all(conn, user).await?;
+    for (team, role) in &wanted {
+        match held.iter().find(|one| one.team == *team) {
+            Some(one) if !one.by_provider => {}
+            Some(one) if !one.is_disabled && one.role == *role => {}
+            Some(one) if !one.is_disabled => change(conn, visitor, user, one, *role).await?,
+            Some(_) | None => join(conn, visitor, user, *team, *role).await?,
+        }
+    }
+    let granted = held
+        .iter()
+        .filter(|one| one.by_provider && !one.is_disabled);
+    for one in granted.filter(|one| !wanted.contains_key(&one.team)) {
+        withdraw(conn, visitor, user, one).await?;
+    }
+    Ok(())
+}
+
+/// Locks the teams of what is wanted and of what the person has. Without the teams that do not exist.
+async fn lock_teams(
+    conn: &mut PgConnection,
+    user: UserId,
+    mut wanted: Wanted,
+) -> Result<Wanted, Refused> {
+    let present = person::memberships(conn, user).await?;
+    let mut teams: Vec<TeamId> = present.iter().filter_map(|one| one.team).collect();
+    teams.extend(wanted.keys().flatten());
+    teams.sort_unstable();
+    teams.dedup();
+    for team in teams {
+        if team::lock(conn, team).await?.is_none() {
+            warn!(%team, "the provider grants a role in a team that does not exist");
+            wanted.remove(&Some(team));
+        }
+    }
+    Ok(wanted)
+}
+
+async fn join(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    user: UserId,
+    team: Option<TeamId>,
+    role: Role,
+) -> Result<(), Refused> {
+    if person::count_all(conn, team).await? >= MOST_PEOPLE {
+        warn!(
+            ?team,
+            "the provider grants a role, but there are {MOST_PEOPLE} people and open invitations, which is the most"
+        );
+        return Ok(());
+    }
+    let Some(member) = grant::grant(conn, user, team, role).await? else {
+        return Ok(());
+    };
+    // Whoever made a link to a new password had every scope that the person had then. The person has more now.
+    link::cancel_resets(conn, user).await?;
+    let joined = find(conn, member).await?;
+    let details = created(&joined);
+    record(conn, visitor, &joined, Action::PersonCreate, details).await
+}
+
+async fn change(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    user: UserId,
+    held: &Held,
+    role: Role,
+) -> Result<(), Refused> {
+    if role != Role::Owner && is_only_owner(conn, held).await? {
+        return Ok(());
+    }
+    let before = find(conn, held.id).await?;
+    if grant::grant(conn, user, held.team, role).await?.is_none() {
+        return Ok(());
+    }
+    link::cancel_resets(conn, user).await?;
+    if role.beyond(held.role.scopes()).is_none() {
+        // Links that the person has made with the higher role stop working.
+        link::cancel_made_by(conn, Actor::Member(held.id)).await?;
+    }
+    let after = find(conn, held.id).await?;
+    match difference(&before, &after) {
+        Some(details) => record(conn, visitor, &after, Action::PersonUpdate, details).await,
+        None => Ok(()),
+    }
+}
+
+async fn withdraw(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    user: UserId,
+    held: &Held,
+) -> Result<(), Refused> {
+    if is_only_owner(conn, held).await? {
+        return Ok(());
+    }
+    grant::withdraw(conn, held.id).await?;
+    link::cancel_made_by(conn, Actor::Member(held.id)).await?;
+    link::cancel_resets(conn, user).await?;
+    let person = find(conn, held.id).await?;
+    let details = json!({ "email": person.email, "role": person.role });
+    record(conn, visitor, &person, Action::PersonDisable, details).await
+}
+
+/// A team keeps at least one owner, whatever the provider says.
+async fn is_only_owner(conn: &mut PgConnection, held: &Held) -> Result<bool, Refused> {
+    let is_only =
+        held.role == Role::Owner && person::count(conn, held.team, Role::Owner).await? <= 1;
+    if is_only {
+        warn!(
+            person = %held.id,
+            "the provider no longer grants the role of a team's only owner: the person keeps it until there is another owner"
+        );
+    }
+    Ok(is_only)
+}
+
+async fn find(conn: &mut PgConnection, member: MemberId) -> Result<Person, Refused> {
+    let person = person::find(conn, Reach::Everything, member).await?;
+    person.ok_or(Refused::Internal)
+}
+
+/// The actor is the person who signs in, at whose request it happens; the details say who decided it.
+async fn record(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    person: &Person,
+    action: Action,
+    mut details: Value,
+) -> Result<(), Refused> {
+    details["decided_by"] = json!("provider");
+    let entry = Entry {
+        actor: Actor::Member(person.id),
+        action,
+        team: person.team,
+        target: Some(person.id.as_uuid()),
+        details: &details,
+        request_id: Some(&visitor.request),
+    };
+    Ok(audit::record(conn, entry).await?)
+}

@@ -1,0 +1,121 @@
+//! What a browser keeps of an attempt while it is at the provider.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use chrono::{DateTime, Utc};
+use domain::{key::SecretHash, sign_in::ATTEMPT};
+use oidc::Attempt;
+use serde::{Deserialize, Serialize};
+use store::seal::MasterKey;
+
+/// To what the sealed attempt is bound, so that no other sealed value passes for one.
+const OWNER: &str = "sign_on_attempt";
+/// The longest text that is opened.
+const LONGEST: usize = 2_048;
+
+/// What an attempt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Signing in.
+    Enter,
+    /// Authenticating again, with this session.
+    ProveAgain(SecretHash),
+    /// Connecting the account of this session.
+    Connect(SecretHash),
+}
+
+/// An attempt and its purpose.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    pub(super) attempt: Attempt,
+    pub(super) purpose: Purpose,
+}
+
+/// How it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    attempt: Attempt,
+    purpose: Kind,
+    /// The hash of the session's secret.
+    session: Option<[u8; 32]>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Kind {
+    Enter,
+    ProveAgain,
+    Connect,
+}
+
+impl Sealed {
+    pub(super) fn seal(self, key: &MasterKey) -> String {
+        let (purpose, session) = match self.purpose {
+            Purpose::Enter => (Kind::Enter, None),
+            Purpose::ProveAgain(session) => (Kind::ProveAgain, Some(session)),
+            Purpose::Connect(session) => (Kind::Connect, Some(session)),
+        };
+        let written = Written {
+            attempt: self.attempt,
+            purpose,
+            session: session.map(|session| *session.as_bytes()),
+        };
+        let written = serde_json::to_vec(&written).expect("it has text keys only");
+        URL_SAFE_NO_PAD.encode(key.seal(OWNER, &written))
+    }
+
+    /// None: it was not sealed here, or too long ago.
+    pub(super) fn open(kept: &str, key: &MasterKey, now: DateTime<Utc>) -> Option<Self> {
+        if kept.len() > LONGEST {
+            return None;
+        }
+        let sealed = URL_SAFE_NO_PAD.decode(kept).ok()?;
+        let opened = key.open(OWNER, &sealed).ok()?;
+        let written: Written = serde_json::from_slice(&opened).ok()?;
+        let session = written.session.map(SecretHash::from);
+        let purpose = match (written.purpose, session) {
+            (Kind::Enter, None) => Purpose::Enter,
+            (Kind::ProveAgain, Some(session)) => Purpose::ProveAgain(session),
+            (Kind::Connect, Some(session)) => Purpose::Connect(session),
+            (Kind::Enter, Some(_)) | (Kind::ProveAgain | Kind::Connect, None) => return None,
+        };
+        let attempt = written.attempt;
+        (now <= attempt.begun_at + ATTEMPT).then_some(Self { attempt, purpose })
+    }
+}
+
+/// Under what it is noted that an attempt was used.
+pub(super) fn key(attempt: &Attempt) -> SecretHash {
+    SecretHash::of(&attempt.state)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use oidc::Ask;
+
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_opened_for_ten_minutes_with_the_key_that_sealed_it() {
+        let (key, now) = (MasterKey::new([1; 32]), Utc::now());
+        let hash = SecretHash::from([7; 32]);
+        for purpose in [
+            Purpose::Enter,
+            Purpose::ProveAgain(hash),
+            Purpose::Connect(hash),
+        ] {
+            let attempt = Attempt::begin(Ask::SignIn, now);
+            let state = attempt.state.clone();
+            let kept = Sealed { attempt, purpose }.seal(&key);
+            assert!(kept.len() < LONGEST / 2, "{}", kept.len());
+            let opened = Sealed::open(&kept, &key, now + ATTEMPT).unwrap();
+            assert_eq!((opened.attempt.state, opened.purpose), (state, purpose));
+            let late = now + ATTEMPT + TimeDelta::milliseconds(1);
+            assert!(Sealed::open(&kept, &key, late).is_none());
+            assert!(Sealed::open(&kept, &MasterKey::new([2; 32]), now).is_none());
+            assert!(Sealed::open(&kept[1..], &key, now).is_none());
+        }
+        let other = URL_SAFE_NO_PAD.encode(key.seal("site:1", b"{}"));
+        assert!(Sealed::open(&other, &key, now).is_none());
+        assert!(Sealed::open("", &key, now).is_none());
+    }
+}

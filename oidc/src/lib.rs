@@ -1,0 +1,23 @@
+//! `OpenID` Connect as a client: the authorization code flow with PKCE, `state` and `nonce`, at one provider.
+//!
+//! The crate builds the address that a browser is sent to, redeems the code that comes back, and says who signed in. It
+//! trusts nothing of the answers before it is verified. It knows neither accounts nor pages, and stores nothing.
+
+mod attempt;
+mod cached;
+mod claims;
+mod discovery;
+mod failed;
+mod identity;
+mod keys;
+mod provider;
+mod settings;
+mod signature;
+mod token;
+mod wire;
+
+pub use attempt::{Ask, Attempt};
+pub use failed::Failed;
+pub use identity::Identity;
+pub use provider::{Answer, Provider};
+pub use settings::{ClientSecret, Issuer, Settings, WrongIssuer};
