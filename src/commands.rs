@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Run everything in one process, on a private Postgres unless `DATABASE_URL` is set
     Up(Box<UpOptions>),
     /// Run the HTTP interface
-    Api(ApiOptions),
+    Api(Box<ApiOptions>),
     /// Run workers
     Worker(WorkerOptions),
     /// Upgrade the database to this binary's schema
@@ -88,7 +88,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
             let prepared = up::prepare(*options)?;
             in_runtime(up::run(prepared))?;
         }
-        Command::Api(options) => in_runtime(api::run(options))?,
+        Command::Api(options) => in_runtime(api::run(*options))?,
         Command::Worker(options) => in_runtime(worker::run(options))?,
         Command::Migrate(options) => in_runtime(migrate(options))?,
         Command::Check(options) => return in_runtime(check::run(options)),

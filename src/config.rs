@@ -30,7 +30,6 @@ pub(crate) use logs::{LogFormat, log_filter, log_format};
 pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use postgres::{AnyDatabaseOptions, DatabaseOptions, Located, PoolOptions};
 pub(crate) use rules::{RuleOptions, StoredRulesOptions};
-pub(crate) use sign_on::SignOnSettings;
 pub(crate) use values::{address, id, one_of, queue_name, whole};
 
 /// Where the HTTP interface listens.

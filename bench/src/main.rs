@@ -208,11 +208,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Deliveries(options) => {
             let json = options.common.ground.json;
             if options.slow_team {
-                report::print(&deliveries::slow_team::run(options).await?, json)?;
+                shown(&deliveries::slow_team::run(options).await?, json, |_| true)?
             } else {
-                report::print(&deliveries::run(options).await?, json)?;
+                shown(&deliveries::run(options).await?, json, |_| true)?
             }
-            true
         }
         Command::Images(options) => {
             let json = options.json;

@@ -74,7 +74,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         program,
         sign_on,
     };
-    let served = serve(options, &data, &watch, means, listeners, stop).await;
+    let served = Box::pin(serve(options, &data, &watch, means, listeners, stop)).await;
     // From here on, closed connections are expected and not reported.
     drop(watch);
     // Postgres always stops last.

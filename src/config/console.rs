@@ -25,6 +25,8 @@ pub(crate) struct ConsoleOptions {
     pub(crate) no_console: bool,
     #[command(flatten)]
     pub(crate) public: PublicUrlOptions,
+    #[command(flatten)]
+    sign_on: SignOnOptions,
 }
 
 /// How people reach the console.
@@ -34,8 +36,6 @@ pub(crate) struct PublicUrlOptions {
     /// address of the console's listener]
     #[arg(long, env = "GATEHOUSE_PUBLIC_URL", value_parser = origin)]
     pub(crate) public_url: Option<Url>,
-    #[command(flatten)]
-    sign_on: SignOnOptions,
 }
 
 impl ConsoleOptions {
@@ -52,6 +52,6 @@ impl ConsoleOptions {
         if self.no_console {
             return Ok(None);
         }
-        self.sign_on.settings(self.public_url.as_ref())
+        self.sign_on.settings(self.public.public_url.as_ref())
     }
 }

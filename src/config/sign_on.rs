@@ -14,6 +14,7 @@ const SECRET_FILE: &str = "GATEHOUSE_OIDC_CLIENT_SECRET_FILE";
 
 /// The provider of single sign-on.
 #[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "the names of options")]
 pub(crate) struct SignOnOptions {
     /// The issuer of the provider (OIDC) at which people may sign in to the console, exactly as the provider writes it.
     /// Needs --public-url, and the client's secret in `GATEHOUSE_OIDC_CLIENT_SECRET` or `GATEHOUSE_OIDC_CLIENT_SECRET_FILE`

@@ -100,8 +100,8 @@ mod tests {
     fn links_are_found_resolved_and_unescaped() {
         let answered = Answered {
             status: 200,
-            body: br##"<a class="x" href="?status=a&#38;after=b">next</a> <a href="/t/1#top">top</a>
-                <a data-href="/no">no</a> <a href="https://elsewhere.example/">away</a> <link href="/assets/x.css">"##
+            body: br#"<a class="x" href="?status=a&#38;after=b">next</a> <a href="/t/1#top">top</a>
+                <a data-href="/no">no</a> <a href="https://elsewhere.example/">away</a> <link href="/assets/x.css">"#
                 .to_vec(),
             took: Duration::ZERO,
         };

@@ -53,35 +53,35 @@ pub(super) fn rules(list: Uuid) -> anyhow::Result<Vec<Rule>> {
     use std::fmt::Write as _;
     let mut yaml = format!("name: {GROUP}\nrules:\n");
     for n in 0..WORDS {
-        write!(
+        writeln!(
             yaml,
-            "  - {{name: Word {n}, type: keyword, keywords: [banned{n}x0, \"worse {n} phrase\"], effect: {}}}\n",
+            "  - {{name: Word {n}, type: keyword, keywords: [banned{n}x0, \"worse {n} phrase\"], effect: {}}}",
             effect(n)
         )?;
     }
     for n in 0..PATTERNS {
-        write!(
+        writeln!(
             yaml,
-            "  - {{name: Code {n}, type: regex, pattern: 'code-{n}-\\d{{4}}', effect: {}}}\n",
+            "  - {{name: Code {n}, type: regex, pattern: 'code-{n}-\\d{{4}}', effect: {}}}",
             effect(n)
         )?;
     }
     for n in 0..LINKS {
-        write!(
+        writeln!(
             yaml,
-            "  - {{name: Shop {n}, type: link, policy: deny, domains: [shop{n}.example], effect: {}}}\n",
+            "  - {{name: Shop {n}, type: link, policy: deny, domains: [shop{n}.example], effect: {}}}",
             effect(n)
         )?;
     }
     for category in categories() {
-        write!(
+        writeln!(
             yaml,
-            "  - {{name: Much {category}, type: ai_threshold, category: {category}, review_at: 0.5, reject_at: 0.9}}\n"
+            "  - {{name: Much {category}, type: ai_threshold, category: {category}, review_at: 0.5, reject_at: 0.9}}"
         )?;
     }
-    write!(
+    writeln!(
         yaml,
-        "  - {{name: Known pictures, type: image_hash, lists: [{list}], effect: reject}}\n"
+        "  - {{name: Known pictures, type: image_hash, lists: [{list}], effect: reject}}"
     )?;
     let given = GivenFile::from_yaml(&yaml)?.rules;
     let rules = given.into_rules(|| Uuid::now_v7().into());

@@ -33,7 +33,7 @@ pub(crate) struct Pages {
     limit_ms: f64,
     over_limit: usize,
     /// The slowest first.
-    pages: Vec<Row>,
+    kinds: Vec<Row>,
     /// What links lead to that is no page.
     unmeasured: Vec<String>,
 }
@@ -90,7 +90,7 @@ impl Pages {
             base_p95_ms: base.map_or(0.0, |row| row.time.p95_ms),
             limit_ms: LIMIT_MS,
             over_limit: pages.iter().filter(|row| row.over_limit).count(),
-            pages,
+            kinds: pages,
             unmeasured,
         }
     }
@@ -132,13 +132,13 @@ impl Report for Pages {
                 format!(
                     "{} of {} kinds of pages (limit {} ms)",
                     self.over_limit,
-                    self.pages.len(),
+                    self.kinds.len(),
                     self.limit_ms
                 ),
             ),
             Line::heading("p50 ms, p95 ms, bytes, p95 as a multiple of the sign-in page's"),
         ];
-        for row in &self.pages {
+        for row in &self.kinds {
             let Percentiles { p50_ms, p95_ms, .. } = row.time;
             let times = p95_ms / self.base_p95_ms;
             let mark = if row.over_limit { "  OVER" } else { "" };

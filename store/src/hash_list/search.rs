@@ -128,7 +128,7 @@ pub async fn near(
     )
     .fetch_all(conn)
     .await?;
-    let last = rows.first().and_then(|row| row.last_id);
+    let end = rows.first().and_then(|row| row.last_id);
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         let (Some(id), Some(note), Some(revision), Some(added_at)) =
@@ -153,7 +153,7 @@ pub async fn near(
     let next = if full {
         entries.last().map(|(entry, _): &(Entry, u32)| entry.id)
     } else {
-        last.map(HashEntryId::from)
+        end.map(HashEntryId::from)
     };
     Ok(Near { entries, next })
 }

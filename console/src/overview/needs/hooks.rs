@@ -65,7 +65,7 @@ pub(super) fn given_up(found: &Found<'_>, needs: &mut Vec<Need>) {
         given_up => format!("{} webhooks were given up", grouped(given_up)),
     };
     let span = found.course.window.span.name();
-    let path = found.filtered("deliveries?status=exhausted");
+    let path = found.filtered("deliveries?state=exhausted");
     needs.push(Need {
         text: format!("All attempts failed, in the last {span}."),
         ..Need::new(Tone::Pressing, what, path, "Look")

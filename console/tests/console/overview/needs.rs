@@ -66,7 +66,7 @@ async fn each_need_is_told_to_those_who_can_do_something_about_it(pool: PgPool) 
     let fails = format!("<b><bdi>https://shop.example/{ESCAPED}</bdi> fails</b>");
     let draft = format!("<b>The draft of “<bdi>{ESCAPED}</bdi>” is not published</b>");
     let hook = format!("href=\"/t/{team}/webhooks/{endpoint}\">Look<");
-    let given_up = format!("href=\"/t/{team}/deliveries?status=exhausted\"");
+    let given_up = format!("href=\"/t/{team}/deliveries?state=exhausted\"");
     let review = format!("href=\"/t/{team}/items?status=pending_review\"");
     let usage = "<b>85 % of your plan&#39;s submissions are used</b>";
     for part in [

@@ -112,7 +112,7 @@ async fn change(
     link::cancel_resets(conn, user).await?;
     if role.beyond(held.role.scopes()).is_none() {
         // Links that the person has made with the higher role stop working.
-        link::cancel_made_by(conn, Actor::Member(held.id)).await?;
+        link::cancel_made_by(conn, &[Actor::Member(held.id)]).await?;
     }
     let after = find(conn, held.id).await?;
     match difference(&before, &after) {
@@ -131,7 +131,7 @@ async fn withdraw(
         return Ok(());
     }
     grant::withdraw(conn, held.id).await?;
-    link::cancel_made_by(conn, Actor::Member(held.id)).await?;
+    link::cancel_made_by(conn, &[Actor::Member(held.id)]).await?;
     link::cancel_resets(conn, user).await?;
     let person = find(conn, held.id).await?;
     let details = json!({ "email": person.email, "role": person.role });
