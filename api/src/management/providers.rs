@@ -128,6 +128,10 @@ pub(super) fn described() -> Vec<Operation> {
             "recently_failed": 2,
             "recent_mean_ms": 212,
             "recently_failed_at": example::CREATED_AT,
+            "costs": [
+                { "what": "text_requests", "today": 4_211, "last_30_days": 126_040 },
+                { "what": "input_tokens", "today": 901_154, "last_30_days": 26_972_560 },
+            ],
         },
     });
     vec![Operation {

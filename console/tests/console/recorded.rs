@@ -18,6 +18,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "the factor counts when it is confirmed",
     ),
     (
+        "/account/sign-on",
+        "",
+        "the account is connected when the provider sends the browser back",
+    ),
+    (
         "/sign-in/code",
         "",
         "the sign-in was recorded with the password",

@@ -45,6 +45,7 @@ async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
         "recovery_codes.hash",
         "sessions.hash",
         "sign_in_failures.key",
+        "sign_on_attempts.key",
         "site_keys.hash",
     ];
     let mut known = [&sealed[..], &others].concat();
