@@ -43,8 +43,8 @@ pub struct PaceSettings {
     pub per_team: u32,
     /// From one address, with any tokens, including invalid ones.
     pub per_address: u32,
-    /// Requests that use the database at once, from all teams: as many as there are connections. One team has at most
-    /// as many as remain free.
+    /// Requests of all teams that use the database at the same time. It is the number of connections. One team has at
+    /// most as many as remain free.
     pub at_once: u32,
     /// How long a request waits until its team may use the database.
     pub patience: Duration,

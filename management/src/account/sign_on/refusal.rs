@@ -34,7 +34,7 @@ pub enum NotSignedOn {
     Untrusted,
     /// The provider does not tell an address.
     #[error(
-        "The sign-in service does not say which e-mail address you have, or has not verified it. Ask whoever runs it."
+        "The sign-in service does not say which e-mail address you have, or has not verified it. Ask its administrator."
     )]
     NoEmail,
     /// There is another account with the address.
@@ -49,7 +49,7 @@ pub enum NotSignedOn {
     KnownPerson,
     /// Neither the provider nor anybody here gives the person a role.
     #[error(
-        "You have no role here. Ask whoever runs the sign-in service to give you one, or an admin of your team to invite you."
+        "You have no role here. Ask the administrator of the sign-in service for one, or ask an admin of your team to invite you."
     )]
     NoRole,
     /// Somebody else authenticated again.

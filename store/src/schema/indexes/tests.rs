@@ -77,7 +77,7 @@ async fn until_it_waits(pool: &PgPool) {
 #[sqlx::test(migrations = false)]
 async fn writers_go_on_while_an_index_is_created_on_a_large_table(pool: PgPool) {
     let items = without_index(&pool).await;
-    // A concurrent creation waits for whoever still sees the table as it was.
+    // A concurrent creation waits for transactions that still see the table as it was.
     let mut reader = pool.begin().await.unwrap();
     sqlx::raw_sql("set transaction isolation level repeatable read; select from media limit 1")
         .execute(&mut *reader)
