@@ -24,6 +24,9 @@ pub(super) struct Walk<'a> {
 }
 
 /// Walks all deliveries of each endpoint.
+///
+/// The ids are compared as rows, so that Postgres walks the index of each endpoint's deliveries,
+/// whatever it estimates, and never the deliveries of others.
 pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
@@ -56,8 +59,8 @@ pub(super) async fn newest(
             from (
                 select id, event_id, state
                 from deliveries
-                where endpoint_id = s.id and id >= $2 and id < $3
-                order by id desc
+                where (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
+                order by endpoint_id desc, id desc
                 limit $4
             ) d
         ) w
