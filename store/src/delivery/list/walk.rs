@@ -23,10 +23,9 @@ pub(super) struct Walk<'a> {
     pub(super) filter: &'a Filter,
 }
 
-/// Walks all deliveries of each endpoint.
-///
-/// The ids are compared as rows, so that Postgres walks the index of each endpoint's deliveries,
-/// whatever it estimates, and never the deliveries of others.
+/// Walks all deliveries of each endpoint. The ids are compared as rows, so that Postgres walks the
+/// index of the endpoint's deliveries, and never those of others. It must not know the limit, or it
+/// sorts all deliveries of the endpoint when it expects few.
 pub(super) async fn newest(
     conn: &mut PgConnection,
     walk: &Walk<'_>,
@@ -61,7 +60,7 @@ pub(super) async fn newest(
                 from deliveries
                 where (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
                 order by endpoint_id desc, id desc
-                limit $4
+                limit (select $4::bigint)
             ) d
         ) w
         where w.hit or w.last

@@ -154,3 +154,34 @@ async fn a_page_reads_a_bounded_number_of_rows_and_what_failed_is_found_directly
         );
     }
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_page_never_reads_what_others_have(pool: PgPool) {
+    let fixture = Tenant::new(pool).await;
+    let endpoint = fixture.default_endpoint().await;
+    fixture.deliveries(endpoint, 0, 0..20).await;
+    let another = Tenant::another(&fixture.pool, "other").await;
+    let theirs = another.default_endpoint().await;
+    another.deliveries(theirs, 1, 0..50_000).await;
+    let mut tx = fixture.pool.begin().await.unwrap();
+    for statement in ["analyze", "set local plan_cache_mode = force_generic_plan"] {
+        sqlx::query(statement).execute(&mut *tx).await.unwrap();
+    }
+    let created = Filter {
+        kind: Some(EventKind::MediaCreated),
+        ..Filter::default()
+    };
+    for filter in [
+        created,
+        status(DeliveryStatus::Pending),
+        status(DeliveryStatus::Exhausted),
+    ] {
+        let before = read(&mut tx).await;
+        list(&mut tx, &[fixture.site], &filter, None, 10)
+            .await
+            .unwrap();
+        let after = read(&mut tx).await;
+        let rows: Vec<i64> = before.iter().zip(&after).map(|(b, a)| a - b).collect();
+        assert!(rows.iter().all(|rows| *rows <= 100), "{filter:?}: {rows:?}");
+    }
+}
