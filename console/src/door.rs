@@ -6,19 +6,30 @@ pub(crate) mod link;
 pub(crate) mod sign_in;
 pub(crate) mod sign_on;
 
+use domain::id::TeamId;
 use management::account::{Next, SignedIn};
 use poem::{Response, http::header};
 
-use crate::{cookie, page};
+use crate::{
+    cookie,
+    page::{self, At},
+};
 
-/// Has the browser hold the session, and leads to what must be done next.
-fn entered(signed_in: &SignedIn) -> Response {
-    let mut response = page::see_other(match signed_in.next {
-        Next::Enter => "/",
-        Next::GiveFactor => "/sign-in/code",
-        Next::SetUpFactor => "/account/factor",
+/// Has the browser hold the session, and leads to what must be done next: in the end to this team,
+/// or to the start.
+fn entered(signed_in: &SignedIn, team: Option<TeamId>) -> Response {
+    let mut response = page::see_other(match (signed_in.next, team) {
+        (Next::Enter, team) => home(team),
+        (Next::GiveFactor, Some(team)) => format!("/sign-in/code?team={team}"),
+        (Next::GiveFactor, None) => "/sign-in/code".to_owned(),
+        (Next::SetUpFactor, _) => "/account/factor".to_owned(),
     });
     let held = cookie::hold(&signed_in.secret);
     response.headers_mut().insert(header::SET_COOKIE, held);
     response
+}
+
+/// The first page of this team, or the start.
+fn home(team: Option<TeamId>) -> String {
+    team.map_or_else(|| "/".to_owned(), |team| At::Team(team).home())
 }

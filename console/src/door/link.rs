@@ -65,7 +65,9 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
     let link = link(&visit)?;
     let password = visit.form.get("password");
     let followed = match links::look(&visit.management, link).await? {
-        Leads::Invitation { has_account, .. } => {
+        Leads::Invitation {
+            team, has_account, ..
+        } => {
             let name = visit.form.get("name").trim().parse::<Name>();
             if let (Err(error), false) = (&name, has_account) {
                 let problem = Problem {
@@ -82,7 +84,8 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
                 name.as_ref(),
                 password,
             );
-            joined.await.map(|signed_in| entered(&signed_in))
+            let team = team.map(|(team, _)| team);
+            joined.await.map(|signed_in| entered(&signed_in, team))
         }
         Leads::First { .. } => become_operator(&visit, link, password).await,
         Leads::Reset { .. } => {
@@ -117,7 +120,7 @@ async fn become_operator(
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
     let (management, visitor) = (&visit.management, &visit.visitor);
     let signed_in = first::become_operator(management, visitor, link, &email, &name, password);
-    Ok(entered(&signed_in.await?))
+    Ok(entered(&signed_in.await?, None))
 }
 
 async fn form(visit: &Visit, problem: Problem, status: StatusCode) -> Answer {

@@ -35,7 +35,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 pub(crate) async fn enter(visit: Arc<Visit>) -> Answer {
     let (email, password) = (visit.form.get("email"), visit.form.get("password"));
     match sign_in::sign_in(&visit.management, &visit.visitor, email, password).await {
-        Ok(signed_in) => Ok(entered(&signed_in)),
+        Ok(signed_in) => Ok(entered(&signed_in, None)),
         Err(refused @ (Refused::SignInFailed | Refused::TooManyTries { .. })) => {
             let status = match refused {
                 Refused::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,

@@ -64,7 +64,7 @@ pub(crate) async fn end(visit: Arc<Visit>) -> Answer {
     let finished =
         sign_on::finish(management, visitor, visit.held(), visit.attempt(), returned).await;
     let mut response = match finished {
-        Ok(Finished::Entered(signed_in)) => entered(&signed_in),
+        Ok(Finished::Entered(signed_in)) => entered(&signed_in, None),
         Ok(Finished::ProvedAgain) => page::shown(&Message {
             title: "Thank you",
             text: "You have signed in again. Close this tab, and continue in the one where you were.",

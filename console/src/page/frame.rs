@@ -119,6 +119,14 @@ impl Frame {
         }
     }
 
+    /// Where the person gets in there, and as what; none for a team of others.
+    pub(crate) fn role_in(&self, there: At) -> Option<(String, Role)> {
+        let path = there.home();
+        let mut entrances = self.entrances.iter();
+        let found = entrances.find(|entrance| entrance.path == path);
+        found.map(|entrance| (path, entrance.role))
+    }
+
     /// Whether the page is about the whole instance.
     pub(crate) fn is_instance(&self) -> bool {
         self.at == At::Instance

@@ -19,6 +19,7 @@ use super::{
     standing::{self, Chosen, Fields},
 };
 use crate::{
+    origin,
     page::{self, At, Frame},
     problems::Problems,
     router::Answer,
@@ -50,10 +51,16 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
         Ok(issued) => {
             let email = &issued.invitation.email;
             let title = format!("{email} is invited");
+            let is_own = email.eq_ignore_ascii_case(&frame.email);
             let text = "Copy this link now and hand it to the person only: the first person who opens it can use it. It works \
                 once, and it is not shown again.";
             let until = issued.invitation.expires_at;
-            let back = (at.path("people"), "Back to the people");
+            let back = if is_own {
+                let own = origin::link(visit.origin(), &issued.secret);
+                (own, "Open it: it is yours")
+            } else {
+                (at.path("people"), "Back to the people")
+            };
             let texts = (title.as_str(), text);
             Ok(link::shown(
                 &visit,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{name::Name, scope::Scope};
+use domain::{name::Name, role::Role, scope::Scope};
 use management::{
     Refused, people, plans,
     subscriptions::{self, Subscription},
@@ -29,6 +29,8 @@ struct Shown {
     plan: String,
     since: Moment,
     past_due: Option<Moment>,
+    /// Where the person gets into the team, and as what. None if they are not in it.
+    own: Option<(String, Role)>,
     /// Nobody can invite people into the team yet.
     has_no_owner: bool,
     /// The name in the form.
@@ -78,6 +80,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         visit.form.get("name").to_owned()
     };
     let page = Shown {
+        own: frame.role_in(At::Team(team.id)),
         frame,
         created: team.created_at.into(),
         plan: plan.terms.name.into(),

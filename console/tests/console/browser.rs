@@ -215,14 +215,16 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    pub(crate) async fn set_up_factor(&mut self) {
+    pub(crate) async fn set_up_factor(&mut self) -> TotpSecret {
         let page = self.post("/account/factor", "").await.text;
         let secret = base32(between(&page, "name=\"secret\" value=\"", "\""));
-        let code = TotpSecret::from_bytes(secret).code_at(chrono::Utc::now());
+        let secret = TotpSecret::from_bytes(secret);
+        let code = secret.code_at(chrono::Utc::now());
         let page = self
             .post("/account/factor/confirm", &format!("code={code}"))
             .await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+        secret
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Answer {

@@ -23,9 +23,11 @@ async fn an_invited_viewer_joins_with_a_name_and_a_password(pool: PgPool) {
     assert!(browser.cookie.is_none());
 
     let form = format!("name=Ada+Lindqvist&password={}", PASSWORD.replace(' ', "+"));
-    assert_eq!(browser.post(&link, &form).await.leads_to(), "/");
-    let start = browser.get("/").await;
-    let home = browser.get(start.leads_to()).await;
+    let joined = browser.post(&link, &form).await;
+    let home = format!("/t/{}/overview", stage.team);
+    assert_eq!(joined.leads_to(), home);
+    assert_eq!(browser.get("/").await.leads_to(), home);
+    let home = browser.get(&home).await;
     assert_eq!(home.status, StatusCode::OK);
     assert!(home.text.contains("Ada Lindqvist") && home.text.contains("Marktplatz"));
     assert_eq!(

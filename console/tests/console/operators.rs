@@ -5,7 +5,7 @@ use poem::http::StatusCode;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::browser::{Stage, between};
+use crate::browser::{PASSWORD, Stage, between};
 
 const PLAN: &str = "submissions_per_period=100000&deliveries_per_period=&submissions_per_minute=500\
     &status_queries_per_minute=1000&team_submissions_per_minute=&team_status_queries_per_minute=&endpoints_per_site=5\
@@ -97,6 +97,61 @@ async fn an_operator_creates_a_team_and_invites_its_first_owner(pool: PgPool) {
         .post(&format!("/instance/teams/{}", Uuid::now_v7()), "name=Forum")
         .await;
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_operator_who_owns_a_team_finds_it(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let link = stage.invitation("ops@example.com", Role::Operator).await;
+    let mut operator = stage.browser();
+    let form = format!("name=Ops&password={}", PASSWORD.replace(' ', "+"));
+    operator.post(&link, &form).await;
+    let secret = operator.set_up_factor().await;
+    let alone = operator.get("/instance/teams").await.text;
+    assert!(
+        !alone.contains("<details class=\"team\""),
+        "there is nothing to choose from: {alone}"
+    );
+
+    let created = operator
+        .post("/instance/teams/new", "name=Forum&plan_id=")
+        .await;
+    let page = created.leads_to().split('?').next().unwrap().to_owned();
+    assert!(!operator.get(&page).await.text.contains("Open as"));
+    let team = page.rsplit('/').next().unwrap();
+    let invited = operator
+        .post(
+            "/instance/people/invite",
+            &format!("team={team}&email=ops%40example.com"),
+        )
+        .await;
+    let link = between(&invited.text, "class=\"secret\">", "<");
+    let opens = format!("href=\"{link}\">Open it: it is yours");
+    assert!(invited.text.contains(&opens), "{}", invited.text);
+    let path = link.split_once("/links/").unwrap().1;
+    let joined = operator.post(&format!("/links/{path}"), &form).await;
+    let asked = joined.leads_to().to_owned();
+    assert_eq!(asked, format!("/sign-in/code?team={team}"));
+
+    let hidden = format!("name=\"team\" value=\"{team}\"");
+    assert!(operator.get(&asked).await.text.contains(&hidden));
+    let wrong = format!("code=000000&team={team}");
+    let wrong = operator.post("/sign-in/code", &wrong).await;
+    assert!(wrong.text.contains(&hidden), "{}", wrong.text);
+    let later = chrono::Utc::now() + chrono::TimeDelta::seconds(30);
+    let code = format!("code={}&team={team}", secret.code_at(later));
+    let home = format!("/t/{team}/overview");
+    assert_eq!(operator.post("/sign-in/code", &code).await.leads_to(), home);
+    assert_eq!(
+        operator.get("/").await.leads_to(),
+        home,
+        "before the instance"
+    );
+    let text = operator.get(&home).await.text;
+    assert!(text.contains("<details class=\"team\""), "{text}");
+    let text = operator.get(&page).await.text;
+    let open = format!("href=\"{home}\">Open as owner");
+    assert!(text.contains(&open), "{text}");
 }
 
 #[sqlx::test(migrations = false)]

@@ -58,7 +58,8 @@ async fn a_form_of_another_site_changes_nothing(pool: PgPool) {
         assert_eq!(answer.status, StatusCode::FORBIDDEN);
         assert!(browser.cookie.is_none());
     }
-    assert_eq!(browser.post(&link, &form).await.leads_to(), "/");
+    let home = format!("/t/{}/overview", stage.team);
+    assert_eq!(browser.post(&link, &form).await.leads_to(), home);
     let answer = browser
         .send(
             Method::POST,

@@ -68,7 +68,8 @@ fn is_exception(route: &str, answer: &Answer) -> bool {
 /// Whether the person must sign in or give something first.
 fn leads_away(answer: &Answer) -> bool {
     answer.status == StatusCode::SEE_OTHER
-        && ["/sign-in", "/sign-in/code", "/account/factor"].contains(&answer.leads_to())
+        && ["/sign-in", "/sign-in/code", "/account/factor"]
+            .contains(&answer.leads_to().split('?').next().unwrap_or_default())
 }
 
 /// The target of the form, as the router names it. A name comes before a parameter.
