@@ -114,6 +114,12 @@ impl Acceptor {
     pub fn waiting(&self) -> usize {
         self.images.waiting() + self.gather.waiting()
     }
+
+    /// How many submissions may wait at most, counted like [`waiting`](Self::waiting). No more are
+    /// accepted, too, while those that wait hold too many bytes.
+    pub fn capacity(&self) -> usize {
+        self.images.capacity() + self.gather.capacity()
+    }
 }
 
 /// Counts a submission that was turned away because too much is waiting, or because of the

@@ -82,6 +82,7 @@ pub(super) async fn write(
                 writing.answered();
             }
             Err(error) => {
+                database::count_error(&error);
                 error!(%error, rows = requests.len(), "could not store submissions");
                 let calls = requests.into_iter().flat_map(Request::into_calls);
                 calls.for_each(Call::give_up);
