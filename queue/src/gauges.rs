@@ -80,3 +80,6 @@ impl Gauges {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

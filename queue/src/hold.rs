@@ -165,3 +165,6 @@ impl Drop for Hold {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,11 +16,14 @@ pub use self::{
 use crate::Error;
 
 /// A connection for these figures alone, so that they can be read while all others are busy. A
-/// statement ends after five seconds, even when nobody waits for it any more.
+/// statement ends after five seconds, even when nobody waits for it any more. Unlike elsewhere, tables
+/// may be read in their own order: a limited number of rows is counted ten times faster than by an
+/// index.
 pub async fn connect(pool: &PgPool) -> Result<PgConnection, Error> {
     let mut conn = database::connect(pool).await?;
     sqlx::raw_sql(
-        "set statement_timeout = '5s'; set lock_timeout = '1s'; set default_transaction_read_only = on",
+        "set statement_timeout = '5s'; set lock_timeout = '1s'; set enable_seqscan = on;
+         set default_transaction_read_only = on",
     )
     .execute(&mut conn)
     .await?;

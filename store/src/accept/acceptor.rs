@@ -33,6 +33,7 @@ impl Acceptor {
     pub fn start(pool: PgPool, queue: Queue, settings: AcceptSettings) -> Self {
         Rejection::expect_none();
         quota_refused(0);
+        let _shown = writer::rows();
         let stop = CancellationToken::new();
         tokio::spawn(
             stop.clone()

@@ -42,7 +42,7 @@ pub async fn reviews(conn: &mut PgConnection) -> Result<Reviews, Error> {
         Reviews,
         r#"
         select
-            (select count(*) from (select media_id from reviews order by media_id limit $1) as counted) as "waiting!",
+            (select count(*) from (select from reviews limit $1) as counted) as "waiting!",
             coalesce(
                 (
                     select extract(epoch from now() - min(waiting_since))
@@ -58,7 +58,7 @@ pub async fn reviews(conn: &mut PgConnection) -> Result<Reviews, Error> {
     .await?)
 }
 
-/// The endpoints of all teams. If there are more than [`COUNTED`], the oldest are counted.
+/// The endpoints of all teams. If there are more than [`COUNTED`], some are not counted.
 pub async fn endpoints(conn: &mut PgConnection) -> Result<Endpoints, Error> {
     Ok(sqlx::query_as!(
         Endpoints,
@@ -71,10 +71,9 @@ pub async fn endpoints(conn: &mut PgConnection) -> Result<Endpoints, Error> {
             count(*) filter (where disabled_at is null and open_until is not null) as "open!",
             count(*) filter (where disabled_at is not null) as "disabled!"
         from (
-            select id, disabled_at, deleted_at from webhook_endpoints order by id limit $1
+            select id, disabled_at from webhook_endpoints where deleted_at is null limit $1
         ) as e
         left join webhook_endpoint_states as s on s.endpoint_id = e.id
-        where e.deleted_at is null
         "#,
         COUNTED,
     )
