@@ -15,14 +15,16 @@ use tracing::{info, warn};
 
 use crate::config::PoolOptions;
 
-pub(crate) use monitoring::{MONITORING_CONNECTIONS, serve_monitoring};
+pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use open::{connect, open, open_current};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
 
 /// The queue's own connections to Postgres: `store` and `queue` say what for.
 const QUEUE_CONNECTIONS: usize = 4;
-/// The connection that watches the database.
-const WATCH_CONNECTIONS: usize = 1;
+/// The connection that watches the database, and one that finds out why a pool has none.
+const WATCH_CONNECTIONS: usize = 2;
+/// The connection with which figures about the database are read.
+const FIGURES_CONNECTIONS: usize = 1;
 
 /// The state of a process before it is ready.
 pub(crate) fn starting() -> Readiness {
@@ -63,7 +65,10 @@ pub(crate) fn warn_root() {
 /// How many descriptors every long-running process needs: to Postgres, for itself and its queue,
 /// and for operators.
 pub(crate) fn own_files(pool: PoolOptions) -> usize {
-    let postgres = pool.settings().connections as usize + QUEUE_CONNECTIONS + WATCH_CONNECTIONS;
+    let postgres = pool.settings().connections as usize
+        + QUEUE_CONNECTIONS
+        + WATCH_CONNECTIONS
+        + FIGURES_CONNECTIONS;
     postgres + MONITORING_CONNECTIONS + 1
 }
 

@@ -1,6 +1,10 @@
 //! Logs and metrics of a process.
 
 mod catalogue;
+pub(crate) mod figures;
+mod page;
+mod runtime;
+mod statements;
 
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -12,7 +16,9 @@ use metrics::gauge;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use store::PgPool;
 use tokio::time::Instant;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    EnvFilter, Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 use crate::{
     config::{self, LogFormat},
@@ -62,14 +68,17 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
     } else {
         LogFormat::Json
     });
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let logs = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(terminal);
-    match format {
-        LogFormat::Human => logs.with_target(false).init(),
-        LogFormat::Json => logs.json().flatten_event(true).init(),
-    }
+    let logs = match format {
+        LogFormat::Human => logs.with_target(false).boxed(),
+        LogFormat::Json => logs.json().flatten_event(true).boxed(),
+    };
+    tracing_subscriber::registry()
+        .with(logs.with_filter(filter))
+        .with(statements::Statements::layer())
+        .init();
     panics::log();
     Ok(())
 }
@@ -96,12 +105,16 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
         .install_recorder()?;
     catalogue::describe();
     process().describe();
+    database::expect_no_errors();
+    statements::expect_none();
+    let mut busy = runtime::Busy::start();
     gauge!("gatehouse_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     let upkeep = handle.clone();
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(Duration::from_secs(5)).await;
             upkeep.run_upkeep();
+            busy.measure();
         }
     });
     Ok(handle)
@@ -120,15 +133,17 @@ fn process() -> metrics_process::Collector {
 pub(crate) fn sample(started: Instant, pool: &PgPool) {
     gauge!("gatehouse_uptime_seconds").set(started.elapsed().as_secs_f64());
     process().collect();
-    let tasks = tokio::runtime::Handle::current()
-        .metrics()
-        .num_alive_tasks();
-    gauge!("gatehouse_runtime_tasks").set(tasks as f64);
+    runtime::sample();
     let idle = pool.num_idle();
     let size = usize::try_from(pool.size()).unwrap_or(usize::MAX);
     gauge!("gatehouse_db_pool_connections", "state" => "idle").set(idle as f64);
     gauge!("gatehouse_db_pool_connections", "state" => "busy")
         .set(size.saturating_sub(idle) as f64);
+}
+
+/// The text of `/metrics`.
+pub(crate) fn render(metrics: &PrometheusHandle) -> String {
+    page::page(&metrics.render())
 }
 
 /// Why a command failed, in one line.

@@ -6,7 +6,7 @@ use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
-    session,
+    count_error, late, session,
     url::{self, Hosts},
 };
 
@@ -37,7 +37,7 @@ pub(crate) async fn find(
 ) -> Result<(usize, PgConnection), Unreachable> {
     let mut asked = JoinSet::new();
     for (place, options) in hosts.each().iter().enumerate() {
-        let options = options.clone().application_name("gatehouse watch");
+        let options = named(options);
         asked.spawn(async move { (place, within_patience(connect(options)).await) });
     }
     let mut answers = asked.join_all().await;
@@ -47,15 +47,26 @@ pub(crate) async fn find(
         match answer {
             Ok(conn) => return Ok((place, conn)),
             Err(reason) => {
-                let host = url::name(&hosts.each()[place]);
-                reasons.push(format!("{host}: {reason}"));
+                reasons.push((place, reason));
             }
         }
     }
+    // A standby beside a primary is no error.
+    for (_, reason) in &reasons {
+        count_error(reason);
+    }
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(place, reason)| format!("{}: {reason}", url::name(&hosts.each()[place])))
+        .collect();
     Err(Unreachable(reasons.join("; ")))
 }
 
-async fn connect(options: PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+pub(crate) fn named(options: &PgConnectOptions) -> PgConnectOptions {
+    options.clone().application_name("gatehouse watch")
+}
+
+pub(crate) async fn connect(options: PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let mut conn = PgConnection::connect_with(&options).await?;
     session::prepare(&mut conn).await?;
     Ok(conn)
@@ -64,9 +75,8 @@ async fn connect(options: PgConnectOptions) -> Result<PgConnection, sqlx::Error>
 /// The answer, or the reason why there is none.
 pub(crate) async fn within_patience<T>(
     asking: impl Future<Output = Result<T, sqlx::Error>>,
-) -> Result<T, String> {
-    match timeout(PATIENCE, asking).await {
-        Ok(answer) => answer.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
-    }
+) -> Result<T, sqlx::Error> {
+    timeout(PATIENCE, asking)
+        .await
+        .unwrap_or_else(|_| Err(late(PATIENCE)))
 }

@@ -9,6 +9,7 @@
 //! there.
 
 mod clock;
+mod errors;
 mod find;
 mod fit;
 mod late;
@@ -19,6 +20,7 @@ mod watch;
 
 pub use self::{
     clock::Clock,
+    errors::{count_error, expect_no_errors},
     find::Unreachable,
     fit::{Unfit, fit},
     late::{Late, late},

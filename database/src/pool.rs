@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use sqlx::{PgPool, postgres::PgPoolOptions};
+use log::LevelFilter;
+use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
+    count_error,
     session::{self, Unwritable},
     url::Hosts,
 };
@@ -42,7 +44,7 @@ pub fn for_command(pool: &PgPool) -> PgPool {
     prepared()
         .after_connect(|conn, _| {
             Box::pin(async move {
-                session::prepare(conn).await?;
+                prepare(conn).await?;
                 session::bound_statements(conn).await
             })
         })
@@ -53,20 +55,27 @@ pub fn for_command(pool: &PgPool) -> PgPool {
 
 fn prepared() -> PgPoolOptions {
     PgPoolOptions::new()
-        .after_connect(|conn, _| Box::pin(session::prepare(conn)))
+        .after_connect(|conn, _| Box::pin(prepare(conn)))
+        // Whoever listens to sqlx's events learns how long each caller waited.
+        .acquire_time_level(LevelFilter::Debug)
         .test_before_acquire(false)
         .before_acquire(|conn, meta| {
             Box::pin(async move {
                 if !is_due(meta.age, meta.idle_for) {
                     return Ok(true);
                 }
-                match session::prove(conn).await {
+                match session::prove(conn).await.inspect_err(count_error) {
                     Ok(()) => Ok(true),
                     Err(sqlx::Error::Configuration(error)) if error.is::<Unwritable>() => Ok(false),
                     Err(error) => Err(error),
                 }
             })
         })
+}
+
+/// The pool tries again after an error here, and tells nobody.
+async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    session::prepare(conn).await.inspect_err(count_error)
 }
 
 /// A connection that was used this recently is considered alive.

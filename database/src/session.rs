@@ -39,6 +39,13 @@ const PROOF: &str = "
 #[error("this server is {0}: Gatehouse needs one that accepts writes (the primary)")]
 pub struct Unwritable(String);
 
+#[cfg(test)]
+impl Unwritable {
+    pub(crate) fn standby() -> Self {
+        Self("a standby".to_owned())
+    }
+}
+
 impl From<Unwritable> for sqlx::Error {
     fn from(error: Unwritable) -> Self {
         Self::Configuration(Box::new(error))

@@ -13,7 +13,8 @@ use tracing::{info, warn};
 
 use crate::{
     clock::{Clock, machine_micros},
-    find::{Unreachable, find, within_patience},
+    count_error, errors,
+    find::{self, Unreachable, find, within_patience},
     session,
     url::{self, Hosts},
 };
@@ -96,6 +97,9 @@ impl Watcher {
                     Err(trouble) => self.tell(trouble),
                 }
             }
+            if self.conn.is_some() && errors::take_pool_timed_out() {
+                self.try_to_connect().await;
+            }
             sleep(EVERY).await;
         }
     }
@@ -109,7 +113,7 @@ impl Watcher {
             session::prove(conn).await?;
             how_far_ahead(conn).await
         });
-        let Ok(ahead) = asking.await else {
+        let Ok(ahead) = asking.await.inspect_err(count_error) else {
             return false;
         };
         self.clock.set_ahead(ahead);
@@ -119,6 +123,15 @@ impl Watcher {
         )]
         gauge!("gatehouse_clock_offset_seconds").set(ahead as f64 / 1e6);
         true
+    }
+
+    /// Opens another connection, and counts the error if there is one: a pool that has no
+    /// connection does not say why, for example that the server allows no more.
+    async fn try_to_connect(&self) {
+        let options = find::named(&self.hosts.each()[self.place]);
+        if let Err(error) = within_patience(find::connect(options)).await {
+            count_error(&error);
+        }
     }
 
     /// Leads the pools to the host that can write.

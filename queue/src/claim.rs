@@ -82,6 +82,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 Ok(found) => found,
                 Err(error) => {
                     failures += 1;
+                    database::count_error(&error);
                     warn!(%error, queue = %self.settings.queue, "could not claim jobs");
                     // A wake-up does not help against an outage.
                     tokio::select! {

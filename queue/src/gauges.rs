@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use sqlx::PgConnection;
@@ -19,6 +19,8 @@ pub(crate) struct Gauges {
     /// The queues that were reported before. A queue that has become empty must be reported as
     /// empty.
     reported: BTreeSet<String>,
+    /// When the numbers that are shown were read.
+    read: Option<Instant>,
 }
 
 impl Gauges {
@@ -49,22 +51,35 @@ impl Gauges {
             .unwrap_or_default()
             .as_secs_f64();
         for stats in stats.values() {
-            metrics::depth(stats, Some(read_at));
+            metrics::depth(stats, read_at);
         }
-        metrics::read_at(Some(read_at));
+        metrics::read_at(read_at);
+        self.read = Some(Instant::now());
         self.reported.extend(stats.into_keys());
         Ok(())
     }
 
-    /// Sets all figures to zero, because other processes publish them from now on.
-    pub(crate) fn forget(&self) {
-        for queue in &self.reported {
-            let nothing = QueueStats {
-                queue: queue.clone(),
-                ..QueueStats::default()
-            };
-            metrics::depth(&nothing, None);
+    /// Shows no numbers any more if they are older than this. The times stay: they show how old
+    /// everything is.
+    pub(crate) fn expire(&mut self, age: Duration) {
+        if self.read.is_some_and(|read| read.elapsed() > age) {
+            self.show_no_depth();
         }
-        metrics::read_at(None);
+    }
+
+    /// Shows nothing any more, because other processes publish from now on.
+    pub(crate) fn forget(&mut self) {
+        self.show_no_depth();
+        metrics::no_times(self.reported.iter());
+    }
+
+    fn show_no_depth(&mut self) {
+        self.read = None;
+        for queue in &self.reported {
+            metrics::no_depth(queue);
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

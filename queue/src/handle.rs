@@ -1,6 +1,9 @@
 //! The process's handle on the queue: it opens the queue, starts its tasks, and closes it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use serde::de::DeserializeOwned;
 use sqlx::PgPool;
@@ -9,8 +12,8 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, SettingsError, burial, finish,
-    heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
+    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, SettingsError, backlog,
+    burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
@@ -41,6 +44,7 @@ impl Queue {
         shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
         shared.spawn(&shared.helpers, "strays", strays::run);
         shared.spawn(&shared.helpers, "burials", burial::run);
+        shared.spawn(&shared.helpers, "backlog", backlog::run);
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
         Ok(Self(shared))
@@ -157,6 +161,12 @@ impl Queue {
     #[cfg(test)]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.0
+    }
+
+    /// Whether this process reports on the database for all, besides publishing the depth of the
+    /// queues: it is one of the two oldest that are alive. It stays one while the database is away.
+    pub fn reports(&self) -> bool {
+        self.0.reports.load(Ordering::Relaxed)
     }
 
     /// This process's id in `queue.workers` and in `locked_by`.

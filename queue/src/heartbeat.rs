@@ -25,6 +25,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         // A heartbeat that hangs must not delay the next ones.
         let patience = (shared.config.lease / 3).min(shared.config.deadline);
         while let Err(error) = renew(&shared, &mut link, patience).await {
+            database::count_error(&error);
             link.give_up();
             warn!(%error, "the heartbeat did not reach the database");
             if shared

@@ -59,6 +59,8 @@ impl Hold {
         let fence = Fence {
             number: claim.fence,
             may_be_next: false,
+            queue: claim.queue,
+            ended: None,
         };
         let before = holds.lock().insert(claim.job, fence);
         (before.map(|before| before.number) != Some(claim.fence)).then(|| {
@@ -114,6 +116,7 @@ impl Hold {
 
     /// Waits for a checkpoint that is being written, and refuses further ones.
     pub(crate) async fn end(&self) {
+        self.note_end();
         let last = self.writing.acquire().await;
         self.writing.close();
         drop(last);
@@ -121,12 +124,22 @@ impl Hold {
 
     /// The same for callers that cannot wait. Returns false if a checkpoint is being written.
     pub(crate) fn try_end(&self) -> bool {
+        self.note_end();
         let last = self.writing.try_acquire();
         if matches!(last, Err(TryAcquireError::NoPermits)) {
             return false;
         }
         self.writing.close();
         true
+    }
+
+    fn note_end(&self) {
+        let own = self.fence();
+        if let Some(fence) = self.holds.lock().get_mut(&self.claim.job)
+            && fence.number == own
+        {
+            fence.ended.get_or_insert_with(Instant::now);
+        }
     }
 
     fn expect_next(&self, may_be_next: bool) {
@@ -152,3 +165,6 @@ impl Drop for Hold {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,10 @@ mod duty;
 mod rank;
 mod tidy;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use sqlx::PgConnection;
 use tokio::time::timeout;
@@ -25,7 +28,7 @@ use tracing::{info, warn};
 
 use self::{
     duty::Duty,
-    rank::{Rank, rank},
+    rank::{Rank, Standing, rank},
     tidy::{purge, tidy},
 };
 use crate::{
@@ -36,6 +39,9 @@ use crate::{
     promote, rescue,
     shared::Shared,
 };
+
+/// After so many readings that failed, the numbers of the last one are not shown any more.
+const MISSED_READINGS: u32 = 3;
 
 /// The state of a process that has duties.
 struct House {
@@ -85,7 +91,8 @@ fn settings(config: &Config) -> String {
 
 async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
     match rank(shared, link).await {
-        Ok(Some(rank)) => {
+        Ok(Standing::Ranked(rank)) => {
+            shared.reports.store(true, Ordering::Relaxed);
             if house.as_ref().is_none_or(|house| house.rank != rank) {
                 if rank == Rank::Eldest {
                     info!(worker = %shared.worker, "this process now does the housekeeping of the queue");
@@ -99,15 +106,21 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
                 house.keep(shared, link).await;
             }
         }
-        Ok(None) => {
-            if let Some(house) = house.take() {
+        Ok(Standing::Outranked) => {
+            shared.reports.store(false, Ordering::Relaxed);
+            if let Some(mut house) = house.take() {
                 house.gauges.forget();
             }
         }
+        Ok(Standing::Unknown) => {}
         Err(error) => {
+            database::count_error(&error);
             link.give_up();
             warn!(%error, "cannot determine the elected housekeeper");
         }
+    }
+    if let Some(house) = house {
+        house.gauges.expire(shared.config.stats * MISSED_READINGS);
     }
 }
 
@@ -143,10 +156,12 @@ impl House {
             match done {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
+                    database::count_error(&error);
                     link.give_up();
                     warn!(%error, ?duty, "a duty of housekeeping failed; trying again later");
                 }
                 Err(_) => {
+                    database::count_error(&database::late(patience));
                     link.give_up();
                     warn!(
                         ?duty,

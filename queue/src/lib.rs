@@ -55,6 +55,7 @@
 
 mod answer;
 mod backend;
+mod backlog;
 mod buffer;
 mod burial;
 mod checkpoint;

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
 
+#[cfg(doc)]
+use crate::Config;
 use crate::{DeathCause, QueueName, outcome::RetryReason};
 
-pub(crate) use self::depth::{depth, read_at};
+pub(crate) use self::depth::{depth, no_depth, no_times, read_at};
 pub(crate) use self::describe::describe;
 
 /// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for
@@ -37,10 +39,14 @@ pub const JOBS_DEAD: &str = "gatehouse_jobs_dead_total";
 pub const JOBS_RESCUED: &str = "gatehouse_jobs_rescued_total";
 /// Outcomes refused because the worker no longer had the job.
 pub const JOBS_FENCED: &str = "gatehouse_jobs_fenced_total";
+/// Seconds since the end of the run, by `queue`, of the job of this process that has waited longest
+/// to be recorded; 0 if none waits.
+pub const FINISH_BACKLOG: &str = "gatehouse_finish_backlog_seconds";
 /// Unix time of the last heartbeat that arrived.
 pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds";
 /// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Only the two oldest
-/// processes set it. It is 0 in the others, so take the maximum.
+/// processes know it. In the others, and without a reading for three times [`Config::stats`], its
+/// value is NaN, which means that it has none: leave such lines out.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
 /// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room.
 /// Set like `QUEUE_JOBS`.
@@ -48,9 +54,9 @@ pub const QUEUE_RUNNABLE: &str = "gatehouse_queue_runnable";
 /// How long the oldest due job has been due, by `queue`, when that was read. Set like `QUEUE_JOBS`.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
 /// Unix time at which the oldest due job became due, by `queue`; without due jobs, the time of the
-/// reading. It also shows how long jobs wait while no process can read it.
+/// reading. It is kept while the database is away, so that it shows how long jobs have waited.
 pub const QUEUE_OLDEST_DUE_AT: &str = "gatehouse_queue_oldest_due_timestamp_seconds";
-/// Unix time at which the queues' depth was read.
+/// Unix time at which the queues' depth was read. Kept like `QUEUE_OLDEST_DUE_AT`.
 pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
 /// Jobs of a queue that this process runs at the moment.
 pub const SLOTS_BUSY: &str = "gatehouse_worker_slots_busy";
@@ -115,6 +121,10 @@ pub(crate) fn fenced(count: u64) {
 
 pub(crate) fn heartbeat(unix: Duration) {
     gauge!(WORKER_HEARTBEAT).set(unix.as_secs_f64());
+}
+
+pub(crate) fn finish_backlog(queue: QueueName, waited: Duration) {
+    gauge!(FINISH_BACKLOG, "queue" => queue.as_str()).set(waited.as_secs_f64());
 }
 
 pub(crate) fn slots_busy(queue: QueueName) -> Gauge {

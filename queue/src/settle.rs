@@ -91,7 +91,7 @@ async fn prepare_and_commit(
     };
     match (timeout(patience, tx.commit()).await, transaction) {
         (Ok(Ok(())), _) => Ok(written),
-        (Ok(Err(error @ sqlx::Error::Database(_))), _) => Err(Failure::Sql(error).into()),
+        (Ok(Err(error @ sqlx::Error::Database(_))), _) => Err(Failure::from(error).into()),
         (_, Some(transaction)) => Err(Broken::Unanswered {
             written: Box::new(written),
             transaction,

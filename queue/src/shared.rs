@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) holds: Arc<Holds>,
     pub(crate) inbox: Inbox,
     pub(crate) wakers: Wakers,
+    /// This process is one of the two that report for all.
+    pub(crate) reports: AtomicBool,
     /// Signals that jobs wait for their burial.
     pub(crate) doomed: Notify,
     /// Cancelled when claiming must stop.
@@ -60,6 +62,7 @@ impl Shared {
             holds: Arc::default(),
             inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
             wakers: Wakers::default(),
+            reports: AtomicBool::new(false),
             doomed: Notify::new(),
             claiming: CancellationToken::new(),
             draining: CancellationToken::new(),

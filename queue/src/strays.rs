@@ -28,6 +28,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             .map_err(|_| database::late(shared.config.deadline))
             .flatten()
         {
+            database::count_error(&error);
             warn!(%error, "could not look for jobs that were claimed but never arrived");
         }
     }

@@ -73,6 +73,9 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
             result = listen(&shared, &mut failures) => result.err(),
         };
         failures += 1;
+        if let Some(error) = &error {
+            database::count_error(error);
+        }
         warn!(
             error = error.map(tracing::field::display),
             "not listening; polling until it works again"

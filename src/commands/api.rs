@@ -79,6 +79,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         ..queue::Config::default()
     };
     let queue = Queue::open(pool.clone(), queue)?;
+    let figures = service::publish_figures(&pool, &queue);
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
         browsers: browsers.as_ref().map_or(0, |_| console::CONNECTIONS),
@@ -135,6 +136,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     ready.send_replace(service::stopping());
     server.await??;
     pages.await??;
+    figures.abort();
     queue.close(CLOSE).await;
     quiet.cancel();
     monitoring.await??;
@@ -214,7 +216,10 @@ pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
 pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static {
     let acceptor = interface.public.acceptor.clone();
     #[expect(clippy::cast_precision_loss, reason = "a few thousand callers at most")]
-    move || gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64)
+    move || {
+        gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64);
+        gauge!("gatehouse_accept_capacity").set(acceptor.capacity() as f64);
+    }
 }
 
 /// Serves the interfaces on at most this many connections until `stop`, then lets open requests

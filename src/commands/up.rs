@@ -12,7 +12,11 @@ use database::{Hosts, Watch};
 use management::{SignOn, Workbench};
 use queue::Queue;
 use store::seal::MasterKey;
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{AbortHandle, JoinHandle},
+};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
@@ -140,6 +144,7 @@ async fn serve(
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = telemetry::start_metrics()?;
     let queue = Queue::open(pool.clone(), options.work.queue())?;
+    let figures = service::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = options.work.providers.load()?;
@@ -225,6 +230,7 @@ async fn serve(
         pages,
         drained,
         queue,
+        figures,
         monitoring,
         quiet,
     };
@@ -238,6 +244,7 @@ struct Running {
     pages: JoinHandle<std::io::Result<()>>,
     drained: CancellationToken,
     queue: Queue,
+    figures: AbortHandle,
     monitoring: JoinHandle<std::io::Result<()>>,
     quiet: CancellationToken,
 }
@@ -264,6 +271,7 @@ impl Running {
         self.pages.await??;
         self.drained.cancel();
         workers.await??;
+        self.figures.abort();
         self.queue.close(CLOSE).await;
         self.quiet.cancel();
         self.monitoring.await??;

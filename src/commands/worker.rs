@@ -50,6 +50,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
         let queue = Queue::open(pool.clone(), options.work.queue())?;
+        let figures = service::publish_figures(&pool, &queue);
         let concurrency = options.work.concurrency.into();
         let files = open_files::divide(Wanted {
             clients: 0,
@@ -76,6 +77,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             grace: options.work.grace(),
         };
         workers::run(context, settings, stop).await?;
+        figures.abort();
         queue.close(CLOSE).await;
     }
     quiet.cancel();

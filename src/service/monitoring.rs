@@ -5,8 +5,14 @@ use std::sync::Arc;
 use ::api::{ProblemDocuments, Readiness, monitoring::Monitoring};
 use front::serve;
 use metrics_exporter_prometheus::PrometheusHandle;
+use queue::Queue;
 use store::PgPool;
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::Instant};
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{AbortHandle, JoinHandle},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::telemetry;
@@ -25,15 +31,12 @@ pub(crate) fn serve_monitoring(
     sample: impl Fn() + Send + Sync + 'static,
 ) -> JoinHandle<std::io::Result<()>> {
     let started = Instant::now();
-    let sample = Box::new(move || {
+    let page = Box::new(move || {
         telemetry::sample(started, &pool);
         sample();
+        telemetry::render(&metrics)
     });
-    let endpoint = ::api::monitoring::monitoring(Monitoring {
-        metrics,
-        sample,
-        ready,
-    });
+    let endpoint = ::api::monitoring::monitoring(Monitoring { page, ready });
     tokio::spawn(serve::serve(
         listener,
         endpoint,
@@ -44,4 +47,10 @@ pub(crate) fn serve_monitoring(
         },
         stop.cancelled_owned(),
     ))
+}
+
+/// Publishes figures about the whole database as long as this process is one of the two that do.
+pub(crate) fn publish_figures(pool: &PgPool, queue: &Queue) -> AbortHandle {
+    let publishing = telemetry::figures::publish(pool.clone(), queue.clone());
+    tokio::spawn(publishing).abort_handle()
 }

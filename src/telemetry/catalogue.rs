@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 41] = [
+const METRICS: [(Kind, &str, Unit, &str); 56] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -61,6 +61,12 @@ const METRICS: [(Kind, &str, Unit, &str); 41] = [
         "Submissions that wait to be stored",
     ),
     (
+        Gauge,
+        "gatehouse_accept_capacity",
+        Unit::Count,
+        "Submissions that may wait to be stored",
+    ),
+    (
         Counter,
         "gatehouse_accept_rejected_total",
         Unit::Count,
@@ -101,6 +107,18 @@ const METRICS: [(Kind, &str, Unit, &str); 41] = [
         "gatehouse_time_to_decision_seconds",
         Unit::Seconds,
         "Time from acceptance to the automatic verdict",
+    ),
+    (
+        Gauge,
+        "gatehouse_reviews_waiting",
+        Unit::Count,
+        "Items that wait for a person, at most 100000",
+    ),
+    (
+        Gauge,
+        "gatehouse_review_age_seconds",
+        Unit::Seconds,
+        "How long the oldest of them has waited",
     ),
     (
         Gauge,
@@ -199,6 +217,12 @@ const METRICS: [(Kind, &str, Unit, &str); 41] = [
         "Webhook jobs for many items that were split into one job per item, by reason",
     ),
     (
+        Gauge,
+        "gatehouse_webhook_endpoints",
+        Unit::Count,
+        "Endpoints of webhooks by state of their deliveries, at most 100000",
+    ),
+    (
         Counter,
         "gatehouse_egress_blocked_total",
         Unit::Count,
@@ -235,6 +259,54 @@ const METRICS: [(Kind, &str, Unit, &str); 41] = [
         "Connections of the process's pool, by state",
     ),
     (
+        Histogram,
+        "gatehouse_db_acquire_seconds",
+        Unit::Seconds,
+        "Time until a pool gave a caller a connection",
+    ),
+    (
+        Counter,
+        "gatehouse_db_errors_total",
+        Unit::Count,
+        "Failed statements and connections, by class of the SQLSTATE",
+    ),
+    (
+        Counter,
+        "gatehouse_sql_statements_total",
+        Unit::Count,
+        "Statements that this process sent to Postgres",
+    ),
+    (
+        Gauge,
+        "gatehouse_oldest_transaction_seconds",
+        Unit::Seconds,
+        "How long the oldest open transaction of a client has been open",
+    ),
+    (
+        Gauge,
+        "gatehouse_dead_tuples",
+        Unit::Count,
+        "Rows of a table that vacuum has not yet removed",
+    ),
+    (
+        Gauge,
+        "gatehouse_database_bytes",
+        Unit::Bytes,
+        "Size of the database",
+    ),
+    (
+        Gauge,
+        "gatehouse_wal_bytes_total",
+        Unit::Bytes,
+        "Write-ahead log that the server has written",
+    ),
+    (
+        Gauge,
+        "gatehouse_retention_last_success_timestamp_seconds",
+        Unit::Seconds,
+        "Unix time at which this process last removed everything that had expired",
+    ),
+    (
         Gauge,
         "gatehouse_clock_offset_seconds",
         Unit::Seconds,
@@ -257,6 +329,24 @@ const METRICS: [(Kind, &str, Unit, &str); 41] = [
         "gatehouse_runtime_tasks",
         Unit::Count,
         "Live tasks in the tokio runtime",
+    ),
+    (
+        Gauge,
+        "gatehouse_runtime_workers",
+        Unit::Count,
+        "Threads of the tokio runtime",
+    ),
+    (
+        Gauge,
+        "gatehouse_runtime_busy_ratio",
+        Unit::Count,
+        "Share of the last 5 s in which these threads ran tasks; 1 is all the time of all threads",
+    ),
+    (
+        Gauge,
+        "gatehouse_runtime_queue_depth",
+        Unit::Count,
+        "Tasks that wait in the shared queue of the runtime",
     ),
 ];
 

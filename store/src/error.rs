@@ -48,7 +48,7 @@ impl Error {
             if violates(&error, constraint) {
                 meaning
             } else {
-                Self::Sql(error)
+                error.into()
             }
         }
     }
@@ -107,6 +107,7 @@ pub(crate) fn violates(error: &sqlx::Error, constraint: &str) -> bool {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
+        database::count_error(&error);
         Self::Sql(error)
     }
 }

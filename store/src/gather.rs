@@ -220,6 +220,11 @@ where
     pub fn waiting(&self) -> usize {
         self.places.in_use()
     }
+
+    /// How many callers may wait.
+    pub fn capacity(&self) -> usize {
+        self.places.capacity()
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub mod endpoint;
 mod error;
 pub mod event;
 pub mod example;
+pub mod figures;
 pub mod gather;
 pub mod hash_list;
 mod id_time;

@@ -16,6 +16,7 @@ mod images;
 mod incidents;
 mod limits;
 mod master_key;
+mod metrics;
 mod people;
 mod prometheus;
 mod providers;

@@ -14,7 +14,7 @@ use domain::{
     image::{ImageFormat, MAX_IMAGE_BYTES},
     image_hash::{HashMatch, Hashed, Sha256Digest},
 };
-use metrics::{counter, histogram};
+use metrics::counter;
 use queue::{Finish, Run};
 use store::{
     PgPool,
@@ -25,7 +25,7 @@ use store::{
 use tokio::{task::block_in_place, time::timeout};
 use tracing::{debug, info};
 
-use self::fetching::{again, expect_none, not_had};
+use self::fetching::{again, expect_none, not_had, sizes};
 use crate::{
     darkroom::{Darkroom, Held},
     hash_lists::HashLists,
@@ -117,7 +117,7 @@ impl Examiner {
     /// Stores a fetched file and examines it.
     async fn look(&self, item: &ToExamine, file: Vec<u8>) -> Result<Ended, BoxDynError> {
         #[expect(clippy::cast_precision_loss, reason = "files have up to 10 MiB")]
-        histogram!("gatehouse_image_bytes").record(file.len() as f64);
+        sizes().record(file.len() as f64);
         let format = ImageFormat::sniff(&file);
         if let (Source::Url(_), Some(format)) = (&item.source, format)
             && !image::keep(&self.pool, item.media, format, &file).await?

@@ -38,13 +38,15 @@ async fn metrics_count_requests_with_bounded_labels_and_show_no_key(pool: PgPool
 
     let sampled = Arc::new(AtomicBool::new(false));
     let (_ready, readiness) = watch::channel(Readiness::Ready);
-    let sample = {
+    let page = {
         let sampled = Arc::clone(&sampled);
-        Box::new(move || sampled.store(true, Ordering::Relaxed))
+        Box::new(move || {
+            sampled.store(true, Ordering::Relaxed);
+            metrics.render()
+        })
     };
     let endpoint = monitoring(Monitoring {
-        metrics,
-        sample,
+        page,
         ready: readiness,
     });
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

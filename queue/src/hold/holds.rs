@@ -3,9 +3,10 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
-use crate::JobId;
+use crate::{JobId, QueueName};
 
 /// All holds of a process, by their fences.
 #[derive(Debug, Default)]
@@ -17,6 +18,9 @@ pub(super) struct Fence {
     pub(super) number: i32,
     /// A checkpoint is under way that gives the row the next number.
     pub(super) may_be_next: bool,
+    pub(super) queue: QueueName,
+    /// When the run ended; its outcome is not yet in the database.
+    pub(super) ended: Option<Instant>,
 }
 
 impl Holds {
@@ -25,6 +29,18 @@ impl Holds {
         self.lock().get(&job).is_some_and(|held| {
             held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
         })
+    }
+
+    /// When the run of each queue's job ended that has waited longest to be recorded.
+    pub(crate) fn oldest_ended(&self) -> HashMap<QueueName, Instant> {
+        let mut oldest = HashMap::new();
+        for fence in self.lock().values() {
+            if let Some(ended) = fence.ended {
+                let first = oldest.entry(fence.queue).or_insert(ended);
+                *first = ended.min(*first);
+            }
+        }
+        oldest
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {

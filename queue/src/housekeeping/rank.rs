@@ -5,6 +5,16 @@ use uuid::Uuid;
 
 use crate::{link::Link, shared::Shared};
 
+/// What a process knows of its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Ranked(Rank),
+    /// Two others are older.
+    Outranked,
+    /// Its lease has ended, for example because the database is away.
+    Unknown,
+}
+
 /// The rank of a process among the live workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
@@ -14,9 +24,9 @@ pub(super) enum Rank {
     Next,
 }
 
-pub(super) async fn rank(shared: &Shared, link: &mut Link) -> Result<Option<Rank>, sqlx::Error> {
+pub(super) async fn rank(shared: &Shared, link: &mut Link) -> Result<Standing, sqlx::Error> {
     if !shared.lease.is_held() {
-        return Ok(None);
+        return Ok(Standing::Unknown);
     }
     let eldest = async {
         sqlx::query_scalar!(
@@ -29,8 +39,8 @@ pub(super) async fn rank(shared: &Shared, link: &mut Link) -> Result<Option<Rank
         .await
         .map_err(|_| database::late(shared.config.deadline))??;
     Ok(match eldest.iter().position(|id| *id == shared.worker) {
-        Some(0) => Some(Rank::Eldest),
-        Some(_) => Some(Rank::Next),
-        None => None,
+        Some(0) => Standing::Ranked(Rank::Eldest),
+        Some(_) => Standing::Ranked(Rank::Next),
+        None => Standing::Outranked,
     })
 }

@@ -30,7 +30,7 @@ async fn keep_house(queue: &Queue) {
 async fn until_elected(queue: &Queue) {
     let elected = async {
         let mut link = Link::new(&queue.shared().pool);
-        while rank(queue.shared(), &mut link).await.unwrap() != Some(Rank::Eldest) {
+        while rank(queue.shared(), &mut link).await.unwrap() != Standing::Ranked(Rank::Eldest) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -57,15 +57,22 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let mut link = Link::new(&eldest.shared().pool);
+    assert!(eldest.reports());
     let rank_of = async |queue: &Queue, link: &mut Link| rank(queue.shared(), link).await.unwrap();
-    assert_eq!(rank_of(&eldest, &mut link).await, Some(Rank::Eldest));
-    assert_eq!(rank_of(&youngest, &mut link).await, None);
+    assert_eq!(
+        rank_of(&eldest, &mut link).await,
+        Standing::Ranked(Rank::Eldest)
+    );
+    assert_eq!(rank_of(&youngest, &mut link).await, Standing::Outranked);
     // The second oldest never appears again. The statistics do not wait for a lease to end.
     sqlx::query("delete from queue.workers where id = '00000000-0000-7000-8000-000000000000'")
         .execute(&pool)
         .await
         .unwrap();
-    assert_eq!(rank_of(&youngest, &mut link).await, Some(Rank::Next));
+    assert_eq!(
+        rank_of(&youngest, &mut link).await,
+        Standing::Ranked(Rank::Next)
+    );
     eldest.close(Duration::from_secs(1)).await;
     until_elected(&youngest).await;
     youngest.close(Duration::from_secs(1)).await;

@@ -3,9 +3,10 @@
 use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
 use super::{
-    CLAIM_DURATION, JOB_CHECKPOINTS, JOB_DURATION, JOB_RETRIES, JOB_WAIT, JOBS_DEAD, JOBS_ENQUEUED,
-    JOBS_FENCED, JOBS_FINISHED, JOBS_HANDED_OVER, JOBS_RESCUED, QUEUE_JOBS, QUEUE_OLDEST_DUE,
-    QUEUE_OLDEST_DUE_AT, QUEUE_RUNNABLE, QUEUE_STATS_AT, SLOTS_BUSY, WORKER_HEARTBEAT,
+    CLAIM_DURATION, FINISH_BACKLOG, JOB_CHECKPOINTS, JOB_DURATION, JOB_RETRIES, JOB_WAIT,
+    JOBS_DEAD, JOBS_ENQUEUED, JOBS_FENCED, JOBS_FINISHED, JOBS_HANDED_OVER, JOBS_RESCUED,
+    QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_RUNNABLE, QUEUE_STATS_AT, SLOTS_BUSY,
+    WORKER_HEARTBEAT,
 };
 
 /// Describes all metrics to the installed recorder.
@@ -48,6 +49,11 @@ pub(crate) fn describe() {
         JOBS_FENCED,
         Unit::Count,
         "Results refused because another worker had taken the job over"
+    );
+    describe_gauge!(
+        FINISH_BACKLOG,
+        Unit::Seconds,
+        "How long the oldest ended job of this process has waited to be recorded"
     );
     describe_gauge!(
         WORKER_HEARTBEAT,

@@ -35,6 +35,7 @@ impl fmt::Display for Failure {
 
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
+        database::count_error(&error);
         Self::Sql(error)
     }
 }

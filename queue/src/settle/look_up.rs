@@ -16,6 +16,7 @@ pub(super) async fn was_committed(shared: &Shared, link: &mut Link, transaction:
             Ok(Ok(Some(status))) if status == "in progress" => {}
             Ok(Ok(status)) => return status.as_deref() == Some("committed"),
             Ok(Err(error)) => {
+                database::count_error(&error);
                 warn!(%error, "cannot yet find out whether an unanswered commit succeeded; trying again");
                 link.give_up();
             }

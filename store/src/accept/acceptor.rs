@@ -33,6 +33,7 @@ impl Acceptor {
     pub fn start(pool: PgPool, queue: Queue, settings: AcceptSettings) -> Self {
         Rejection::expect_none();
         quota_refused(0);
+        let _shown = writer::rows();
         let stop = CancellationToken::new();
         tokio::spawn(
             stop.clone()
@@ -113,6 +114,12 @@ impl Acceptor {
     /// How many submissions wait for a writer, including those whose images are still waiting.
     pub fn waiting(&self) -> usize {
         self.images.waiting() + self.gather.waiting()
+    }
+
+    /// How many submissions may wait at most, counted like [`waiting`](Self::waiting). No more are
+    /// accepted, too, while those that wait hold too many bytes.
+    pub fn capacity(&self) -> usize {
+        self.images.capacity() + self.gather.capacity()
     }
 }
 

@@ -94,6 +94,11 @@ impl Images {
         self.gather.waiting()
     }
 
+    /// How many images may wait.
+    pub(super) fn capacity(&self) -> usize {
+        self.gather.capacity()
+    }
+
     /// Removes an image whose submission was not accepted. Nobody waits for it.
     pub(super) fn discard(&self, media: MediaId) {
         let pool = self.pool.clone();

@@ -4,14 +4,15 @@
 //! matter when exactly this happens, or that every process does it: age alone decides, and nothing
 //! refers to these rows.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use metrics::gauge;
 use sqlx::PgPool;
 use tracing::warn;
 
 use super::images;
 use crate::{
-    answers, backtest,
+    Error, answers, backtest,
     batches::{self, ROWS},
     delivery, hash_list, image, recovery,
     rule_group::{self, shadow},
@@ -39,53 +40,63 @@ impl Default for Retention {
 
 const EVERY: Duration = Duration::from_mins(10);
 
+const LAST_SUCCESS: &str = "gatehouse_retention_last_success_timestamp_seconds";
+
 pub(super) async fn run(pool: PgPool, retention: Retention) {
     loop {
         tokio::time::sleep(EVERY).await;
-        if let Err(error) = forget(&pool).await {
-            warn!(%error, "could not remove expired idempotency keys; trying again later");
+        if sweep(&pool, retention).await {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            gauge!(LAST_SUCCESS).set(now.unwrap_or_default().as_secs_f64());
         }
-        if let Err(error) = images::forget_orphans(&pool).await {
-            warn!(%error, "could not remove images of submissions that were not accepted; trying again later");
-        }
-        if let Err(error) = forget_files(&pool).await {
-            warn!(%error, "could not remove old files of images; trying again later");
-        }
-        if let Err(error) = shadow::forget_old(&pool).await {
-            warn!(%error, "could not remove old differences of shadows; trying again later");
-        }
-        if let Err(error) = backtest::forget_details(&pool, retention.backtest_details).await {
-            warn!(%error, "could not remove details of old backtests; trying again later");
-        }
-        let unused = retention.unused_versions;
-        if let Err(error) = rule_group::retention::forget_unused(&pool, unused).await {
-            warn!(%error, "could not remove unused versions of rule groups; trying again later");
-        }
-        if let Err(error) = backtest::forget_old(&pool).await {
-            warn!(%error, "could not remove old backtests; trying again later");
-        }
-        if let Err(error) = delivery::retention::forget_old(&pool).await {
-            warn!(%error, "could not remove old events; trying again later");
-        }
-        if let Err(error) = recovery::forget_old(&pool).await {
-            warn!(%error, "could not remove old recoveries; trying again later");
-        }
-        if let Err(error) = answers::forget_old(&pool).await {
-            warn!(%error, "could not remove old answers of providers; trying again later");
-        }
-        if let Err(error) = statistics::forget_old(&pool).await {
-            warn!(%error, "could not remove old statistics; trying again later");
-        }
-        if let Err(error) = hash_list::forget_old(&pool).await {
-            warn!(%error, "could not delete the records of removed hashes; trying again later");
+    }
+}
+
+/// Forgets everything that has expired. Returns false if some of it could not be removed.
+async fn sweep(pool: &PgPool, retention: Retention) -> bool {
+    let swept = [
+        swept("expired idempotency keys", forget(pool).await),
+        swept(
+            "images of submissions that were not accepted",
+            images::forget_orphans(pool).await,
+        ),
+        swept("old files of images", forget_files(pool).await),
+        swept("old differences of shadows", shadow::forget_old(pool).await),
+        swept(
+            "details of old backtests",
+            backtest::forget_details(pool, retention.backtest_details).await,
+        ),
+        swept(
+            "unused versions of rule groups",
+            rule_group::retention::forget_unused(pool, retention.unused_versions).await,
+        ),
+        swept("old backtests", backtest::forget_old(pool).await),
+        swept("old events", delivery::retention::forget_old(pool).await),
+        swept("old recoveries", recovery::forget_old(pool).await),
+        swept("old answers of providers", answers::forget_old(pool).await),
+        swept("old statistics", statistics::forget_old(pool).await),
+        swept(
+            "the records of removed hashes",
+            hash_list::forget_old(pool).await,
+        ),
+    ];
+    !swept.contains(&false)
+}
+
+fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(error) => {
+            let error: Error = error.into();
+            warn!(%error, "could not remove {what}; trying again later");
+            false
         }
     }
 }
 
 /// Removes files a batch at a time, so that no transaction holds many of them.
-async fn forget_files(pool: &PgPool) -> Result<(), sqlx::Error> {
-    batches::until_none(|| image::forget_files(pool)).await?;
-    Ok(())
+async fn forget_files(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    batches::until_none(|| image::forget_files(pool)).await
 }
 
 /// Removes all that have expired, and returns how many they were.
@@ -117,6 +128,17 @@ async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {
 mod tests {
     use super::*;
     use crate::schema;
+
+    #[sqlx::test(migrations = false)]
+    async fn a_sweep_succeeds_only_if_every_part_of_it_does(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        assert!(sweep(&pool, Retention::default()).await);
+        sqlx::query("alter table shadow_differences rename to gone")
+            .execute(&pool)
+            .await
+            .unwrap();
+        assert!(!sweep(&pool, Retention::default()).await);
+    }
 
     #[sqlx::test(migrations = false)]
     async fn only_what_has_expired_is_forgotten(pool: PgPool) {

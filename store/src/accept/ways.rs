@@ -41,6 +41,7 @@ impl Ways {
 pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
     while !ways.is_closed() {
         let found = read(&pool).await.unwrap_or_else(|error| {
+            database::count_error(&error);
             warn!(%error, "cannot read the pauses and caps of queues; media.created is sent at once");
             Ways::default()
         });

@@ -13,7 +13,7 @@ use std::{
 };
 
 use domain::id::TeamId;
-use metrics::histogram;
+use metrics::{Histogram, histogram};
 use queue::{Fault, Queue};
 use sqlx::PgPool;
 use tracing::error;
@@ -47,7 +47,7 @@ pub(super) async fn write(
         clippy::cast_precision_loss,
         reason = "batches have a few hundred rows"
     )]
-    histogram!("gatehouse_accept_batch_rows").record(batch.len() as f64);
+    rows().record(batch.len() as f64);
     let since = batch.iter().map(|call| call.since).min();
     let mut pieces = Pieces::new(repetition::gather(batch), team);
     let mut writing = Writing {
@@ -82,12 +82,18 @@ pub(super) async fn write(
                 writing.answered();
             }
             Err(error) => {
+                database::count_error(&error);
                 error!(%error, rows = requests.len(), "could not store submissions");
                 let calls = requests.into_iter().flat_map(Request::into_calls);
                 calls.for_each(Call::give_up);
             }
         }
     }
+}
+
+/// The rows of batches.
+pub(super) fn rows() -> Histogram {
+    histogram!("gatehouse_accept_batch_rows")
 }
 
 fn team(request: &Request) -> TeamId {

@@ -18,6 +18,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn run(asker: Arc<Asker>) {
     loop {
         if let Err(error) = listen(&asker).await {
+            database::count_error(&error);
             warn!(%error, "not listening for shares of rate limits; trying again");
         }
         sleep(PAUSE).await;

@@ -10,7 +10,7 @@ use domain::{
     id::{DeliveryId, EndpointId, MediaId},
     media::{ModerationType, Status, Step},
 };
-use metrics::{Counter, counter, histogram};
+use metrics::{Counter, Histogram, counter, histogram};
 use queue::NewJobs;
 use sqlx::PgConnection;
 
@@ -54,10 +54,17 @@ pub fn expect_none(types: &[ModerationType]) {
             decisions(status.to_string(), moderation_type.to_string()).increment(0);
         }
     }
+    if types.iter().any(|by| *by != ModerationType::Manual) {
+        let _shown = times();
+    }
 }
 
 fn decisions(status: String, moderation_type: String) -> Counter {
     counter!("gatehouse_decisions_total", "status" => status, "type" => moderation_type)
+}
+
+fn times() -> Histogram {
+    histogram!("gatehouse_time_to_decision_seconds")
 }
 
 /// Stores verdicts of items that still have the status that the verdicts begin with, with their
@@ -79,7 +86,7 @@ pub(crate) async fn conclude(
         // People take hours. In one figure with the machine, they would hide how long the machine
         // takes.
         if first.number == 1 {
-            histogram!("gatehouse_time_to_decision_seconds").record(first.seconds);
+            times().record(first.seconds);
         }
         decided.push((first.media_id.into(), first.moderated_at));
         for rows in rows.chunk_by(|one, other| one.endpoint_id == other.endpoint_id) {

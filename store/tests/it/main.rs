@@ -6,6 +6,7 @@ mod accept;
 mod billing_period;
 mod categories;
 mod connections;
+mod figures;
 mod hash_lists;
 mod management;
 mod rate;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::Utc;
 use domain::{decision::ImageProblem, id::TeamId, image::MAX_IMAGE_BYTES, webhook::retry_after};
-use metrics::counter;
+use metrics::{Histogram, counter, histogram};
 use queue::{Finish, Run};
 
 use super::{Ended, Examiner};
@@ -73,6 +73,12 @@ pub(super) fn expect_none() {
     for outcome in FETCHES {
         tried(outcome).increment(0);
     }
+    let _shown = sizes();
+}
+
+/// The sizes of files.
+pub(super) fn sizes() -> Histogram {
+    histogram!("gatehouse_image_bytes")
 }
 
 const FETCHED: &str = "fetched";

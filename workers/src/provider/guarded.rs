@@ -7,7 +7,7 @@ use std::{
 };
 
 use domain::{media::Modality, throttle::Size};
-use metrics::{Counter, counter, histogram};
+use metrics::{Counter, Histogram, counter, histogram};
 use store::{Error, PgPool};
 use tokio::time::timeout;
 use tracing::warn;
@@ -57,6 +57,7 @@ impl Guarded {
         for reason in ProviderError::REASONS {
             errors(name, reason).increment(0);
         }
+        let _shown = durations(name);
         show(name, false, false);
         cost::show(name, told);
         let gate = access
@@ -141,9 +142,7 @@ impl Guarded {
         {
             request.forget();
         }
-        let name = self.name().to_owned();
-        histogram!("gatehouse_provider_request_duration_seconds", "provider" => name)
-            .record(elapsed);
+        durations(self.name()).record(elapsed);
         if let Err(error) = &answer {
             errors(self.name(), error.reason()).increment(1);
             let (code, cause) = (error.code(), error.cause());
@@ -188,6 +187,10 @@ fn reply(answer: Result<Answer, ProviderError>, elapsed: Duration) -> Reply {
         Ok(answer) => Reply::Said(answer),
         Err(error) => Reply::Failed(error, elapsed),
     }
+}
+
+fn durations(provider: &str) -> Histogram {
+    histogram!("gatehouse_provider_request_duration_seconds", "provider" => provider.to_owned())
 }
 
 fn errors(provider: &str, reason: &'static str) -> Counter {

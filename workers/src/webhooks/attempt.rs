@@ -7,7 +7,7 @@ use domain::{
     breaker::Right,
     webhook::{Outcome, kept_answer, next_delay, retry_after},
 };
-use metrics::{Counter, counter, histogram};
+use metrics::{Counter, Histogram, counter, histogram};
 use store::delivery::{Attempt, Attempted, DeliveryState, ToDeliver};
 use tracing::debug;
 
@@ -18,6 +18,9 @@ use crate::outbound::{Answer, OutboundError, Socket};
 pub(super) fn expect_none() {
     for outcome in OUTCOMES {
         attempts(outcome).increment(0);
+    }
+    for class in [FIRST, RETRY] {
+        let _shown = deliveries(class);
     }
 }
 
@@ -130,6 +133,13 @@ const OUTCOMES: [&str; 8] = [
     "protocol",
 ];
 
+const FIRST: &str = "first";
+const RETRY: &str = "retry";
+
+fn deliveries(class: &'static str) -> Histogram {
+    histogram!("gatehouse_webhook_delivery_seconds", "attempt_class" => class)
+}
+
 fn attempts(outcome: &'static str) -> Counter {
     counter!("gatehouse_webhook_attempts_total", "outcome" => outcome)
 }
@@ -140,14 +150,10 @@ fn count(delivery: &ToDeliver, attempted: &Attempted) {
     };
     attempts(attempt.outcome).increment(1);
     if attempted.state == DeliveryState::Delivered {
-        let class = if attempt.number == 1 {
-            "first"
-        } else {
-            "retry"
-        };
+        let class = if attempt.number == 1 { FIRST } else { RETRY };
         let since = (Utc::now() - delivery.occurred_at)
             .to_std()
             .unwrap_or_default();
-        histogram!("gatehouse_webhook_delivery_seconds", "attempt_class" => class).record(since);
+        deliveries(class).record(since);
     }
 }

@@ -34,6 +34,7 @@ pub(super) async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>)
                 }
             }
             Err(error) => {
+                database::count_error(&error);
                 error!(%error, images = piece.len(), "could not store images");
                 piece.into_iter().for_each(Call::give_up);
                 continue;
@@ -62,6 +63,7 @@ pub(super) async fn store(
         if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
             return Err(error);
         }
+        database::count_error(&error);
         warn!(%error, images = images.len(), "could not store images; trying again");
         sleep(PAUSE).await;
     }

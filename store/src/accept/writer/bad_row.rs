@@ -14,6 +14,7 @@ pub(crate) fn spoiled<T>(
     pieces: &mut Pieces<T, TeamId>,
     failed: Vec<T>,
 ) -> (Vec<T>, Acceptance) {
+    database::count_error(error);
     let rows = failed.len();
     match pieces.split(failed) {
         None => {

@@ -58,6 +58,7 @@ impl Writing {
                     return Err(error);
                 }
                 Err(error) => {
+                    database::count_error(&error);
                     warn!(%error, rows = left.len(), "could not store submissions; trying again");
                     self.in_doubt = true;
                     tokio::time::sleep(PAUSE).await;

@@ -1,0 +1,193 @@
+//! The figures about the whole database: the two processes that publish the depth of the queues
+//! publish them, too. In the others, and when a figure cannot be read any more, there is none.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use metrics::gauge;
+use queue::Queue;
+use store::{
+    Error, PgConnection, PgPool,
+    figures::{self, Endpoints},
+};
+use tokio::time::{sleep, timeout};
+use tracing::warn;
+
+/// How often they are read.
+const EVERY: Duration = Duration::from_secs(15);
+/// How often a process looks whether it is one of the two.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long all of them may take together.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const PLAIN: [&str; 5] = [
+    "gatehouse_oldest_transaction_seconds",
+    "gatehouse_database_bytes",
+    "gatehouse_wal_bytes_total",
+    "gatehouse_reviews_waiting",
+    "gatehouse_review_age_seconds",
+];
+const DEAD_TUPLES: &str = "gatehouse_dead_tuples";
+const ENDPOINTS: &str = "gatehouse_webhook_endpoints";
+const STATES: [&str; 4] = ["working", "failing", "open", "disabled"];
+
+/// Publishes for ever.
+pub(crate) async fn publish(pool: PgPool, queue: Queue) {
+    let mut publisher = Publisher::default();
+    loop {
+        if queue.reports() {
+            publisher.round(&pool).await;
+        } else {
+            publisher.retire();
+        }
+        let pause = if publisher.shows { EVERY } else { LOOK };
+        sleep(pause).await;
+    }
+}
+
+/// What a process shows.
+#[derive(Default)]
+struct Publisher {
+    conn: Option<PgConnection>,
+    shows: bool,
+    /// The tables whose dead rows are shown.
+    tables: BTreeSet<String>,
+    /// The problem that was logged last.
+    told: String,
+}
+
+impl Publisher {
+    /// Reads all figures and shows them.
+    async fn round(&mut self, pool: &PgPool) {
+        self.shows = true;
+        let round = async {
+            let mut conn = match self.conn.take() {
+                Some(conn) => conn,
+                None => figures::connect(pool).await?,
+            };
+            let read = read(&mut conn).await;
+            Ok::<_, Error>((conn, read))
+        };
+        let problem = match timeout(PATIENCE, round).await {
+            Ok(Ok((conn, read))) => {
+                self.show_tables(read.tables);
+                if !read.problem.as_ref().is_some_and(Error::is_outage) {
+                    self.conn = Some(conn);
+                }
+                read.problem.map(|error| error.to_string())
+            }
+            Ok(Err(error)) => {
+                self.show_nothing();
+                Some(error.to_string())
+            }
+            Err(_) => {
+                self.show_nothing();
+                Some(format!("no answer within {PATIENCE:?}"))
+            }
+        };
+        let problem = problem.unwrap_or_default();
+        if !problem.is_empty() && problem != self.told {
+            warn!(
+                error = problem,
+                "cannot read all figures about the database; trying again"
+            );
+        }
+        self.told = problem;
+    }
+
+    /// Others publish from now on.
+    fn retire(&mut self) {
+        if self.shows {
+            self.show_nothing();
+            *self = Self::default();
+        }
+    }
+
+    fn show_nothing(&mut self) {
+        for name in PLAIN {
+            gauge!(name).set(f64::NAN);
+        }
+        show_endpoints([f64::NAN; STATES.len()]);
+        self.show_tables(BTreeMap::new());
+    }
+
+    fn show_tables(&mut self, dead: BTreeMap<String, f64>) {
+        for gone in self
+            .tables
+            .iter()
+            .filter(|table| !dead.contains_key(*table))
+        {
+            gauge!(DEAD_TUPLES, "table" => gone.clone()).set(f64::NAN);
+        }
+        for (table, tuples) in &dead {
+            gauge!(DEAD_TUPLES, "table" => table.clone()).set(*tuples);
+        }
+        self.tables = dead.into_keys().collect();
+    }
+}
+
+/// The result of a reading.
+#[derive(Default)]
+struct Read {
+    /// Dead rows, by table.
+    tables: BTreeMap<String, f64>,
+    /// Why a figure could not be read.
+    problem: Option<Error>,
+}
+
+impl Read {
+    /// The figure, if there is one.
+    fn take<T>(&mut self, figure: Result<T, Error>) -> Option<T> {
+        figure
+            .map_err(|error| self.problem.get_or_insert(error))
+            .ok()
+    }
+}
+
+/// Reads all figures and shows those that have one value. One that cannot be read keeps no other
+/// from being shown: a role may be allowed to read some only.
+async fn read(conn: &mut PgConnection) -> Read {
+    let mut read = Read::default();
+    let transaction = read.take(figures::oldest_transaction(conn).await);
+    let bytes = read.take(figures::database_bytes(conn).await).map(float);
+    let wal = read.take(figures::wal_bytes(conn).await);
+    let reviews = read.take(figures::reviews(conn).await);
+    let waiting = reviews.map(|reviews| float(reviews.waiting));
+    let oldest = reviews.map(|reviews| reviews.oldest_seconds);
+    for (name, value) in PLAIN
+        .into_iter()
+        .zip([transaction, bytes, wal, waiting, oldest])
+    {
+        gauge!(name).set(value.unwrap_or(f64::NAN));
+    }
+    let endpoints = read.take(figures::endpoints(conn).await);
+    show_endpoints(endpoints.map_or([f64::NAN; STATES.len()], |endpoints| {
+        let Endpoints {
+            working,
+            failing,
+            open,
+            disabled,
+        } = endpoints;
+        [working, failing, open, disabled].map(float)
+    }));
+    let dead = read.take(figures::dead_tuples(conn).await);
+    let dead = dead.into_iter().flatten();
+    read.tables = dead.map(|dead| (dead.table, float(dead.tuples))).collect();
+    read
+}
+
+fn show_endpoints(endpoints: [f64; STATES.len()]) {
+    for (state, endpoints) in STATES.into_iter().zip(endpoints) {
+        gauge!(ENDPOINTS, "state" => state).set(endpoints);
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a gauge is a float; no number here nears 2^53"
+)]
+fn float(number: i64) -> f64 {
+    number as f64
+}

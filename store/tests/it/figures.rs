@@ -1,0 +1,134 @@
+//! The figures about the whole database.
+
+use std::time::Duration;
+
+use sqlx::PgPool;
+use store::{
+    figures::{self, Dead, Endpoints, Reviews},
+    schema,
+};
+use tokio::time::{Instant, sleep};
+
+use crate::tenant::Tenant;
+
+#[sqlx::test(migrations = false)]
+async fn reviews_are_counted_and_the_oldest_is_found(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let mut conn = figures::connect(&pool).await.unwrap();
+    let none = Reviews {
+        waiting: 0,
+        oldest_seconds: 0.0,
+    };
+    assert_eq!(figures::reviews(&mut conn).await.unwrap(), none);
+
+    sqlx::query(
+        "insert into reviews (media_id, team_id, site_id, waiting_since)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now() - make_interval(secs => n)
+         from generate_series(1, 900) n",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let reviews = figures::reviews(&mut conn).await.unwrap();
+    assert_eq!(reviews.waiting, 900);
+    assert!(
+        (900.0..960.0).contains(&reviews.oldest_seconds),
+        "{reviews:?}"
+    );
+
+    sqlx::query(
+        "insert into reviews (media_id, team_id, site_id)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid()
+         from generate_series(1, $1)",
+    )
+    .bind(figures::COUNTED)
+    .execute(&pool)
+    .await
+    .unwrap();
+    let reviews = figures::reviews(&mut conn).await.unwrap();
+    assert_eq!(reviews.waiting, figures::COUNTED);
+}
+
+#[sqlx::test(migrations = false)]
+async fn endpoints_are_counted_by_the_state_of_their_deliveries(pool: PgPool) {
+    let tenant = Tenant::new(pool).await;
+    sqlx::query(
+        "insert into webhook_endpoints (id, site_id, url, events, disabled_at, deleted_at)
+         select gen_random_uuid(), $1, 'https://example.com/' || n, '{}',
+                case when n > 10 then now() end, case when n > 13 then now() end
+         from generate_series(1, 15) n",
+    )
+    .bind(tenant.site.as_uuid())
+    .execute(&tenant.pool)
+    .await
+    .unwrap();
+    // A limit of requests has a row, too. The last is of a disabled endpoint.
+    for (url, failing, open) in [
+        (1, false, false),
+        (2, true, false),
+        (3, true, true),
+        (4, false, true),
+        (11, true, true),
+    ] {
+        sqlx::query(
+            "insert into webhook_endpoint_states (endpoint_id, failing_since, open_until)
+             select id, case when $2 then now() end, case when $3 then now() end
+             from webhook_endpoints where url = $1",
+        )
+        .bind(format!("https://example.com/{url}"))
+        .bind(failing)
+        .bind(open)
+        .execute(&tenant.pool)
+        .await
+        .unwrap();
+    }
+    let mut conn = figures::connect(&tenant.pool).await.unwrap();
+    assert_eq!(
+        figures::endpoints(&mut conn).await.unwrap(),
+        Endpoints {
+            working: 7,
+            failing: 1,
+            open: 2,
+            disabled: 3,
+        }
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn postgres_reports_about_itself(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let mut conn = figures::connect(&pool).await.unwrap();
+    let open = pool.begin().await.unwrap();
+    sleep(Duration::from_millis(300)).await;
+    assert!(figures::oldest_transaction(&mut conn).await.unwrap() >= 0.3);
+    open.rollback().await.unwrap();
+
+    assert!(figures::database_bytes(&mut conn).await.unwrap() > 1 << 20);
+    assert!(figures::wal_bytes(&mut conn).await.unwrap() > 0.0);
+    let dead = figures::dead_tuples(&mut conn).await.unwrap();
+    let has = |name| dead.iter().any(|Dead { table, .. }| table == name);
+    assert!(has("queue.jobs") && has("media"), "{dead:?}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_locked_table_holds_no_figure_up_for_long_and_nothing_is_written(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let mut conn = figures::connect(&pool).await.unwrap();
+    let mut somebody = pool.begin().await.unwrap();
+    sqlx::query("lock table reviews in access exclusive mode")
+        .execute(&mut *somebody)
+        .await
+        .unwrap();
+    let asked = Instant::now();
+    assert!(figures::reviews(&mut conn).await.is_err());
+    assert!(asked.elapsed() < Duration::from_secs(3));
+    somebody.rollback().await.unwrap();
+    assert!(figures::reviews(&mut conn).await.is_ok());
+
+    let written = sqlx::query("delete from reviews").execute(&mut conn).await;
+    let error = written.unwrap_err();
+    assert_eq!(
+        error.as_database_error().unwrap().code().as_deref(),
+        Some("25006")
+    );
+}
