@@ -9,6 +9,7 @@ mod body;
 mod fair;
 mod front;
 mod request_id;
+mod trace;
 pub mod serve;
 mod unhurried;
 mod words;

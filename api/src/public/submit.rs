@@ -16,6 +16,7 @@ use store::{
     accept::{Acceptance, Idempotency, NewMedia},
     site::Site,
 };
+use traces::{Context, Kind, Span};
 use uuid::Uuid;
 
 use super::Public;
@@ -73,7 +74,7 @@ async fn accept(
         let site = found.ok_or_else(Refusal::invalid_api_key)?;
         match prepare(public, key, site, idempotency, request, arrived).await {
             Ok(media) => {
-                let id = media.id;
+                let (id, team, step) = (media.id, media.site.team, media.trace);
                 match public.acceptor.accept(media).await? {
                     Acceptance::Accepted => return Ok(id),
                     Acceptance::Repeated(first) => return Ok(first),
@@ -122,8 +123,12 @@ async fn prepare(
     let pointer = site.author_pointer.as_ref();
     let author = pointer.zip(submission.metadata.as_deref());
     let author = author.and_then(|(pointer, metadata)| pointer.author(metadata));
+    let id = Uuid::now_v7();
+    // An item without a caller's trace gives its id to the trace, so that nothing need be stored.
+    let step = traces::adopt(|| Context::of_item(id.into_bytes()));
     Ok(NewMedia {
-        id: MediaId::from(Uuid::now_v7()),
+        id: MediaId::from(id),
+        trace: step.context,
         key,
         site,
         judges,
