@@ -9,8 +9,8 @@ mod body;
 mod fair;
 mod front;
 mod request_id;
-mod trace;
 pub mod serve;
+mod trace;
 mod unhurried;
 mod words;
 

@@ -30,6 +30,12 @@ impl From<&str> for Value {
     }
 }
 
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
 impl From<u16> for Value {
     fn from(number: u16) -> Self {
         Self::Number(number.into())
