@@ -1,6 +1,7 @@
 //! Logs and metrics of a process.
 
 mod catalogue;
+mod lines;
 
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -12,7 +13,7 @@ use metrics::gauge;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use store::PgPool;
 use tokio::time::Instant;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, fmt::format};
 
 use crate::{
     config::{self, LogFormat},
@@ -67,8 +68,15 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(terminal);
     match format {
-        LogFormat::Human => logs.with_target(false).init(),
-        LogFormat::Json => logs.json().flatten_event(true).init(),
+        LogFormat::Human => {
+            let lines = format::format().with_target(false).with_ansi(terminal);
+            logs.event_format(lines::Human(lines)).init();
+        }
+        LogFormat::Json => {
+            let lines = format::json().flatten_event(true);
+            let logs = logs.fmt_fields(format::JsonFields::new());
+            logs.event_format(lines::Machine(lines)).init();
+        }
     }
     panics::log();
     Ok(())

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use metrics::counter;
+use metrics::{Unit, counter, describe_counter};
 use shares::{Limit, Share, Shares};
 use tokio::sync::mpsc;
 
@@ -92,6 +92,8 @@ impl Spans {
     }
 }
 
+const DROPPED: &str = "gatehouse_spans_dropped_total";
+
 /// Why spans were dropped.
 #[derive(Clone, Copy, Debug)]
 pub enum Dropped {
@@ -107,11 +109,16 @@ pub fn dropped(reason: Dropped, spans: u64) {
         Dropped::Full => "full",
         Dropped::NotTaken => "not_taken",
     };
-    counter!("gatehouse_spans_dropped_total", "reason" => reason).increment(spans);
+    counter!(DROPPED, "reason" => reason).increment(spans);
 }
 
 /// Sends the spans of this process to this sink from now on.
 pub fn install(sink: Sink) {
+    describe_counter!(
+        DROPPED,
+        Unit::Count,
+        "Spans that were not exported, because the queue was full or the collector did not take them"
+    );
     // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
     for reason in [Dropped::Full, Dropped::NotTaken] {
         dropped(reason, 0);
