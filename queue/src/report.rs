@@ -82,6 +82,11 @@ impl Tally {
             }
             Disposition::Doom { .. } => {
                 self.doomed = true;
+                // The burial, which tells why, does not know the trace.
+                let trace = ended.hold.trace.clone();
+                trace.sync_scope(|| {
+                    warn!(job = %claim.job, %queue, attempt = claim.attempt, "the last attempt of a job failed");
+                });
                 "dead"
             }
             Disposition::Schedule {

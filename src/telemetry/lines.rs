@@ -1,6 +1,6 @@
 //! Log lines with the trace that the running task works for, as the field `trace.id`.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use tracing::{Event, Subscriber};
 use tracing_subscriber::{
@@ -31,11 +31,8 @@ where
             return self.0.format_event(context, writer, event);
         };
         let mut line = String::new();
-        let mut inner = Writer::new(&mut line);
-        if writer.has_ansi_escapes() {
-            inner = inner.with_ansi();
-        }
-        self.0.format_event(context, inner, event)?;
+        self.0
+            .format_event(context, Writer::new(&mut line), event)?;
         let trace = step.context.trace();
         writeln!(writer, "{} trace.id={trace}", line.trim_end_matches('\n'))
     }

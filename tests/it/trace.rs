@@ -5,6 +5,7 @@ mod exported;
 
 use std::{fs, time::Duration};
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::support::{DataDir, Receiver, Up, eventually, http};
@@ -134,6 +135,24 @@ async fn without_a_valid_trace_the_item_gives_its_own_id_to_the_trace() {
         assert_eq!(trace_of(&up, &media).await, trace, "{headers:?}");
         for [sent, _, flags] in sent(&receiver, &media).await {
             assert_eq!((sent, flags.as_str()), (trace.clone(), "00"));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_that_share_a_job_keep_their_own_traces() {
+    let receiver = Receiver::start().await;
+    let data = DataDir::new();
+    let up = Up::start(&data, &["--webhook-url", &receiver.url()]).await;
+    let submitting = (1..=40).map(async |n: u128| {
+        let value = traceparent(&format!("{n:032x}"), "01");
+        let headers = [("traceparent", value.as_str())];
+        let media = submit(&up, json!({ "body": "a fine day" }), &headers).await;
+        (n, media)
+    });
+    for (n, media) in join_all(submitting).await {
+        for [trace, _, _] in sent(&receiver, &media).await {
+            assert_eq!(trace, format!("{n:032x}"));
         }
     }
 }
