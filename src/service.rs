@@ -1,5 +1,6 @@
 //! What the long-running commands have in common: they listen, wait for their schema, and stop in order.
 
+mod export;
 mod monitoring;
 mod open;
 mod readiness;
@@ -15,6 +16,7 @@ use tracing::{info, warn};
 
 use crate::config::PoolOptions;
 
+pub(crate) use export::start_export;
 pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use open::{connect, open, open_current};
 pub(crate) use readiness::{check_master_key, wait_for_schema};

@@ -2,6 +2,7 @@
 
 mod catalogue;
 pub(crate) mod figures;
+mod lines;
 mod page;
 mod runtime;
 mod statements;
@@ -17,7 +18,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use store::PgPool;
 use tokio::time::Instant;
 use tracing_subscriber::{
-    EnvFilter, Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    EnvFilter, Layer as _, fmt::format, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
 use crate::{
@@ -72,8 +73,15 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(terminal);
     let logs = match format {
-        LogFormat::Human => logs.with_target(false).boxed(),
-        LogFormat::Json => logs.json().flatten_event(true).boxed(),
+        LogFormat::Human => {
+            let lines = format::format().with_target(false).with_ansi(terminal);
+            logs.event_format(lines::Human(lines)).boxed()
+        }
+        LogFormat::Json => {
+            let lines = format::json().flatten_event(true);
+            let logs = logs.fmt_fields(format::JsonFields::new());
+            logs.event_format(lines::Machine(lines)).boxed()
+        }
     };
     tracing_subscriber::registry()
         .with(logs.with_filter(filter))

@@ -46,6 +46,7 @@ struct Row {
     target: Option<(Option<String>, Uuid)>,
     team: Option<String>,
     request: Option<String>,
+    trace: Option<String>,
     details: Details,
 }
 
@@ -116,6 +117,7 @@ fn row(entry: Recorded, at: At, names: &HashMap<Uuid, String>) -> Row {
             name(team).unwrap_or_else(|| team.to_string())
         }),
         request: entry.request_id,
+        trace: entry.trace.map(|trace| trace.to_string()),
         details: details::of(entry.details.get()),
     }
 }

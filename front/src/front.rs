@@ -1,4 +1,4 @@
-//! What every request passes on its way in and out: its id, its deadline, its metrics and log line, and the answers to errors
+//! What every request passes on its way in and out: its id, its trace, its deadline, its metrics and log line, and the answers to errors
 //! and panics.
 //!
 //! The log has method, route, status and time, but never the query, headers, keys or content.
@@ -14,11 +14,13 @@ use poem::{
     http::{StatusCode, header},
 };
 use tokio::time::timeout;
+use traces::Current;
 use tracing::{debug, error, warn};
 
 use crate::{
     access::{Route, Routes},
     request_id::{self, RequestId},
+    trace,
     words::{Fault, Words},
 };
 
@@ -47,8 +49,10 @@ impl<E: Endpoint<Output = Response>, W: Words> Endpoint for Front<E, W> {
         let method = request.method().clone();
         let route = self.routes.find(request.uri().path());
         request.set_data(id.clone());
+        let trace = Current::of_request(trace::caller(request.headers()));
 
-        let mut response = self.answer(request, &id, route).await;
+        let answering = self.answer(request, &id, route);
+        let mut response = trace.clone().scope(answering).await;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, route.allow());
         }
@@ -56,11 +60,13 @@ impl<E: Endpoint<Output = Response>, W: Words> Endpoint for Front<E, W> {
         let (status, took) = (response.status(), started.elapsed());
         route.record(&method, status, took);
         let (code, elapsed_ms) = (status.as_u16(), took.as_secs_f64() * 1_000.0);
-        if status.is_server_error() {
-            warn!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
-        } else {
-            debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
-        }
+        trace.sync_scope(|| {
+            if status.is_server_error() {
+                warn!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
+            } else {
+                debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
+            }
+        });
         let headers = response.headers_mut();
         headers.insert(request_id::HEADER, id.into_header());
         self.words.protect(headers);

@@ -10,6 +10,7 @@ mod fair;
 mod front;
 mod request_id;
 pub mod serve;
+mod trace;
 mod unhurried;
 mod words;
 

@@ -147,6 +147,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 .max_attempts(usize::from(run.max_attempts))
                 .data(run)
                 .data(Checkpoint::new(self.shared.clone(), &hold))
+                .data(hold.trace.clone())
                 .data(hold)
                 .build();
             return Poll::Ready(Some(Ok(task)));

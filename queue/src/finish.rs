@@ -97,13 +97,17 @@ fn isolate(failure: &Failure, mut batch: Batch, batches: &mut Vec<Batch>) {
     } else if let Some(Ended { hold, outcome }) = batch.ended.pop() {
         let claim = &hold.claim;
         if let Outcome::Checkpoint { answer, .. } = outcome {
-            error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
-                "the effect of a checkpoint failed; the job is told");
+            hold.trace.clone().sync_scope(|| {
+                error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
+                    "the effect of a checkpoint failed; the job is told");
+            });
             answer.failed(bounded(failure));
             return;
         }
-        error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
-            "the effect of a job failed; the attempt is charged");
+        hold.trace.clone().sync_scope(|| {
+            error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
+                "the effect of a job failed; the attempt is charged");
+        });
         let outcome = Outcome::Failed {
             reason: RetryReason::Effect,
             error: bounded(format_args!("its effect failed: {failure}")),

@@ -33,6 +33,8 @@ pub(crate) struct Hold {
     pub(crate) claim: Claim,
     /// A time before the claim was sent.
     pub(crate) since: Instant,
+    /// The trace that the job works for, once its handler knows it.
+    pub(crate) trace: traces::Current,
     /// The number in the row while it is ours: that of the claim, plus one for each checkpoint.
     fence: AtomicI32,
     /// One permit for writing something of this job. Closed when its run has ended.
@@ -67,6 +69,7 @@ impl Hold {
             Arc::new(Self {
                 claim,
                 since,
+                trace: traces::Current::default(),
                 fence: AtomicI32::new(claim.fence),
                 writing: Arc::new(Semaphore::new(1)),
                 slot: Mutex::new(None),

@@ -82,6 +82,11 @@ impl Tally {
             }
             Disposition::Doom { .. } => {
                 self.doomed = true;
+                // The burial, which tells why, does not know the trace.
+                let trace = ended.hold.trace.clone();
+                trace.sync_scope(|| {
+                    warn!(job = %claim.job, %queue, attempt = claim.attempt, "the last attempt of a job failed");
+                });
                 "dead"
             }
             Disposition::Schedule {
@@ -97,8 +102,11 @@ impl Tally {
                     | Outcome::Checkpoint { .. } => None,
                 };
                 if let (Some(reason), Some(error)) = (reason, error) {
-                    warn!(job = %claim.job, %queue, attempt = claim.attempt, delay_ms, error,
-                        "a job failed and will be tried again");
+                    let trace = ended.hold.trace.clone();
+                    trace.sync_scope(|| {
+                        warn!(job = %claim.job, %queue, attempt = claim.attempt, delay_ms, error,
+                            "a job failed and will be tried again");
+                    });
                     *self.retries.entry((queue, reason.as_str())).or_default() += 1;
                     "retry"
                 } else {

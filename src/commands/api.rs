@@ -70,6 +70,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
+    let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
 
@@ -138,6 +139,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     pages.await??;
     figures.abort();
     queue.close(CLOSE).await;
+    export.finish().await;
     quiet.cancel();
     monitoring.await??;
     pool.close().await;

@@ -143,6 +143,7 @@ async fn serve(
     let addresses = listeners.addresses()?;
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = telemetry::start_metrics()?;
+    let export = service::start_export(&options.otlp)?;
     let queue = Queue::open(pool.clone(), options.work.queue())?;
     let figures = service::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
@@ -234,7 +235,9 @@ async fn serve(
         monitoring,
         quiet,
     };
-    running.until(workers, &stop).await
+    let ended = running.until(workers, &stop).await;
+    export.finish().await;
+    ended
 }
 
 /// What runs until `up` is told to stop.

@@ -35,6 +35,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
+    let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
     let database = database::watch(hosts, pool.clone());
@@ -80,6 +81,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         figures.abort();
         queue.close(CLOSE).await;
     }
+    export.finish().await;
     quiet.cancel();
     monitoring.await??;
     pool.close().await;

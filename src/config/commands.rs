@@ -12,6 +12,7 @@ use super::{
     console::ConsoleOptions,
     egress::{EgressOptions, OutboundOptions, demo_endpoint},
     http::HttpOptions,
+    otlp::OtlpOptions,
     postgres::{AnyDatabaseOptions, DatabaseOptions, PoolOptions},
     providers::ProviderOptions,
     rules::RuleOptions,
@@ -38,6 +39,8 @@ pub(crate) struct UpOptions {
     pub(crate) console: ConsoleOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
     /// Send the demo site's webhooks to this URL. Its host and port are exempt from the egress guard, for the demo team only
     #[arg(long, value_parser = demo_endpoint)]
     pub(crate) webhook_url: Option<Url>,
@@ -80,6 +83,8 @@ pub(crate) struct ApiOptions {
     pub(crate) egress: EgressOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
 }
 
 /// Options of `gatehouse worker`.
@@ -97,6 +102,8 @@ pub(crate) struct WorkerOptions {
     pub(crate) rules: RuleOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
     #[command(flatten)]
     pub(crate) egress: EgressOptions,
     #[command(flatten)]

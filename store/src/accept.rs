@@ -56,6 +56,8 @@ pub struct NewMedia {
     pub author: Option<Author>,
     /// What identifies a repetition of the request.
     pub idempotency: Option<Idempotency>,
+    /// Its trace, and the step of it that submitted it.
+    pub trace: traces::Context,
     /// When the request arrived. It waits for Postgres for [`AcceptSettings::patience`] from then
     /// on.
     pub arrived: Instant,

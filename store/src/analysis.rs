@@ -25,6 +25,8 @@ pub use self::{died::AnalysisDied, load::loader, parts::Part, pieces::Piece};
 pub struct ToAnalyse {
     /// The item.
     pub media: MediaId,
+    /// Its trace.
+    pub trace: traces::Context,
     /// Its team, which is the lane of its jobs.
     pub team: TeamId,
     /// Its site.

@@ -10,6 +10,7 @@ use domain::{
 };
 use serde_json::value::{RawValue, Value};
 use sqlx::{PgConnection, types::Json};
+use traces::TraceId;
 use uuid::Uuid;
 
 use crate::{Error, page::Page};
@@ -50,6 +51,8 @@ pub struct Recorded {
     pub details: Box<RawValue>,
     /// The request that asked for it.
     pub request_id: Option<String>,
+    /// The trace of that request.
+    pub trace: Option<TraceId>,
     /// When it was done.
     pub occurred_at: DateTime<Utc>,
 }
@@ -69,12 +72,13 @@ pub struct Filter {
     pub actor: Option<ActorId>,
 }
 
-/// Adds a row.
+/// Adds a row, with the trace of the running request.
 pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Error> {
+    let trace = traces::current().map(|step| step.context.trace());
     sqlx::query!(
         "
-        insert into audit_log (id, team_id, actor, actor_id, action, target_id, details, request_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        insert into audit_log (id, team_id, actor, actor_id, action, target_id, details, request_id, trace_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         ",
         Uuid::now_v7(),
         entry.team.map(TeamId::as_uuid),
@@ -84,6 +88,7 @@ pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Err
         entry.target,
         Json(entry.details) as _,
         entry.request_id,
+        trace.as_ref().map(|trace| &trace.as_bytes()[..]),
     )
     .execute(conn)
     .await?;
@@ -101,7 +106,7 @@ pub async fn list(
         r#"
         select
             id, actor, actor_id, action, team_id, target_id, details as "details: Json<Box<RawValue>>", request_id,
-            occurred_at
+            trace_id, occurred_at
         from audit_log
         where
             ($1::uuid is null or team_id = $1)
@@ -134,6 +139,7 @@ pub async fn list(
         target: row.target_id,
         details: row.details.0,
         request_id: row.request_id,
+        trace: row.trace_id.as_deref().and_then(TraceId::of_bytes),
         occurred_at: row.occurred_at,
     });
     Ok(recorded.collect())

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
-    id::{DeliveryId, EndpointId, EventId, TeamId},
+    id::{DeliveryId, EndpointId, EventId, MediaId, TeamId},
     signature::SigningSecrets,
     webhook::{CustomHeader, Health},
 };
@@ -41,6 +41,10 @@ pub(crate) use self::{
 pub struct ToDeliver {
     /// The delivery.
     pub delivery: DeliveryId,
+    /// The item that it is about.
+    pub media: MediaId,
+    /// The item's trace.
+    pub trace: traces::Context,
     /// The team of the endpoint's site.
     pub team: TeamId,
     /// The event, the same for all endpoints.

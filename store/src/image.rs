@@ -13,6 +13,7 @@ use std::{collections::HashMap, sync::Arc};
 use domain::id::{MediaId, TeamId};
 use queue::NewJob;
 use sqlx::PgPool;
+use traces::Context;
 use uuid::Uuid;
 
 pub(crate) use self::files::forget_files;
@@ -32,6 +33,8 @@ use crate::{
 pub struct ToExamine {
     /// The item.
     pub media: MediaId,
+    /// Its trace.
+    pub trace: Context,
     /// Its team, which is the lane of its jobs.
     pub team: TeamId,
     /// Where its image is.
@@ -76,6 +79,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToExa
         select
             m.id,
             m.team_id,
+            m.traceparent,
             m.content_url,
             octet_length(i.bytes) as "stored?",
             exists (
@@ -93,6 +97,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToExa
         let media = MediaId::from(row.id);
         let item = ToExamine {
             media,
+            trace: Context::of_stored(row.id.into_bytes(), row.traceparent.as_deref()),
             team: row.team_id.into(),
             source: match (row.stored, row.content_url) {
                 (Some(bytes), _) => Source::Stored(usize::try_from(bytes).unwrap_or(0)),

@@ -33,6 +33,8 @@ use crate::{
 pub struct ToJudge {
     /// The item.
     pub media: MediaId,
+    /// Its trace.
+    pub trace: traces::Context,
     /// Its team.
     pub team: TeamId,
     /// Its text.
@@ -64,6 +66,7 @@ impl ToJudge {
     pub fn analysed(item: &ToAnalyse, analysed: &Analysed) -> Self {
         Self {
             media: item.media,
+            trace: item.trace,
             team: item.team,
             text: item.text.clone(),
             has_image: item.has_image,

@@ -30,6 +30,7 @@ mod rules;
 mod secrets;
 mod sockets;
 mod support;
+mod trace;
 mod versions;
 mod way;
 mod webhooks;

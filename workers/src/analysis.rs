@@ -30,6 +30,7 @@ use store::{
     jobs::MediaJob,
 };
 use tokio::time::timeout;
+use traces::Current;
 
 pub use self::sample::analyse_sample;
 use self::{ask::Course, cache::Cache, inquiry::Inquiry};
@@ -40,6 +41,7 @@ use crate::{
     provider::Panel,
     rules::Verdicts,
     telling::{Ended, Left, Telling},
+    traced::{enter, traced},
 };
 
 /// What the analysis step works with.
@@ -95,10 +97,14 @@ pub(crate) async fn analyse(
     analyst: Data<Analyst>,
     run: Run,
     checkpoint: Checkpoint,
+    trace: Data<Current>,
 ) -> Result<Ended, BoxDynError> {
-    let telling = Telling::begin(&job, &run, checkpoint).await?;
-    let left = analyst.run(job.media, &run, &telling).await;
-    telling.end(left).await
+    let running = async {
+        let telling = Telling::begin(&job, &run, checkpoint).await?;
+        let left = analyst.run(job.media, &run, &telling).await;
+        telling.end(left).await
+    };
+    traced(&trace, &run, job.media, running).await
 }
 
 impl Analyst {
@@ -106,6 +112,7 @@ impl Analyst {
         let Some(mut item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };
+        enter(item.trace, run);
         let started = Instant::now();
         if item.has_picture {
             let Ok(allows) = timeout(groups::PATIENCE, self.allows(&item)).await else {

@@ -23,6 +23,7 @@ use store::{
     jobs::MediaJob,
 };
 use tokio::{task::block_in_place, time::timeout};
+use traces::Current;
 use tracing::{debug, info};
 
 use self::fetching::{again, expect_none, not_had, sizes};
@@ -30,6 +31,7 @@ use crate::{
     darkroom::{Darkroom, Held},
     hash_lists::HashLists,
     outbound::{FetchError, Outbound, OutboundError},
+    traced::{enter, traced},
 };
 
 /// How long one run may take: waiting for room, fetching, and waiting for a turn to decode.
@@ -72,37 +74,43 @@ pub(crate) async fn examine(
     job: MediaJob,
     examiner: Data<Examiner>,
     run: Run,
+    trace: Data<Current>,
 ) -> Result<Ended, BoxDynError> {
-    let Some(item) = examiner.images.load(job.media).await? else {
-        return Ok(Finish::Done(None));
-    };
-    let Some(_room) = examiner.room(&item).await else {
-        return Ok(later());
-    };
-    let file = match &item.source {
-        Source::Stored(_) => image::bytes(&examiner.pool, item.media).await?,
-        Source::Url(url) => match examiner.fetch(item.team, url).await {
-            Ok(file) => Some(file),
-            Err(FetchError::Outbound(OutboundError::Busy(_))) => return Ok(later()),
-            Err(error) if error.is_passing() && !run.is_last_attempt() => {
-                debug!(media.id = %item.media, %error, "could not fetch an image; trying again");
-                return Ok(again(&error, run));
-            }
-            Err(error) => {
-                // Once for each item: a server that always fails must not fill the log with every attempt.
-                info!(media.id = %item.media, attempts = run.attempt, %error, "could not fetch an image");
-                return Ok(done(&item, Err(not_had(&error)), None));
-            }
-        },
-        Source::Gone => None,
-    };
-    let Some(file) = file else {
-        return Ok(done(&item, Err(ImageProblem::NotFetched), None));
-    };
-    examiner.look(&item, file).await
+    traced(&trace, &run, job.media, examiner.run(job.media, &run)).await
 }
 
 impl Examiner {
+    async fn run(&self, media: MediaId, run: &Run) -> Result<Ended, BoxDynError> {
+        let Some(item) = self.images.load(media).await? else {
+            return Ok(Finish::Done(None));
+        };
+        enter(item.trace, run);
+        let Some(_room) = self.room(&item).await else {
+            return Ok(later());
+        };
+        let file = match &item.source {
+            Source::Stored(_) => image::bytes(&self.pool, item.media).await?,
+            Source::Url(url) => match self.fetch(item.team, url).await {
+                Ok(file) => Some(file),
+                Err(FetchError::Outbound(OutboundError::Busy(_))) => return Ok(later()),
+                Err(error) if error.is_passing() && !run.is_last_attempt() => {
+                    debug!(media.id = %item.media, %error, "could not fetch an image; trying again");
+                    return Ok(again(&error, *run));
+                }
+                Err(error) => {
+                    // Once for each item: a server that always fails must not fill the log with every attempt.
+                    info!(media.id = %item.media, attempts = run.attempt, %error, "could not fetch an image");
+                    return Ok(done(&item, Err(not_had(&error)), None));
+                }
+            },
+            Source::Gone => None,
+        };
+        let Some(file) = file else {
+            return Ok(done(&item, Err(ImageProblem::NotFetched), None));
+        };
+        self.look(&item, file).await
+    }
+
     async fn room(&self, item: &ToExamine) -> Option<Held> {
         let bytes = match &item.source {
             Source::Stored(bytes) => *bytes,

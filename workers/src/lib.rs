@@ -24,6 +24,7 @@ pub mod statistics;
 mod steps;
 mod telling;
 pub mod tls;
+mod traced;
 pub mod webhooks;
 
 use std::{io, sync::Arc, time::Duration};

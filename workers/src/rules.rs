@@ -24,6 +24,7 @@ use store::{
     verdict::{self, Concluded, ToJudge},
 };
 use tokio::time::timeout;
+use traces::Current;
 
 use crate::{
     examined::verdict_on,
@@ -31,6 +32,7 @@ use crate::{
     judges::Judges,
     places::Places,
     telling::{Ended, Left, Telling},
+    traced::{enter, traced},
 };
 
 /// How long an item pauses after it has waited too long for its rules or its turn.
@@ -52,10 +54,11 @@ impl Judge {
         }
     }
 
-    async fn run(&self, media: MediaId, telling: &Telling) -> Result<Left, BoxDynError> {
+    async fn run(&self, media: MediaId, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
         let Some(item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };
+        enter(item.trace, run);
         let (item, loaded) = (Arc::new(item), Instant::now());
         let reached = telling.meanwhile(self.verdicts.reach(&item, loaded));
         Ok(match reached.await?? {
@@ -79,10 +82,14 @@ pub(crate) async fn judge(
     judge: Data<Judge>,
     run: Run,
     checkpoint: Checkpoint,
+    trace: Data<Current>,
 ) -> Result<Ended, BoxDynError> {
-    let telling = Telling::begin(&job, &run, checkpoint).await?;
-    let left = judge.run(job.media, &telling).await;
-    telling.end(left).await
+    let running = async {
+        let telling = Telling::begin(&job, &run, checkpoint).await?;
+        let left = judge.run(job.media, &run, &telling).await;
+        telling.end(left).await
+    };
+    traced(&trace, &run, job.media, running).await
 }
 
 /// Reaches verdicts on a limited number of items at once. Clones share the limit.

@@ -20,6 +20,7 @@ use store::{
     seal::MasterKey,
 };
 use tokio_util::sync::CancellationToken;
+use traces::Current;
 
 use self::{pace::Pace, page::Page};
 use crate::outbound::Outbound;
@@ -67,6 +68,8 @@ pub(crate) async fn deliver(
     run: Run,
     checkpoint: Checkpoint,
     courier: Data<Courier>,
+    trace: Data<Current>,
 ) -> Result<Finish<Option<Progress>>, BoxDynError> {
-    Page::new(&courier, &checkpoint, run, job).run().await
+    let page = Page::new(&courier, &checkpoint, run, job);
+    (*trace).clone().scope(page.run()).await
 }

@@ -57,6 +57,9 @@ pub(super) struct AuditEntry {
     /// The `X-Request-Id` of the request. `null` for the command line.
     #[oai(nullable)]
     request_id: Option<String>,
+    /// The trace of the request, as `trace.id` in the log: 32 hexadecimal digits. `null` for the command line.
+    #[oai(nullable)]
+    trace_id: Option<String>,
 }
 
 impl From<audit::Recorded> for AuditEntry {
@@ -71,6 +74,7 @@ impl From<audit::Recorded> for AuditEntry {
             target_id: entry.target,
             details: entry.details.into(),
             request_id: entry.request_id,
+            trace_id: entry.trace.map(|trace| trace.to_string()),
         }
     }
 }
@@ -126,6 +130,7 @@ pub(super) fn described() -> Vec<Operation> {
         "target_id": example::PLAN,
         "details": { "changed": { "submissions_per_period": { "from": 50_000, "to": 100_000 } } },
         "request_id": "0199f0a2-4c11-7d61-8a7e-1f6f0b7f5c55",
+        "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
     });
     vec![Operation {
         answer: Some(example::list(&entry)),

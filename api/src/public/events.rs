@@ -145,5 +145,13 @@ fn headers() -> Vec<MetaOperationParam> {
             "One or several signatures, separated by spaces: `v1,` and base64 (Standard Webhooks).",
             text(),
         ),
+        MetaOperationParam {
+            required: false,
+            ..header(
+                "traceparent",
+                "The item's trace (W3C Trace Context). Each attempt has another span ID.",
+                text(),
+            )
+        },
     ]
 }

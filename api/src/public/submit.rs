@@ -6,7 +6,7 @@ mod shapes;
 use std::{sync::Arc, time::Instant};
 
 use domain::{
-    id::MediaId,
+    id::{MediaId, TeamId},
     idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
     limit::RatePolicy,
@@ -16,6 +16,7 @@ use store::{
     accept::{Acceptance, Idempotency, NewMedia},
     site::Site,
 };
+use traces::{Context, Kind, Span, Step};
 use uuid::Uuid;
 
 use super::Public;
@@ -73,10 +74,16 @@ async fn accept(
         let site = found.ok_or_else(Refusal::invalid_api_key)?;
         match prepare(public, key, site, idempotency, request, arrived).await {
             Ok(media) => {
-                let id = media.id;
+                let (id, team) = (media.id, media.site.team);
                 match public.acceptor.accept(media).await? {
-                    Acceptance::Accepted => return Ok(id),
-                    Acceptance::Repeated(first) => return Ok(first),
+                    Acceptance::Accepted => {
+                        record(arrived, team, id, "accepted");
+                        return Ok(id);
+                    }
+                    Acceptance::Repeated(first) => {
+                        record(arrived, team, first, "repeated");
+                        return Ok(first);
+                    }
                     Acceptance::Stale => {}
                     refused => return Err(refusal(refused)),
                 }
@@ -122,8 +129,12 @@ async fn prepare(
     let pointer = site.author_pointer.as_ref();
     let author = pointer.zip(submission.metadata.as_deref());
     let author = author.and_then(|(pointer, metadata)| pointer.author(metadata));
+    let id = Uuid::now_v7();
+    // An item without a caller's trace gives its id to the trace, so that nothing need be stored.
+    let step = traces::adopt(|| Context::of_item(id.into_bytes()));
     Ok(NewMedia {
-        id: MediaId::from(Uuid::now_v7()),
+        id: MediaId::from(id),
+        trace: step.context,
         key,
         site,
         judges,
@@ -132,6 +143,16 @@ async fn prepare(
         author,
         arrived,
     })
+}
+
+/// Tells the collector of a submission that was accepted.
+fn record(arrived: Instant, team: TeamId, media: MediaId, outcome: &'static str) {
+    if let Some(step) = traces::current() {
+        let team = team.as_uuid().into_bytes();
+        let mut span = Span::since(arrived, Step { team, ..step }, "submit", Kind::Server);
+        span.set_with("media.id", || media.to_string());
+        span.set("outcome", outcome);
+    }
 }
 
 fn identify(key: IdempotencyKey, submission: &Submission) -> Idempotency {

@@ -29,6 +29,8 @@ pub(super) struct Columns<'a> {
     pub(super) author: Vec<Option<&'a str>>,
     pub(super) idempotency_key: Vec<Option<&'a str>>,
     pub(super) fingerprint: Vec<Option<&'a [u8]>>,
+    /// None where the item's id tells the trace.
+    pub(super) traceparent: Vec<Option<Vec<u8>>>,
     /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
     pub(super) group_versions: Vec<String>,
     /// Whether its image was sent along, and so must be stored by now.
@@ -66,6 +68,7 @@ impl<'a> Columns<'a> {
             submission,
             author,
             idempotency,
+            trace,
             arrived: _,
         } = media;
         self.id.push(id.as_uuid());
@@ -79,6 +82,8 @@ impl<'a> Columns<'a> {
             .push(idempotency.map(|request| request.key.as_str()));
         self.fingerprint
             .push(idempotency.map(|request| &request.fingerprint.as_bytes()[..]));
+        let traceparent = trace.to_store(id.as_uuid().into_bytes());
+        self.traceparent.push(traceparent.map(Vec::from));
         self.metadata
             .push(submission.metadata.as_ref().map(|metadata| metadata.get()));
         self.author.push(author.as_ref().map(Author::as_str));

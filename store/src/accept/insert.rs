@@ -48,11 +48,11 @@ pub(super) async fn insert(
             from unnest(
                 $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
                 $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean [], $24::integer [],
-                $32::text []
+                $32::text [], $33::bytea []
             ) with ordinality as i (
                 id, event_id, key_hash, revision, content_type, app_media_id, body,
                 content_url, metadata, group_versions, idempotency_key, fingerprint, inline, webhooks, author,
-                ordinal
+                traceparent, ordinal
             )
         ),
         -- Those whose key and site are what they were prepared for.
@@ -155,10 +155,11 @@ pub(super) async fn insert(
         ),
         new_media as (
             insert into media
-                (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions, author)
+                (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions, author,
+                traceparent)
             select
                 id, team_id, site_id, content_type, app_media_id, body, content_url, metadata::json,
-                group_versions::uuid [], author
+                group_versions::uuid [], author, traceparent
             from admitted
         ),
         new_events as (
@@ -254,6 +255,7 @@ pub(super) async fn insert(
         held.lane_caps as &[Option<i32>],
         held.worker,
         &columns.author as &[Option<&str>],
+        &columns.traceparent as &[Option<Vec<u8>>],
     )
     .fetch_all(conn)
     .await?;

@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::id::{GroupVersionId, MediaId};
 use sqlx::PgPool;
+use traces::Context;
 use uuid::Uuid;
 
 use super::{ToAnalyse, parts, pieces};
@@ -44,6 +45,7 @@ pub(super) async fn load(
             m.id,
             m.team_id,
             m.site_id,
+            m.traceparent,
             m.body,
             exists (
                 select from media_images i
@@ -122,6 +124,7 @@ pub(super) async fn load(
             };
             let item = ToAnalyse {
                 media,
+                trace: Context::of_stored(row.id.into_bytes(), row.traceparent.as_deref()),
                 team: row.team_id.into(),
                 site: row.site_id.into(),
                 text: row.body.map(Arc::from),

@@ -66,6 +66,7 @@ async fn load(
             coalesce(s.next_webhook_secret_at <= now(), false) as "is_active!",
             coalesce(s.next_webhook_secret_at > now() - interval '24 hours', false) as "is_grace!",
             m.id as media_id,
+            m.traceparent,
             m.app_media_id,
             m.site_id,
             s.team_id,
@@ -97,10 +98,13 @@ async fn load(
         let delivery = DeliveryId::from(row.id);
         let held_by = row.told_before().filter(|first| ahead.contains(first));
         // A row that cannot be read must not stop the other deliveries.
+        let trace = row.trace();
         let loaded = match row.prepare(key, held_by) {
             Ok(prepared) => Loaded::Ready(Arc::new(prepared)),
             Err(error) => {
-                error!(%error, delivery.id = %delivery, "cannot prepare a delivery");
+                trace.sync_scope(
+                    || error!(%error, delivery.id = %delivery, "cannot prepare a delivery"),
+                );
                 Loaded::Unreadable
             }
         };

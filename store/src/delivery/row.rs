@@ -8,6 +8,7 @@ use domain::{
 };
 use serde_json::value::RawValue;
 use sqlx::types::Json;
+use traces::{Context, Current, Step};
 use uuid::Uuid;
 
 use super::{ToDeliver, body::Told};
@@ -41,6 +42,7 @@ pub(super) struct Row {
     pub(super) is_active: bool,
     pub(super) is_grace: bool,
     pub(super) media_id: Uuid,
+    pub(super) traceparent: Option<Vec<u8>>,
     pub(super) app_media_id: Option<String>,
     pub(super) site_id: Uuid,
     pub(super) team_id: Uuid,
@@ -66,6 +68,15 @@ impl Row {
         })
     }
 
+    fn context(&self) -> Context {
+        Context::of_stored(self.media_id.into_bytes(), self.traceparent.as_deref())
+    }
+
+    /// The trace of log lines about it.
+    pub(super) fn trace(&self) -> Current {
+        Current::of(Step::after(self.context(), self.team_id.into_bytes()))
+    }
+
     pub(super) fn prepare(
         self,
         key: &MasterKey,
@@ -74,6 +85,7 @@ impl Row {
         let kind: EventKind = self.kind.parse()?;
         let site_id = self.site_id.into();
         let endpoint = EndpointId::from(self.endpoint_id);
+        let trace = self.context();
         let told = Told {
             kind,
             occurred_at: self.occurred_at,
@@ -109,6 +121,8 @@ impl Row {
         };
         Ok(ToDeliver {
             delivery: self.id.into(),
+            media: self.media_id.into(),
+            trace,
             team: self.team_id.into(),
             event: self.event_id.into(),
             kind,

@@ -8,6 +8,7 @@ use domain::{
 };
 use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
+use traces::{Context, TraceId};
 use uuid::Uuid;
 
 use super::{
@@ -41,6 +42,8 @@ pub struct Item {
     pub content_url: Option<String>,
     /// Its author, from the metadata; none if its site named none when it was accepted.
     pub author: Option<String>,
+    /// Its trace.
+    pub trace: TraceId,
     /// What the application sent along, unchanged.
     pub metadata: Option<Box<RawValue>>,
     /// What is known of its image.
@@ -101,6 +104,7 @@ pub async fn find(
             m.body,
             m.content_url,
             m.author,
+            m.traceparent,
             m.metadata as "metadata: Json<Box<RawValue>>",
             m.group_versions
         from media m
@@ -124,6 +128,7 @@ pub async fn find(
         body: row.body,
         content_url: row.content_url,
         author: row.author,
+        trace: Context::of_stored(media.as_uuid().into_bytes(), row.traceparent.as_deref()).trace(),
         metadata: row.metadata.map(|metadata| metadata.0),
         image: known(conn, media).await?,
         analysis: analysis(conn, media).await?,

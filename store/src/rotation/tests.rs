@@ -31,6 +31,7 @@ async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
         "webhook_endpoints.headers",
     ];
     let others = [
+        "audit_log.trace_id",
         "cached_answers.key",
         "delivery_attempts.response_body",
         "hash_entries.pdq",
@@ -39,6 +40,7 @@ async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
         "idempotency_keys.fingerprint",
         "links.hash",
         "management_tokens.hash",
+        "media.traceparent",
         "media_images.bytes",
         "media_images.pdq",
         "media_images.sha256",

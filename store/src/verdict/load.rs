@@ -8,6 +8,7 @@ use domain::{
     score::Scores,
 };
 use sqlx::{PgPool, types::Json};
+use traces::Context;
 use uuid::Uuid;
 
 use super::ToJudge;
@@ -53,6 +54,7 @@ pub(crate) async fn load(
         select
             m.id,
             m.team_id,
+            m.traceparent,
             m.body,
             m.content_type,
             m.group_versions,
@@ -89,6 +91,7 @@ pub(crate) async fn load(
             let noted = row.unchecked.map(|u| u.0).unwrap_or_default();
             let item = ToJudge {
                 media,
+                trace: Context::of_stored(row.id.into_bytes(), row.traceparent.as_deref()),
                 team: row.team_id.into(),
                 text: row.body.map(Arc::from),
                 has_image: row.content_type == "image",

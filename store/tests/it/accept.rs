@@ -6,3 +6,4 @@ mod quota;
 mod repetition;
 mod storing;
 mod submitter;
+mod trace;

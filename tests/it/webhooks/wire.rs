@@ -170,6 +170,7 @@ async fn case_16_a_request_is_to_the_byte_what_the_document_says(pool: PgPool) {
                 "content-length",
                 "content-type",
                 "host",
+                "traceparent",
                 "user-agent",
                 "webhook-id",
                 "webhook-signature",

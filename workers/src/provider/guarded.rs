@@ -10,6 +10,7 @@ use domain::{media::Modality, throttle::Size};
 use metrics::{Counter, Histogram, counter, histogram};
 use store::{Error, PgPool};
 use tokio::time::timeout;
+use traces::{Kind, Span};
 use tracing::warn;
 
 use super::{
@@ -129,6 +130,7 @@ impl Guarded {
         let request = self
             .is_remote()
             .then(|| cost::Request::begin(self.profile(), modality));
+        let mut span = self.span(modality);
         let asking = self.provider.analyse(question);
         let answer = match &self.profile().access {
             Some(access) => timeout(access.deadline, asking)
@@ -145,12 +147,25 @@ impl Guarded {
         durations(self.name()).record(elapsed);
         if let Err(error) = &answer {
             errors(self.name(), error.reason()).increment(1);
+            if let Some(span) = &mut span {
+                span.fail(error.reason());
+            }
             let (code, cause) = (error.code(), error.cause());
             if code.is_some() || cause.is_some() {
                 warn!(provider = self.name(), %error, code, cause, "a provider failed");
             }
         }
         (answer, elapsed)
+    }
+
+    /// The step of asking it, if that takes a request.
+    fn span(&self, modality: Modality) -> Option<Span> {
+        let step = traces::current().filter(|_| self.is_remote())?;
+        let mut span = Span::begin(step.next(), "provider", Kind::Client);
+        span.set("provider", self.name());
+        span.set("kind", self.profile().kind);
+        span.set("modality", modality.as_str());
+        Some(span)
     }
 
     /// Updates the metrics of its state.

@@ -9,6 +9,7 @@ use domain::{
 };
 use metrics::{Counter, Histogram, counter, histogram};
 use store::delivery::{Attempt, Attempted, DeliveryState, ToDeliver};
+use traces::{Current, Kind, Span, Step};
 use tracing::debug;
 
 use super::{Courier, message::Message};
@@ -25,12 +26,32 @@ pub(super) fn expect_none() {
 }
 
 /// Sends a delivery. `None`: no connection was free, so nothing was sent. This is not the endpoint's fault.
+///
+/// Each attempt is a step of its own in the item's trace.
 pub(super) async fn attempt(
     courier: &Courier,
     delivery: &ToDeliver,
     right: Right,
     socket: Socket,
 ) -> Option<Attempted> {
+    let step = Step::after(delivery.trace, delivery.team.as_uuid().into_bytes());
+    let sending = send(courier, delivery, right, socket, step);
+    Current::of(step).scope(sending).await
+}
+
+async fn send(
+    courier: &Courier,
+    delivery: &ToDeliver,
+    right: Right,
+    socket: Socket,
+    step: Step,
+) -> Option<Attempted> {
+    let mut span = Span::begin(step, "webhook", Kind::Client);
+    span.set_with("media.id", || delivery.media.to_string());
+    span.set_with("delivery.id", || delivery.delivery.to_string());
+    span.set_with("endpoint.id", || delivery.endpoint.to_string());
+    span.set("event", delivery.kind.as_str());
+    span.set("attempt", delivery.attempts + 1);
     let message = Message {
         event: delivery.kind.as_str(),
         id: delivery.event,
@@ -38,17 +59,34 @@ pub(super) async fn attempt(
         secrets: &delivery.secrets,
         custom: &delivery.headers,
         body: &delivery.body,
+        trace: Some(step.context),
         clock: &courier.clock,
     };
     let started = Instant::now();
     let answer = message.send(&courier.outbound, socket, &delivery.url).await;
     let elapsed = started.elapsed();
     if matches!(answer, Err(OutboundError::Busy(_))) {
+        span.forget();
         return None;
     }
     let attempted = judge(delivery, answer, elapsed, right);
+    tell(&mut span, &attempted);
     count(delivery, &attempted);
     Some(attempted)
+}
+
+/// What the collector is told of an attempt. Never its URL, which may have a secret, or the answer.
+fn tell(span: &mut Span, attempted: &Attempted) {
+    let Some(attempt) = &attempted.attempt else {
+        return;
+    };
+    span.set("outcome", attempt.outcome);
+    if let Some(code) = attempt.status_code {
+        span.set("http.response.status_code", code);
+    }
+    if attempted.state != DeliveryState::Delivered {
+        span.fail(attempt.outcome);
+    }
 }
 
 /// What the outcome of an attempt means for its delivery.

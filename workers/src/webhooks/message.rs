@@ -8,6 +8,7 @@ use domain::{
     webhook::{ATTEMPT_DEADLINE, CustomHeader},
 };
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use traces::Context;
 
 use crate::outbound::{Answer, Outbound, OutboundError, Post, Socket};
 
@@ -21,6 +22,8 @@ pub(super) struct Message<'a> {
     /// The headers that the endpoint's owner wants on every request.
     pub(super) custom: &'a [CustomHeader],
     pub(super) body: &'a [u8],
+    /// This request's step of the trace.
+    pub(super) trace: Option<Context>,
     /// Gives the time of the signature.
     pub(super) clock: &'a Clock,
 }
@@ -61,6 +64,9 @@ impl Message<'_> {
         }
         for (name, value) in signatures.iter().chain(event) {
             set(name, value);
+        }
+        if let Some(trace) = self.trace {
+            set("traceparent", &trace.to_string());
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));

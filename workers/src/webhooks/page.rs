@@ -180,6 +180,10 @@ impl<'a> Page<'a> {
     /// Sends the first delivery. Returns none if the next one may follow.
     async fn send(&mut self, delivery: &ToDeliver) -> Result<Option<End>, Failure> {
         self.team = Some(delivery.team);
+        if self.is_single {
+            // Only such a job works for one item.
+            traces::enter(delivery.trace, delivery.team.as_uuid().into_bytes());
+        }
         if delivery.disabled {
             self.remove_first();
             self.attempted.push(Attempted {

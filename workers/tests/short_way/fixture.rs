@@ -143,6 +143,7 @@ impl Fixture {
             submission: Submission::parse(raw, &SubmissionLimits::default()).unwrap(),
             idempotency: None,
             author: None,
+            trace: traces::Context::of_item([7; 16]),
             arrived: Instant::now(),
         };
         let accepted = self.acceptor.accept(media).await;

@@ -41,6 +41,9 @@ pub(crate) struct MediaItem {
     /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
     #[oai(nullable)]
     author: Option<String>,
+    /// Its trace, as `trace.id` in the log and in the `traceparent` of its webhooks: 32 hexadecimal digits. It is the trace
+    /// of the `traceparent` with which it was submitted. Without one, it has the digits of its ID.
+    trace_id: String,
     /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
     /// Its status.
@@ -104,6 +107,7 @@ impl TryFrom<media::Item> for MediaItem {
             site_id: item.site.as_uuid(),
             app_media_id: item.app_media_id,
             author: item.author,
+            trace_id: item.trace.to_string(),
             content_type: Member(item.content_type),
             status: Member(item.status),
             verdict: item.verdict,

@@ -80,6 +80,7 @@ impl Submitter {
             judges: site.judges.clone(),
             idempotency: None,
             author: None,
+            trace: traces::Context::of_item([7; 16]),
             arrived: Instant::now(),
             submission: Submission {
                 body: Some(body.to_owned()),

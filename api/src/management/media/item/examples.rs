@@ -12,6 +12,7 @@ pub(crate) fn example() -> Value {
         "site_id": example::SITE,
         "app_media_id": "comment-4711",
         "author": "u-17",
+        "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
         "content_type": "text",
         "status": "approved",
         "verdict": 2,

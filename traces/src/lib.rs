@@ -1,0 +1,15 @@
+//! Traces: what connects a submission, the jobs of its item, and the webhooks about it.
+//!
+//! A [`Context`] names a trace and one step of it, in the form of the W3C's Trace Context. A task
+//! that works for a trace has it as its [`current`] one, so that every log line can name it. A
+//! [`Span`] tells a collector of a step, if there is a collector and the trace is sampled.
+
+mod context;
+mod current;
+mod sink;
+mod span;
+
+pub use context::{Context, SpanId, TraceId};
+pub use current::{Current, Step, adopt, current, enter};
+pub use sink::{Dropped, Ended, Sink, Spans, dropped, install};
+pub use span::{Kind, Span, Value};
