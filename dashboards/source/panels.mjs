@@ -25,7 +25,7 @@ function thresholds({ orange, red, worse = "higher" } = {}) {
 function links({ runbook, opens }) {
   const all = [];
   if (opens) all.push({ title: `Open ${opens}`, url: `/d/gatehouse-${opens}?\${__url_time_range}&\${__all_variables}`, targetBlank: false });
-  if (runbook) all.push({ title: `Runbook: ${runbook}`, url: `${RUNBOOKS}#${runbook.toLowerCase()}`, targetBlank: true });
+  if (runbook) all.push({ title: `Runbook: ${runbook}`, url: `${RUNBOOKS}#gatehouse${runbook.toLowerCase()}`, targetBlank: true });
   return all;
 }
 

@@ -46,9 +46,9 @@ from ops.due_jobs order by due desc, running desc limit 20`,
     rows({
       title: "Teams by submissions",
       says: "Accepted submissions of the last 24 hours, from the statistics, which are up to two minutes old.",
-      sql: `select team, last_hour as "last hour", last_day as "last 24 h", team_id
+      sql: `select team, this_hour as "this hour", last_day as "last 24 h", team_id
 from ops.submissions order by last_day desc limit 20`,
-      columns: { "last hour": { unit: "short" }, "last 24 h": { unit: "short" } },
+      columns: { "this hour": { unit: "short" }, "last 24 h": { unit: "short" } },
     }),
     rows({
       title: "Quotas",

@@ -8,6 +8,7 @@ mod categories;
 mod connections;
 mod hash_lists;
 mod management;
+mod ops;
 mod rate;
 mod statistics;
 mod tenant;
