@@ -98,7 +98,7 @@ export default dashboard({
       title: "Clock of Postgres",
       says: "How far Postgres's clock is ahead of the machine's.",
       series: [["{{instance}}", "max by (instance) (gatehouse_clock_offset_seconds)"]],
-      unit: "s", min: null, runbook: "ClockOffset",
+      unit: "s", signed: true, runbook: "ClockOffset",
     }),
 
     row("Does it grow?"),

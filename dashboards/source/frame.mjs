@@ -10,7 +10,6 @@ function chosen(name, selector, label = name) {
     label: label[0].toUpperCase() + label.slice(1),
     type: "query",
     datasource: PROMETHEUS,
-    definition: query,
     query: { query, refId: name },
     refresh: 2,
     sort: 1,
@@ -21,14 +20,13 @@ function chosen(name, selector, label = name) {
   };
 }
 
-const prometheus = { name: "datasource", label: "Data source", type: "datasource", query: "prometheus", refresh: 1, current: {} };
+const prometheus = { name: "datasource", label: "Data source", type: "datasource", query: "prometheus", refresh: 1 };
 const postgres = {
   name: "postgres_datasource",
   label: "Postgres data source",
   type: "datasource",
   query: "grafana-postgresql-datasource",
   refresh: 1,
-  current: {},
 };
 const job = chosen("job", "gatehouse_build_info");
 const instance = chosen("instance", 'gatehouse_build_info{job=~"$job"}');

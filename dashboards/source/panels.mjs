@@ -45,22 +45,27 @@ function panel(type, given, targets, defaults, options) {
   };
 }
 
+const NUMBER = {
+  reduceOptions: { calcs: ["lastNotNull"], fields: "", values: false },
+  colorMode: "value",
+  graphMode: "none",
+  textMode: "value",
+  justifyMode: "auto",
+  orientation: "auto",
+  wideLayout: true,
+  showPercentChange: false,
+  percentChangeColorMode: "standard",
+};
+
 /** One number. `query` is evaluated at the end of the chosen time. */
 export function stat(given) {
-  const { query, unit, decimals, limits, width = 4, height = 4, background = false } = given;
+  const { query, unit, decimals, limits, width = 4, height = 4 } = given;
   return panel(
     "stat",
     { ...given, width, height },
     [{ expr: narrowed(query), instant: true, range: false, legendFormat: given.title }],
     { unit, ...(decimals === undefined ? {} : { decimals }), thresholds: thresholds(limits), color: { mode: "thresholds" }, noValue: "no data" },
-    {
-      reduceOptions: { calcs: ["lastNotNull"], fields: "", values: false },
-      colorMode: background ? "background" : "value",
-      graphMode: "none",
-      textMode: "value",
-      justifyMode: "auto",
-      orientation: "auto",
-    },
+    NUMBER,
   );
 }
 
@@ -71,9 +76,9 @@ const COLOURS = {
   rejected: RED, dead: RED, disabled: RED, failing: ORANGE, open: "dark-orange", pending_review: "blue", retry: ORANGE,
 };
 
-/** Curves. `series` has a query for each legend. With `stack`, areas add up. */
+/** Curves. `series` has a query for each legend. With `stack`, areas add up. `signed`: they can be below 0. */
 export function graph(given) {
-  const { series, unit, min = 0, max, limits, stack = false, bars = false, width = 8, height = 8, decimals } = given;
+  const { series, unit, signed = false, max, limits, stack = false, bars = false, width = 8, height = 8, decimals } = given;
   const named = Object.keys(COLOURS).filter((name) => series.some(([legend]) => legend.includes(`{{`) || legend === name));
   const colours = given.coloured ? named.map((name) => ({
     matcher: { id: "byName", options: name },
@@ -85,7 +90,7 @@ export function graph(given) {
     series.map(([legend, query]) => ({ expr: narrowed(query), legendFormat: legend, range: true })),
     {
       unit,
-      min,
+      ...(signed ? {} : { min: 0 }),
       ...(max === undefined ? {} : { max }),
       ...(decimals === undefined ? {} : { decimals }),
       thresholds: thresholds(limits),
@@ -117,7 +122,7 @@ const cells = (columns) => Object.entries(columns ?? {}).map(([name, { unit, lim
   ],
 }));
 
-const TABLE = { showHeader: true, cellHeight: "sm" };
+const TABLE = { frameIndex: 0, showHeader: true, cellHeight: "sm" };
 
 /** The labels of a query's series, as they are now. `labels` are the columns, `value` is the name of the last. */
 export function list(given) {
@@ -163,14 +168,7 @@ export function figure(given) {
     { ...given, width, height },
     [{ rawSql: sql, rawQuery: true, editorMode: "code", format: "table" }],
     { unit, thresholds: thresholds(limits), color: { mode: "thresholds" }, noValue: "no data" },
-    {
-      reduceOptions: { calcs: ["lastNotNull"], fields: "", values: false },
-      colorMode: "value",
-      graphMode: "none",
-      textMode: "value",
-      justifyMode: "auto",
-      orientation: "auto",
-    },
+    NUMBER,
   );
 }
 

@@ -125,7 +125,7 @@ export default dashboard({
       title: "Clock of Postgres",
       says: "How far Postgres's clock is ahead of the machine's. Webhooks are signed with Postgres's time. Receivers refuse signatures that are minutes off.",
       series: [["{{instance}}", "max by (instance) (gatehouse_clock_offset_seconds)"]],
-      unit: "s", min: null, runbook: "ClockOffset",
+      unit: "s", signed: true, runbook: "ClockOffset",
     }),
   ],
 });

@@ -9,7 +9,6 @@ use std::path::Path;
 use queue::QueueName;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _, postgres::PgRow};
-use uuid::Uuid;
 
 use crate::tenant::Tenant;
 
@@ -151,7 +150,7 @@ async fn the_numbers_are_those_of_the_team(pool: PgPool) {
     }
     let quiet = format!(
         "select 1 from ops.due_jobs where team_id = '{0}' union all select 1 from ops.reviews where team_id = '{0}'",
-        Uuid::from(other.team)
+        other.team.as_uuid()
     );
     assert!(read_as_role(&mut conn, &quiet).await.unwrap().is_empty());
 }
