@@ -73,12 +73,26 @@ function substituted(expr) {
   return query;
 }
 
-/** The rows of a query of Postgres, as the role that Grafana uses: objects of texts. */
-export function rowsOf(sql) {
+const psql = (...commands) => {
   const url = readFileSync(join(dirname(process.env.GATEHOUSE_DEMO), "postgres.url"), "utf8").trim();
-  const statement = `select coalesce(json_agg(row_to_json(q)), '[]') from (${sql}) q`;
-  const answer = execFileSync(process.env.PSQL, ["-XqAt", "-v", "ON_ERROR_STOP=1", "-c", "set role gatehouse_ops", "-c", statement, url], { encoding: "utf8" });
-  return JSON.parse(answer);
+  const options = commands.flatMap((command) => ["-c", command]);
+  return execFileSync(process.env.PSQL, ["-XqAt", "-v", "ON_ERROR_STOP=1", ...options, url], { encoding: "utf8" });
+};
+
+/** The rows of a query of Postgres, read as the role that Grafana uses. */
+export function rowsOf(sql) {
+  return JSON.parse(psql("set role gatehouse_ops", `select coalesce(json_agg(row_to_json(q)), '[]') from (${sql}) q`));
+}
+
+/** What a healthy service does not have: webhooks that wait, because the queue is paused for a while, and dead jobs of two teams. */
+export function trouble() {
+  psql(
+    "insert into queue.queues (queue, paused_until) values ('webhooks', now() + interval '20 seconds') on conflict (queue) do update set paused_until = excluded.paused_until",
+    `insert into queue.dead_jobs (id, queue, lane, priority, attempt, max_attempts, created_at, cause, error, payload, grp)
+     select -row_number() over (), e.queue, t.id, 0, 5, 5, now(), 'exhausted', e.error, '{}', t.id
+     from teams t, generate_series(1, 9) n, (values ('analysis', 'the provider answered 503'), ('images', 'no answer in 10 s')) e (queue, error)
+     where n < 6 or e.queue = 'analysis'`,
+  );
 }
 
 const TEXTS = [

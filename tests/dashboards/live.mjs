@@ -2,7 +2,7 @@
 // silent.json. Started by scripts/test-dashboards.
 import { readFileSync } from "node:fs";
 import { dashboards } from "../../dashboards/source/all.mjs";
-import { load, Prometheus, rowsOf, sleep } from "./busy.mjs";
+import { load, Prometheus, rowsOf, sleep, trouble } from "./busy.mjs";
 import { panelsOf, recorded, selectors } from "./rules.mjs";
 
 const SECONDS = 60;
@@ -12,7 +12,9 @@ const faults = [], empty = [];
 let queries = 0;
 try {
   const loaded = load(SECONDS, 20);
-  await sleep((SECONDS - 3) * 1000);
+  await sleep((SECONDS - 10) * 1000);
+  trouble();
+  await sleep(6000);
   for (const dashboard of dashboards) {
     for (const { name, expr } of dashboard.annotations.list) {
       await prometheus.query(expr).catch((error) => faults.push(`${dashboard.title}, annotation ${name}: ${error.message}`));
