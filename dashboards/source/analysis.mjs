@@ -68,28 +68,28 @@ export default dashboard({
       unit: "bool_on_off", max: 1, runbook: "ProviderPaused",
     }),
     graph({
-      title: "Requests to providers",
+      title: "Requests to providers", width: 6,
       says: "HTTP requests, failed ones included. This is what providers count.",
       series: [["{{provider}} {{modality}}", perSecond("gatehouse_provider_requests_total", "provider, modality")]],
       unit: "reqps",
     }),
     graph({
-      title: "Pieces of texts",
+      title: "Pieces of texts", width: 6,
       says: "asked: sent. kept: an earlier run of the item had the answer. repeated: sent again after a failure.",
       series: [["{{provider}} {{what}}", perSecond("gatehouse_provider_pieces_total", "provider, what")]],
       unit: "ops",
     }),
     graph({
-      title: "Tokens and units",
+      title: "Tokens and units", width: 6,
       says: "What providers report as used or charged. Providers that report nothing stay at 0.",
       series: [
         ["{{provider}} {{kind}} tokens", perSecond("gatehouse_provider_tokens_total", "provider, kind")],
-        ["{{provider}} {{unit}}", `${perSecond("gatehouse_provider_units_total", "provider, unit")} or vector(0)`],
+        ["{{provider}} {{unit}}", `${perSecond("gatehouse_provider_units_total", "provider, unit")} or label_replace(vector(0), "unit", "units", "", "")`],
       ],
       unit: "ops",
     }),
     graph({
-      title: "Answers for equal texts",
+      title: "Answers for equal texts", width: 6,
       says: "Lookups of an earlier answer, for sites with answer_cache_seconds. A hit asks no provider.",
       series: [["{{provider}} {{outcome}}", perSecond("gatehouse_provider_cache_total", "provider, outcome")]],
       unit: "ops",

@@ -69,13 +69,13 @@ export default dashboard({
       unit: "s", opens: "queues-and-workers",
     }),
     graph({
-      title: "Statements",
+      title: "Statements", width: 12,
       says: "Statements a second, of all processes.",
       series: [["statements", perSecond("gatehouse_sql_statements_total")]],
       unit: "ops",
     }),
     graph({
-      title: "Statements for each item",
+      title: "Statements for each item", width: 12,
       says: "Statements as a multiple of accepted submissions. It falls under load, because statements serve many items at once.",
       series: [["statements", `${perSecond("gatehouse_sql_statements_total")} / ${perSecond('gatehouse_http_requests_total{route=~".*/submit-media", code_class="2xx"}')}`]],
       unit: "short", decimals: 1,

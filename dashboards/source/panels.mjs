@@ -150,7 +150,7 @@ export function list(given) {
 
 /** Rows of a SQL query on Postgres, which reads views of the schema `ops` only. */
 export function rows(given) {
-  const { sql, columns, unit = "none", width = 12, height = 9 } = given;
+  const { sql, columns, unit = "none", width = 12, height = 8 } = given;
   return panel(
     "table",
     { ...given, width, height, overrides: cells(columns) },

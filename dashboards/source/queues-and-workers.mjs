@@ -26,8 +26,8 @@ export default dashboard({
     }),
     stat({
       title: "Busiest queue",
-      says: "Busy slots as a share of all slots, of the queue where it is highest. Near 100 % with lag: start more workers.",
-      query: `max(sum by (queue) (gatehouse_worker_slots_busy{${Q}}) / sum by (queue) (gatehouse_worker_slots{${Q}}))`,
+      says: "Busy slots as a share of all slots over five minutes, of the queue where it is highest. Near 100 % with lag: start more workers.",
+      query: `max(sum by (queue) (avg_over_time(gatehouse_worker_slots_busy{${Q}}[5m])) / sum by (queue) (gatehouse_worker_slots{${Q}}))`,
       unit: "percentunit", decimals: 0, limits: { orange: 0.8, red: 0.95 }, runbook: "QueueLag",
     }),
     stat({

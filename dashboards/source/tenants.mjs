@@ -65,7 +65,7 @@ from ops.quotas order by greatest(used, delivery_used) desc nulls last, submissi
       title: "Oldest reviews",
       says: "Teams whose items wait for a person.",
       sql: `select team, waiting, extract(epoch from now() - oldest) as "oldest", team_id
-from ops.reviews order by oldest limit 20`,
+from ops.reviews order by "oldest" desc limit 20`,
       columns: { oldest: { unit: "s", limits: { orange: 86400, red: 259200 } } },
       runbook: "ReviewAge",
     }),
@@ -75,7 +75,7 @@ from ops.reviews order by oldest limit 20`,
       title: "Endpoints in trouble",
       says: "Webhook endpoints that are disabled, paused (open) or failing, those in trouble longest first. Its owner sees the attempts in the console.",
       sql: `select team, state, extract(epoch from now() - since) as "since", failures, reason, endpoint_id
-from ops.endpoint_troubles order by since limit 50`,
+from ops.endpoint_troubles order by "since" desc limit 50`,
       columns: { since: { unit: "s" } },
       runbook: "EndpointDisabled", opens: "webhooks",
     }),

@@ -69,13 +69,13 @@ export default dashboard({
       unit: "short", coloured: true, runbook: "EndpointDisabled", opens: "tenants",
     }),
     graph({
-      title: "Time to a retried delivery",
+      title: "Time to a retried delivery", width: 12,
       says: "Time from an event to its delivery by a retry. Retries go on for hours.",
       series: [["p50", quantile(0.5, SECONDS, { labels: 'attempt_class="retry"' })], ["p99", quantile(0.99, SECONDS, { labels: 'attempt_class="retry"' })]],
       unit: "s",
     }),
     graph({
-      title: "Addresses refused",
+      title: "Addresses refused", width: 12,
       says: "Over 15 minutes: requests to addresses that are not public, by reason. Somebody may try to reach your network.",
       series: [["{{reason}}", `${lately("gatehouse_egress_blocked_total", "reason")} > 0 or ${lately('gatehouse_egress_blocked_total{reason="private"}', "reason")}`]],
       unit: "short", bars: true, runbook: "EgressSpike", opens: "tenants",
@@ -101,7 +101,7 @@ export default dashboard({
       unit: "percentunit", max: 1, limits: { orange: 0.8, red: 0.95 }, opens: "queues-and-workers",
     }),
     graph({
-      title: "Connections",
+      title: "Connections", width: 6,
       says: "Connections to receivers and image servers that requests can have open now, and idle ones.",
       series: [
         ["{{instance}}", "sum by (instance) (gatehouse_outbound_connections)"],
@@ -110,19 +110,19 @@ export default dashboard({
       unit: "short",
     }),
     graph({
-      title: "Waits for a connection",
+      title: "Waits for a connection", width: 6,
       says: "Requests that waited because their team uses all its connections. gave_up: after 5 s, tried again later.",
       series: [["{{outcome}}", perSecond("gatehouse_outbound_waits_total", "outcome")]],
       unit: "ops", opens: "tenants",
     }),
     graph({
-      title: "Pages that were split",
+      title: "Pages that were split", width: 6,
       says: "Jobs for many items that became one job for each item, by reason. slow and failed are the receiver's fault.",
       series: [["{{reason}}", perSecond("gatehouse_webhook_pages_spread_total", "reason")]],
       unit: "ops",
     }),
     graph({
-      title: "Clock of Postgres",
+      title: "Clock of Postgres", width: 6,
       says: "How far Postgres's clock is ahead of the machine's. Webhooks are signed with Postgres's time. Receivers refuse signatures that are minutes off.",
       series: [["{{instance}}", "max by (instance) (gatehouse_clock_offset_seconds)"]],
       unit: "s", signed: true, runbook: "ClockOffset",

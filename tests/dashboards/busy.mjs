@@ -49,9 +49,9 @@ scrape_configs:
     return data.result;
   }
 
-  /** The samples of a query now: {metric, value}. */
-  async query(expr) {
-    return (await this.#get("query", { query: substituted(expr) })).map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
+  /** The samples of a query at a time: {metric, value}. */
+  async query(expr, time = Date.now() / 1000) {
+    return (await this.#get("query", { query: substituted(expr), time })).map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
   }
 
   /** The curves of a query: {metric, points: [seconds, value][]}. */
@@ -84,10 +84,10 @@ export function rowsOf(sql) {
   return JSON.parse(psql("set role gatehouse_ops", `select coalesce(json_agg(row_to_json(q)), '[]') from (${sql}) q`));
 }
 
-/** What a healthy service does not have: webhooks that wait, because the queue is paused for a while, and dead jobs of two teams. */
+/** What a healthy service does not have: webhooks that wait, because the queue is paused for a minute, and dead jobs of two teams. */
 export function trouble() {
   psql(
-    "insert into queue.queues (queue, paused_until) values ('webhooks', now() + interval '20 seconds') on conflict (queue) do update set paused_until = excluded.paused_until",
+    "insert into queue.queues (queue, paused_until) values ('webhooks', now() + interval '1 minute') on conflict (queue) do update set paused_until = excluded.paused_until",
     `insert into queue.dead_jobs (id, queue, lane, priority, attempt, max_attempts, created_at, cause, error, payload, grp)
      select -row_number() over (), e.queue, t.id, 0, 5, 5, now(), 'exhausted', e.error, '{}', t.id
      from teams t, generate_series(1, 9) n, (values ('analysis', 'the provider answered 503'), ('images', 'no answer in 10 s')) e (queue, error)

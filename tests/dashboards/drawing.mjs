@@ -21,7 +21,10 @@ const scaled = (value, base, names, decimals) => {
 /** A value in its unit, as Grafana writes it. */
 export function inUnit(value, unit, decimals) {
   if (value === null || value === undefined || value === "") return "";
-  if (unit === "dateTimeFromNow") return `${Math.round(Math.abs(Date.now() - Date.parse(value)) / 60000)} min ${Date.parse(value) > Date.now() ? "from now" : "ago"}`;
+  if (unit === "dateTimeFromNow") {
+    const seconds = (Date.parse(value) - Date.now()) / 1000;
+    return `${inUnit(Math.abs(seconds), "s", 0)} ${seconds > 0 ? "from now" : "ago"}`;
+  }
   const number = Number(value);
   if (typeof value !== "number" && (value.trim?.() === "" || Number.isNaN(number))) return String(value);
   switch (unit) {
@@ -72,10 +75,11 @@ export function table(panel, rows) {
 }
 
 /** Round steps from 0 (or below) to the largest value. */
-function ticks(low, high, count) {
+function ticks(low, high, count, unit) {
   const raw = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw);
+  const step = unit === "bool_on_off" ? 1 : unit === "bytes" ? 2 ** Math.ceil(Math.log2(raw))
+    : [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw);
   const all = [];
   for (let value = Math.ceil(low / step) * step; value <= high + step * 0.001; value += step) all.push(Number(value.toPrecision(12)));
   return all;
@@ -115,7 +119,7 @@ export function graph(panel, curves, { width, start, end, marks }) {
   const x = (time) => left + ((time - start) / (end - start)) * (right - left);
   const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
   const parts = [];
-  for (const value of ticks(low, high, 4)) {
+  for (const value of ticks(low, high, 4, unit)) {
     parts.push(`<line x1="${left}" x2="${right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e6e9"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${escaped(inUnit(value, unit))}</text>`);
   }
   for (let i = 0; i <= 4; i++) {

@@ -31,11 +31,11 @@ async function body(prometheus, panel, time) {
     const rows = rowsOf(rawSql);
     return panel.type === "stat" ? stat(panel, Number(Object.values(rows[0] ?? {})[0])) : table(panel, rows);
   }
-  if (panel.type === "stat") return stat(panel, (await prometheus.query(expr))[0]?.value);
+  if (panel.type === "stat") return stat(panel, (await prometheus.query(expr, time.end))[0]?.value);
   if (panel.type === "table") {
     const names = panel.transformations[0].options;
     const columns = Object.entries(names.indexByName).sort(([, a], [, b]) => a - b).map(([name]) => name);
-    const samples = await prometheus.query(expr);
+    const samples = await prometheus.query(expr, time.end);
     return table(panel, samples.map(({ metric, value }) => Object.fromEntries(columns.map((name) => [names.renameByName[name], name === "Value" ? value : metric[name]]))));
   }
   const curves = [];
@@ -76,7 +76,7 @@ try {
   await sleep(8000);
   const end = Date.now() / 1000;
   const time = { start, end, step: Math.max(2, Math.round((end - start) / 150)) };
-  const tab = await browser.newPage({ viewport: { width: WIDTH, height: 800 } });
+  const tab = await browser.newPage({ viewport: { width: WIDTH, height: 100 } });
   for (const dashboard of dashboards) {
     await tab.setContent(await page(prometheus, dashboard, time));
     const path = `${directory}/dashboard-${dashboard.uid.replace("gatehouse-", "")}.png`;
