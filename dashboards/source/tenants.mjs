@@ -73,9 +73,10 @@ from ops.reviews order by "oldest" desc limit 20`,
     row("Where does it fail?"),
     rows({
       title: "Endpoints in trouble",
-      says: "Webhook endpoints that are disabled, paused (open) or failing, those in trouble longest first. Its owner sees the attempts in the console.",
-      sql: `select team, state, extract(epoch from now() - since) as "since", failures, reason, endpoint_id
-from ops.endpoint_troubles order by "since" desc limit 50`,
+      says: "Webhook endpoints that are disabled, paused (open) or failing, those in trouble longest first, at most five of each team. Its owner sees the attempts in the console.",
+      sql: `select team, state, extract(epoch from now() - e.since) as "since", failures, reason, endpoint_id
+from (select *, row_number() over (partition by team_id order by since) as place from ops.endpoint_troubles) e
+where place <= 5 order by "since" desc limit 50`,
       columns: { since: { unit: "s" } },
       runbook: "EndpointDisabled", opens: "webhooks",
     }),
