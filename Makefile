@@ -1,4 +1,4 @@
-.PHONY: help run test test-console test-sign-on lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test test-console test-sign-on lint-documents test-clients test-dashboards test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -21,6 +21,9 @@ test-sign-on: ## single sign-on in Chromium, with a real provider of OpenID Conn
 
 test-console: ## the console in Chromium: every page, hostile content, without scripts (needs Node.js and Chromium)
 	@scripts/test-console $(ARGS)
+
+test-dashboards: ## the dashboards against Grafana's types, and every query on a Prometheus that scrapes a busy service (needs Node.js)
+	@scripts/test-dashboards
 
 test-receivers: ## the code of docs/webhooks.md, against vectors and a real service (needs Node.js and Python)
 	@scripts/test-receivers $(RECEIVERS)
@@ -100,7 +103,8 @@ chaos-failover: ## failover, read-only sessions, rolling restart, full disk, no 
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench failover
 
-fix: ## format, and update the described queries and the generated documents
+fix: ## format, and update the described queries, the generated documents and the dashboards
 	cargo fmt --all
 	scripts/prepare-queries
 	scripts/documents
+	scripts/dashboards

@@ -9,6 +9,7 @@ mod connections;
 mod figures;
 mod hash_lists;
 mod management;
+mod ops;
 mod rate;
 mod statistics;
 mod tenant;

@@ -1,0 +1,38 @@
+// Checks dashboards/*.json with the rules, and that every metric of the catalogue is on a dashboard. Started by scripts/dashboards.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mistakes, panelsOf, queriesOf, selectors } from "./rules.mjs";
+
+const dashboards = readdirSync("dashboards").filter((name) => name.endsWith(".json"))
+  .map((name) => JSON.parse(readFileSync(`dashboards/${name}`, "utf8")));
+const uids = dashboards.map(({ uid }) => uid);
+const found = dashboards.flatMap((dashboard) => mistakes(dashboard, uids));
+if (uids.length !== 7) found.push(`there are ${uids.length} dashboards`);
+
+// Names of metrics are literals where they are described.
+const sources = ["src/telemetry/catalogue.rs", ...readdirSync("src/telemetry").map((name) => `src/telemetry/${name}`), "queue/src/metrics.rs"];
+const described = new Set(sources.flatMap((path) => [...readFileSync(path, "utf8").matchAll(/"(gatehouse_[a-z_]+)"/g)].map(([, name]) => name)));
+const shown = new Set(dashboards.flatMap(queriesOf).flatMap(({ expr }) => (expr ? selectors(expr) : []))
+  .map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, "")));
+for (const metric of described) if (!shown.has(metric)) found.push(`${metric} is on no dashboard`);
+const { coming } = JSON.parse(readFileSync("tests/dashboards/silent.json", "utf8"));
+for (const metric of shown) {
+  const known = described.has(metric) || metric === "up" || metric.startsWith("process_");
+  if (!known && !coming.includes(metric)) found.push(`${metric} is on a dashboard, but no process has it`);
+  if (known && coming.includes(metric)) found.push(`${metric} exists: remove it from tests/dashboards/silent.json`);
+}
+
+// A link to a section that does not exist opens the top of the page.
+const runbooks = "docs/runbooks.md";
+if (existsSync(runbooks)) {
+  const sections = new Set([...readFileSync(runbooks, "utf8").matchAll(/^#+ (.+)$/gm)]
+    .map(([, title]) => title.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-")));
+  for (const { url } of dashboards.flatMap(panelsOf).flatMap(({ links }) => links)) {
+    const [page, section] = url.split("#");
+    if (page.endsWith(runbooks) && !sections.has(section)) found.push(`${runbooks} has no section ${section}`);
+  }
+}
+
+for (const mistake of new Set(found)) console.error(mistake);
+if (found.length > 0) process.exit(1);
+const panels = dashboards.flatMap(panelsOf).length;
+console.log(`${dashboards.length} dashboards, ${panels} panels, ${dashboards.flatMap(queriesOf).length} queries: no mistakes`);
