@@ -276,10 +276,10 @@ def a_provider_finds_hate_everywhere(stack):
 
 @injection("ReviewAge", "database", 180, severity="ticket", needs="gatehouse_review_age_seconds", after=20, resolves=240)
 def an_item_waits_for_two_days(stack):
-    aged = stack.postgres.sql("update media set created_at = created_at - interval '2 days' where id = "
-                              "(select id from media where status = 'pending_review' limit 1) returning id")
+    oldest = "(select min(media_id::text)::uuid from reviews)"
+    stack.postgres.sql(f"update reviews set waiting_since = waiting_since - interval '2 days' where media_id = {oldest}")
     yield
-    stack.postgres.sql(f"update media set created_at = created_at + interval '2 days' where id = '{aged}'")
+    stack.postgres.sql("update reviews set waiting_since = waiting_since + interval '2 days' where waiting_since < now() - interval '1 day'")
 
 
 @injection("OldTransaction", "database", 120, severity="ticket", needs="gatehouse_oldest_transaction_seconds",
@@ -297,9 +297,9 @@ def a_table_of_a_gibibyte(stack):
     stack.postgres.sql("drop table ballast")
 
 
-@injection("RetentionLate", "database", 900, severity="ticket", needs="gatehouse_retention_last_success_timestamp_seconds", resolves=900,
-           rewrites=(("GatehouseRetentionLate", "> 3600", "> 720"),), companions={"OldTransaction", "DatabaseErrors"},
+@injection("RetentionLate", "database", 900, severity="ticket", needs="gatehouse_database_bytes", resolves=900,
+           rewrites=(("GatehouseRetentionLate", "> 3600", "> 720"),) * 2, companions={"OldTransaction", "DatabaseErrors"},
            note="the threshold is 12 minutes instead of an hour")
 def old_rows_cannot_be_deleted(stack):
-    with stack.postgres.session("begin; lock table idempotency_keys in share mode;"):
+    with stack.postgres.session("begin; lock table backtests in share mode;"):
         yield
