@@ -1,4 +1,4 @@
-.PHONY: help run test test-console test-sign-on lint-documents test-clients test-dashboards test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-dashboards test-receivers test-providers test-schemathesis test-versions alerts reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -37,6 +37,9 @@ test-schemathesis: ## thousands of valid and invalid requests made from the docu
 test-versions: ## the previous version beside this one, on one database (builds that version first: about 10 minutes)
 	@scripts/setup test
 	@scripts/test-versions $(REVISION)
+
+alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 30 minutes; ARGS="--only QueueLag")
+	@scripts/test-alerts $(ARGS)
 
 reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
 	@scripts/setup test
