@@ -3,6 +3,7 @@
 mod monitoring;
 mod open;
 mod readiness;
+mod systemd;
 
 use std::net::SocketAddr;
 
@@ -18,6 +19,7 @@ use crate::config::PoolOptions;
 pub(crate) use monitoring::{MONITORING_CONNECTIONS, serve_monitoring};
 pub(crate) use open::{connect, open, open_current};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
+pub(crate) use systemd::tell_systemd;
 
 /// The queue's own connections to Postgres: `store` and `queue` say what for.
 const QUEUE_CONNECTIONS: usize = 4;

@@ -72,6 +72,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
+    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
 
     let queue = queue::Config {
         queues: &jobs::ALL,

@@ -28,6 +28,7 @@ mod rolling_restart;
 mod rules;
 mod secrets;
 mod sockets;
+mod supervised;
 mod support;
 mod versions;
 mod way;
