@@ -1,4 +1,4 @@
-.PHONY: help run test test-console test-sign-on lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test test-console test-sign-on lint-documents test-clients test-receivers test-providers test-schemathesis test-versions test-deploy reliability audit fix bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -34,6 +34,9 @@ test-schemathesis: ## thousands of valid and invalid requests made from the docu
 test-versions: ## the previous version beside this one, on one database (builds that version first: about 10 minutes)
 	@scripts/setup test
 	@scripts/test-versions $(REVISION)
+
+test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; about 5 minutes)
+	@scripts/test-deploy $(PARTS)
 
 reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
 	@scripts/setup test
