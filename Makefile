@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-dashboards test-receivers test-providers test-schemathesis test-versions alerts reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -40,6 +40,9 @@ test-versions: ## the previous version beside this one, on one database (builds 
 
 alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 30 minutes; ARGS="--only QueueLag")
 	@scripts/test-alerts $(ARGS)
+
+test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; about 5 minutes)
+	@scripts/test-deploy $(PARTS)
 
 reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
 	@scripts/setup test

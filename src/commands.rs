@@ -4,6 +4,7 @@ mod admin;
 mod api;
 mod check;
 mod console;
+mod healthcheck;
 mod listen;
 mod queue;
 mod up;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Migrate(DatabaseOptions),
     /// Check the configuration and what it refers to. The exit code is 0 if everything is in order
     Check(CheckOptions),
+    /// Ask the `up`, `api` or `worker` process on this machine whether it is ready. The exit code is 0 if it is
+    Healthcheck(healthcheck::Options),
     /// Print an OpenAPI document
     Openapi {
         /// Which interface
@@ -92,6 +95,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Worker(options) => in_runtime(worker::run(options))?,
         Command::Migrate(options) => in_runtime(migrate(options))?,
         Command::Check(options) => return in_runtime(check::run(options)),
+        Command::Healthcheck(options) => return in_runtime(healthcheck::run(options)),
         Command::Openapi { document } => print_document(document)?,
         Command::Admin(options) => in_runtime(admin::run(options))?,
         Command::Queue(options) => return in_runtime(queue::run(options)),

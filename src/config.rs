@@ -16,7 +16,7 @@ mod sign_on;
 mod values;
 mod work;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -58,6 +58,11 @@ pub(crate) struct MetricsOptions {
 /// Where this binary is. It starts itself to decode images.
 pub(crate) fn own_program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("cannot find out where this program is")
+}
+
+/// The socket on which systemd wants to hear when the process is ready: `NOTIFY_SOCKET`. Systemd sets it.
+pub(crate) fn notify_socket() -> Option<OsString> {
+    std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty())
 }
 
 /// `GATEHOUSE_WEBHOOK_SECRET`, if it is set. `gatehouse listen` verifies with it.

@@ -4,6 +4,7 @@ mod export;
 mod monitoring;
 mod open;
 mod readiness;
+mod systemd;
 
 use std::net::SocketAddr;
 
@@ -20,6 +21,7 @@ pub(crate) use export::start_export;
 pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use open::{connect, open, open_current};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
+pub(crate) use systemd::tell_systemd;
 
 /// The queue's own connections to Postgres: `store` and `queue` say what for.
 const QUEUE_CONNECTIONS: usize = 4;

@@ -73,6 +73,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
+    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
 
     let queue = queue::Config {
         queues: &jobs::ALL,

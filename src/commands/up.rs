@@ -22,7 +22,7 @@ use workers::{Context, Settings, outbound::Outbound};
 
 use super::{api, console, worker};
 use crate::{
-    config::UpOptions,
+    config::{self, UpOptions},
     darkroom,
     data_dir::DataDir,
     demo::Addresses,
@@ -151,6 +151,7 @@ async fn serve(
     let providers = options.work.providers.load()?;
 
     let (ready, readiness) = watch::channel(Readiness::Ready);
+    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
     let quiet = CancellationToken::new();
     let files = files(&options, listeners.browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);

@@ -29,6 +29,7 @@ mod rolling_restart;
 mod rules;
 mod secrets;
 mod sockets;
+mod supervised;
 mod support;
 mod trace;
 mod versions;

@@ -61,7 +61,7 @@ pub(crate) fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
 }
 
 /// Variables that the environment must not set: the suite itself runs with a database of its own.
-const UNSET: [&str; 10] = [
+const UNSET: [&str; 11] = [
     "DATABASE_URL",
     "GATEHOUSE_DATA_DIR",
     "GATEHOUSE_EGRESS_ALLOW",
@@ -72,6 +72,7 @@ const UNSET: [&str; 10] = [
     "GATEHOUSE_PROVIDERS",
     "GATEHOUSE_PROVIDERS_FILE",
     "GATEHOUSE_USER",
+    "NOTIFY_SOCKET",
 ];
 
 /// Removes these variables from a command.
