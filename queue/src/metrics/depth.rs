@@ -2,7 +2,10 @@
 
 use ::metrics::gauge;
 
-use super::{QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_RUNNABLE, QUEUE_STATS_AT};
+use super::{
+    QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT, QUEUE_RUNNABLE,
+    QUEUE_STATS_AT,
+};
 use crate::stats::QueueStats;
 
 /// Unix time at which the queues' depth was read; `None` if this process does not read it any more.
@@ -31,4 +34,6 @@ pub(crate) fn depth(stats: &QueueStats, read_at: Option<f64>) {
     gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
     gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
         .set(read_at.map_or(0.0, |read_at| read_at - stats.oldest_due_seconds));
+    gauge!(QUEUE_OLDEST_RUNNABLE_AT, "queue" => stats.queue.clone())
+        .set(read_at.map_or(0.0, |read_at| read_at - stats.oldest_runnable_seconds));
 }
