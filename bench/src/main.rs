@@ -11,6 +11,7 @@
     reason = "a report and its progress are what this program is for"
 )]
 
+mod backup;
 mod chaos;
 mod claims;
 mod clock;
@@ -110,6 +111,9 @@ enum Command {
     /// Upgrades from a previous version under load, in both orders, and goes back: nothing fails, and
     /// nothing is lost
     Upgrade(upgrade::Options),
+    /// Loses the database under load and restores it from a backup: what must be there is there, and
+    /// the work continues
+    Backup(backup::Options),
     /// Every page of the console, with a million items: the server's p95 of each must be at most 50 ms
     Pages(pages::Options),
     /// What other commands start
@@ -248,6 +252,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
                 json,
                 upgrade::Upgraded::holds,
             )?
+        }
+        Command::Backup(options) => {
+            let json = options.common.ground.json;
+            shown(&backup::run(options).await?, json, backup::Restored::holds)?
         }
         Command::Pages(options) => {
             let json = options.common.ground.json;
