@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -43,6 +43,14 @@ alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager,
 
 test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; about 5 minutes)
 	@scripts/test-deploy $(PARTS)
+
+test-upgrade: ## upgrade from the previous version under load, in both orders, and back (builds that version first: about 10 minutes; then 3)
+	@scripts/setup test
+	@scripts/test-upgrade $(REVISION)
+
+test-backup: ## docs/backup.md under load: a lost database is restored and audited (about 3 minutes)
+	@scripts/setup test
+	@scripts/test-backup
 
 reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
 	@scripts/setup test
@@ -89,6 +97,11 @@ bench-rules: ## texts against 10,000 keywords and 1,000 regexes, compared with R
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse-bench
 	target/release/gatehouse-bench rules
+
+bench-scale: ## an autoscaler starts and stops workers by the metrics, while the load rises and falls (about 5 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench scale
 
 endurance: ## the queue under a steady load while a transaction is held open for 20 minutes, three times
 	@scripts/setup test

@@ -5,12 +5,12 @@
 //! A submission without an answer counts as unknown, and its text is submitted again as a new item.
 //! Either all of the unknown item must exist or nothing of it.
 
-mod audit;
-mod client;
-mod drain;
+pub(crate) mod audit;
+pub(crate) mod client;
+pub(crate) mod drain;
 pub(crate) mod failover;
-mod havoc;
-mod outcome;
+pub(crate) mod havoc;
+pub(crate) mod outcome;
 mod table;
 
 use std::{

@@ -2,6 +2,7 @@
 //! private directory, and removed afterwards. Gatehouse connects as the role `gatehouse`, the
 //! benchmark as `postgres`, so that the statements of the two can be distinguished.
 
+mod backup;
 mod disk;
 mod machine;
 mod server;

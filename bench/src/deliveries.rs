@@ -2,7 +2,7 @@
 //! bare loop of the same requests; and whether healthy endpoints are affected by a dead one, a slow
 //! one and one with a backlog.
 
-mod backlog;
+pub(crate) mod backlog;
 pub(crate) mod bare;
 mod neighbours;
 pub(crate) mod slow_team;

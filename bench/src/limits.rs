@@ -1,7 +1,7 @@
 //! A provider limits tokens, and one team's long texts meet that limit. Measures how long another
 //! team's short texts take, before and meanwhile. Rounds of both take turns.
 
-mod bucket;
+pub(crate) mod bucket;
 
 use std::time::{Duration, Instant};
 
@@ -91,7 +91,7 @@ impl Limited {
 pub(crate) async fn run(options: Options) -> anyhow::Result<Limited> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
-    let provider = Provider::start(options.tokens).await?;
+    let provider = Provider::start(options.tokens, Duration::ZERO).await?;
     let surroundings = Surroundings {
         environment: vec![
             ("GATEHOUSE_PROVIDERS", "openai".to_owned()),
@@ -193,7 +193,8 @@ impl Pair<'_> {
     }
 
     async fn submit(&self, site: usize, bytes: usize, ticks: &Ticks) -> anyhow::Result<Vec<Sent>> {
-        submit(&self.stack, site, ticks, |number| {
+        let Stack { apis, sites, .. } = &self.stack;
+        submit(apis[0].address, &sites[site], ticks, |number| {
             self.texts.plain(number, bytes)
         })
         .await

@@ -116,16 +116,25 @@ impl Ticks {
     /// `count` ticks at `rate` a second, from now on. They come from a separate thread, because
     /// tokio's timer is only accurate to a millisecond.
     pub(crate) fn start(rate: f64, count: u64) -> Self {
+        Self::in_steps(vec![(rate, count)])
+    }
+
+    /// Ticks at one rate after another, from now on: of each rate this number.
+    pub(crate) fn in_steps(steps: Vec<(f64, u64)>) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         thread::spawn(move || {
-            let interval = Duration::from_secs_f64(1.0 / rate);
             let mut due = Instant::now();
-            for index in 0..count {
-                thread::sleep(due.saturating_duration_since(Instant::now()));
-                if sender.send(Tick { index, due }).is_err() {
-                    return;
+            let mut index = 0;
+            for (rate, count) in steps {
+                let interval = Duration::from_secs_f64(1.0 / rate);
+                for _ in 0..count {
+                    thread::sleep(due.saturating_duration_since(Instant::now()));
+                    if sender.send(Tick { index, due }).is_err() {
+                        return;
+                    }
+                    index += 1;
+                    due += interval;
                 }
-                due += interval;
             }
         });
         Self(Rc::new(Mutex::new(receiver)))

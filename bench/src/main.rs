@@ -11,6 +11,7 @@
     reason = "a report and its progress are what this program is for"
 )]
 
+mod backup;
 mod chaos;
 mod claims;
 mod clock;
@@ -45,11 +46,13 @@ mod remote;
 mod report;
 mod requests;
 mod rules;
+mod scale;
 mod sites;
 mod stack;
 mod status;
 mod submit;
 mod texts;
+mod upgrade;
 mod verdicts;
 
 use std::process::ExitCode;
@@ -102,6 +105,15 @@ enum Command {
     Neighbours(neighbours::Options),
     /// One team's long texts meet a provider's limit beside another team's short ones
     Limits(limits::Options),
+    /// An autoscaler starts and stops workers by the metrics, while the load rises and falls: nothing
+    /// is lost, and nothing swings
+    Scale(scale::Options),
+    /// Upgrades from a previous version under load, in both orders, and goes back: nothing fails, and
+    /// nothing is lost
+    Upgrade(upgrade::Options),
+    /// Loses the database under load and restores it from a backup: what must be there is there, and
+    /// the work continues
+    Backup(backup::Options),
     /// Every page of the console, with a million items: the server's p95 of each must be at most 50 ms
     Pages(pages::Options),
     /// What other commands start
@@ -228,6 +240,22 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Limits(options) => {
             let json = options.common.ground.json;
             shown(&limits::run(options).await?, json, limits::Limited::holds)?
+        }
+        Command::Scale(options) => {
+            let json = options.common.ground.json;
+            shown(&scale::run(options).await?, json, scale::Scaled::holds)?
+        }
+        Command::Upgrade(options) => {
+            let json = options.common.ground.json;
+            shown(
+                &upgrade::run(options).await?,
+                json,
+                upgrade::Upgraded::holds,
+            )?
+        }
+        Command::Backup(options) => {
+            let json = options.common.ground.json;
+            shown(&backup::run(options).await?, json, backup::Restored::holds)?
         }
         Command::Pages(options) => {
             let json = options.common.ground.json;

@@ -39,6 +39,12 @@ pub(crate) enum Kind {
 }
 
 impl Gatehouse {
+    /// Processes that are started from now on use this database.
+    pub(crate) fn use_database(&mut self, url: String) {
+        self.environment.retain(|(name, _)| *name != "DATABASE_URL");
+        self.environment.push(("DATABASE_URL", url));
+    }
+
     /// Runs a command to its end.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use domain::signature::WebhookSecret;
 use rand::{SeedableRng as _, rngs::StdRng};
 use tokio::net::TcpListener;
 
-pub(crate) use self::seen::Seen;
+pub(crate) use self::seen::{Arrival, Key, Seen};
 use self::serve::listen;
 
 /// How badly the receiver behaves.

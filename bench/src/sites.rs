@@ -19,7 +19,8 @@ use uuid::Uuid;
 
 use crate::receiver::Receiver;
 
-const RULES: &str = include_str!("../../src/rule_file/demo.yaml");
+/// The rules of every site, as a file.
+pub(crate) const RULES: &str = include_str!("../../src/rule_file/demo.yaml");
 
 /// How many there should be.
 #[derive(Clone, Copy, Debug)]

@@ -109,6 +109,31 @@ impl Stack {
         shape: Shape,
         seed: u64,
     ) -> anyhow::Result<Self> {
+        let (mut stack, master_key) =
+            Self::prepare(ground, database_url, surroundings, options, shape, seed).await?;
+        stack.gatehouse.run(&["migrate"]).await?;
+        let mut conn = stack.ground.cluster.connect().await?;
+        stack.sites = sites::set_up(&mut conn, &master_key, &stack.receiver, shape.tenants).await?;
+        for number in 0..shape.apis {
+            let api = stack.gatehouse.start(Kind::Api, number).await?;
+            stack.apis.push(api);
+        }
+        for number in 0..shape.workers {
+            let worker = stack.gatehouse.start(Kind::Worker, number).await?;
+            stack.workers.push(worker);
+        }
+        Ok(stack)
+    }
+
+    /// Everything but the schema, the sites and the processes, and the master key.
+    pub(crate) async fn prepare(
+        ground: Ground,
+        database_url: String,
+        surroundings: Surroundings,
+        options: &CommonOptions,
+        shape: Shape,
+        seed: u64,
+    ) -> anyhow::Result<(Self, MasterKey)> {
         let binary = match &options.binary {
             Some(binary) => {
                 fs::canonicalize(binary).with_context(|| format!("no {}", binary.display()))?
@@ -146,30 +171,16 @@ impl Stack {
             logs: ground.directory(),
             descriptors: surroundings.descriptors,
         };
-        gatehouse.run(&["migrate"]).await?;
-        let mut conn = ground.cluster.connect().await?;
-        let master_key = MasterKey::new(master_key);
-        let sites = sites::set_up(&mut conn, &master_key, &receiver, shape.tenants).await?;
-        let mut stack = Self {
+        let stack = Self {
             apis: Vec::new(),
             workers: Vec::new(),
             gatehouse,
             ground,
             receiver,
             relay,
-            sites,
+            sites: Vec::new(),
         };
-        for number in 0..shape.apis {
-            stack
-                .apis
-                .push(stack.gatehouse.start(Kind::Api, number).await?);
-        }
-        for number in 0..shape.workers {
-            stack
-                .workers
-                .push(stack.gatehouse.start(Kind::Worker, number).await?);
-        }
-        Ok(stack)
+        Ok((stack, MasterKey::new(master_key)))
     }
 
     /// Every process of Gatehouse.

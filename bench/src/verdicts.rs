@@ -1,6 +1,9 @@
 //! Submits texts to a site one after another, and measures how long their verdicts take to arrive.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, ensure};
 use domain::event::EventKind;
@@ -11,6 +14,7 @@ use crate::{
     http::{self, Client},
     latency::Latencies,
     load::{Ticks, accepted},
+    sites::Site,
     stack::Stack,
 };
 
@@ -31,16 +35,16 @@ struct Accepted {
 
 /// Submits a text to a site with each tick. `text` makes one from a number.
 pub(crate) async fn submit(
-    stack: &Stack,
-    site: usize,
+    address: SocketAddr,
+    site: &Site,
     ticks: &Ticks,
     text: impl Fn(u64) -> String,
 ) -> anyhow::Result<Vec<Sent>> {
-    let mut client = Client::new(stack.apis[0].address);
+    let mut client = Client::new(address);
     let mut sent = Vec::new();
     while let Some(tick) = ticks.next().await {
         let request = http::submission(
-            &stack.sites[site].key,
+            &site.key,
             &format!("item-{}", tick.index),
             &text(tick.index),
         );

@@ -56,6 +56,9 @@ pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
 /// Unix time at which the oldest due job became due, by `queue`; without due jobs, the time of the
 /// reading. It is kept while the database is away, so that it shows how long jobs have waited.
 pub const QUEUE_OLDEST_DUE_AT: &str = "gatehouse_queue_oldest_due_timestamp_seconds";
+/// Unix time at which the oldest due job became due, of the lanes that no pause or cap holds back,
+/// by `queue`; without such jobs, the time of the reading. Kept like `QUEUE_OLDEST_DUE_AT`.
+pub const QUEUE_OLDEST_RUNNABLE_AT: &str = "gatehouse_queue_oldest_runnable_timestamp_seconds";
 /// Unix time at which the queues' depth was read. Kept like `QUEUE_OLDEST_DUE_AT`.
 pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
 /// Jobs of a queue that this process runs at the moment.

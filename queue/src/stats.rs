@@ -22,6 +22,9 @@ pub struct QueueStats {
     pub dead: i64,
     /// How long the oldest due job has been due, in seconds; 0 if there is none.
     pub oldest_due_seconds: f64,
+    /// How long the oldest due job has been due, in seconds, of the lanes that no pause or cap holds
+    /// back; 0 if there is none. More workers would not help the others.
+    pub oldest_runnable_seconds: f64,
 }
 
 /// The depth of every queue that has a job, including dead jobs. `lane_caps` and `group_caps` have
@@ -68,12 +71,13 @@ pub async fn read(
                left join unnest($1::text[], $2::bigint[]) as d (queue, cap) on d.queue = c.queue
          ),
          in_groups as (
-             select queue, grp, sum(due) as due, sum(running) as running, sum(runnable) as runnable, min(oldest) as oldest
+             select queue, grp, sum(due) as due, sum(running) as running, sum(runnable) as runnable, min(oldest) as oldest,
+                    min(oldest) filter (where runnable = due) as oldest_open
                from in_lanes
               group by queue, grp
          ),
          active as (
-             select c.queue, c.due, c.running, c.oldest,
+             select c.queue, c.due, c.running, c.oldest, c.oldest_open, c.runnable as open,
                     case when g.paused_until > now() then 0
                          else least(c.runnable, greatest(0, coalesce(g.cap, d.cap, c.due + c.running) - c.running))
                     end as runnable
@@ -87,17 +91,19 @@ pub async fn read(
                 sum(scheduled)::bigint as "scheduled!",
                 sum(running)::bigint as "running!",
                 sum(dead)::bigint as "dead!",
-                coalesce(max(oldest), 0)::float8 as "oldest_due_seconds!"
+                coalesce(max(oldest), 0)::float8 as "oldest_due_seconds!",
+                coalesce(max(oldest_runnable), 0)::float8 as "oldest_runnable_seconds!"
            from (select queue, sum(due) as due, sum(runnable) as runnable, 0 as scheduled,
                         sum(running) as running, 0 as dead,
-                        extract(epoch from now() - min(oldest)) as oldest
+                        extract(epoch from now() - min(oldest)) as oldest,
+                        extract(epoch from now() - min(oldest_open) filter (where runnable = open)) as oldest_runnable
                    from active group by queue
                   union all
                  select queue, 0, 0, count(*) filter (where state = 2), 0,
-                        count(*) filter (where state = 3), null
+                        count(*) filter (where state = 3), null, null
                    from queue.jobs where state >= 2 group by queue
                   union all
-                 select queue, 0, 0, 0, 0, count(*), null
+                 select queue, 0, 0, 0, 0, count(*), null, null
                    from queue.dead_jobs group by queue) as counts
           group by queue
           order by queue"#,

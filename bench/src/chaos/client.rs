@@ -2,7 +2,7 @@
 //! others again.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::HashMap,
     io,
     net::SocketAddr,
@@ -24,28 +24,30 @@ use crate::{
 /// A text that is not accepted within this time ends the run.
 const PATIENCE: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(50);
+/// How often customers look at `/readyz`.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Who submits, and where.
-pub(super) struct Customers {
-    pub(super) apis: Vec<SocketAddr>,
-    pub(super) sites: Vec<Site>,
-    pub(super) seed: u64,
-    pub(super) connections: usize,
+pub(crate) struct Customers {
+    pub(crate) apis: Vec<SocketAddr>,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) seed: u64,
+    pub(crate) connections: usize,
     /// The API processes that get requests, if at least one is ready.
-    pub(super) ready: RefCell<Vec<bool>>,
+    pub(crate) ready: RefCell<Vec<bool>>,
 }
 
 /// What the customers know. A submission is known by its `app_media_id`, which is of this submission only.
 #[derive(Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     /// Answered with a 200: the item's id, and the submission.
-    pub(super) accepted: HashMap<Uuid, Submission>,
+    pub(crate) accepted: HashMap<Uuid, Submission>,
     /// Without an answer, or with one that promises nothing: stored or not.
-    pub(super) unknown: Vec<Submission>,
+    pub(crate) unknown: Vec<Submission>,
     /// How often no server could be reached.
-    pub(super) unsent: u64,
+    pub(crate) unsent: u64,
     /// The longest that an answer took.
-    pub(super) slowest: Duration,
+    pub(crate) slowest: Duration,
 }
 
 impl Ledger {
@@ -79,21 +81,21 @@ impl Ledger {
 
 /// One submission of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Submission {
+pub(crate) struct Submission {
     /// Which text.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Which submission of it, from 0.
-    pub(super) attempt: u32,
+    pub(crate) attempt: u32,
 }
 
 impl Submission {
     /// The `app_media_id`.
-    pub(super) fn tag(&self) -> String {
+    pub(crate) fn tag(&self) -> String {
         format!("{}.{}", self.number, self.attempt)
     }
 
     /// Reads an `app_media_id`.
-    pub(super) fn parse(tag: &str) -> Option<Self> {
+    pub(crate) fn parse(tag: &str) -> Option<Self> {
         let (number, attempt) = tag.split_once('.')?;
         Some(Self {
             number: number.parse().ok()?,
@@ -119,12 +121,12 @@ enum Meaning {
 
 impl Customers {
     /// The text of this number.
-    pub(super) fn text(&self, number: u64) -> Text {
+    pub(crate) fn text(&self, number: u64) -> Text {
         Texts::new(self.seed).get(number)
     }
 
     /// The place of the site that a text is submitted for.
-    pub(super) fn site(&self, number: u64) -> usize {
+    pub(crate) fn site(&self, number: u64) -> usize {
         usize::try_from(number).unwrap_or(0) % self.sites.len()
     }
 
@@ -132,7 +134,7 @@ impl Customers {
     ///
     /// # Errors
     /// A refusal that the chaos did not cause, or a text that is never accepted.
-    pub(super) async fn submit(
+    pub(crate) async fn submit(
         &self,
         ticks: &Ticks,
         ledger: &RefCell<Ledger>,
@@ -155,7 +157,7 @@ impl Customers {
     }
 
     /// Submits one to a certain API process until it is accepted.
-    pub(super) async fn submit_to(
+    pub(crate) async fn submit_to(
         &self,
         api: usize,
         number: u64,
@@ -200,6 +202,20 @@ impl Customers {
             .find(|place| ready[*place])
             .unwrap_or((turn + 1) % count)
     }
+}
+
+/// Looks which API processes are ready, as customers and load balancers do.
+pub(crate) async fn look(customers: &Customers, finished: &Cell<bool>) -> anyhow::Result<()> {
+    let mut clients: Vec<Client> = customers.apis.iter().copied().map(Client::new).collect();
+    let request = http::get("/readyz");
+    while !finished.get() {
+        for (place, client) in clients.iter_mut().enumerate() {
+            let ready = matches!(client.send(&request).await, Ok(answer) if answer.status == 200);
+            customers.ready.borrow_mut()[place] = ready;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
 }
 
 fn meaning(answer: Result<Answer, Silence>) -> anyhow::Result<Meaning> {

@@ -8,10 +8,10 @@ use super::havoc::Havoc;
 use crate::{cluster::Cluster, stack::Stack};
 
 /// How often progress is printed.
-pub(super) const PROGRESS: Duration = Duration::from_secs(5);
+pub(crate) const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Waits until no work is left. Returns how long that took, and what is left if it takes too long.
-pub(super) async fn drain(
+pub(crate) async fn drain(
     stack: &mut Stack,
     havoc: &mut Havoc,
     patience: Duration,

@@ -18,15 +18,10 @@ use std::{
 use clap::Args;
 
 pub(crate) use self::table::Proof;
-use self::{
-    incidents::Scene,
-    pair::Pair,
-    suffering::{look, suffer},
-    table::Incident,
-};
+use self::{incidents::Scene, pair::Pair, suffering::suffer, table::Incident};
 use super::{
     audit::Audit,
-    client::{Customers, Ledger},
+    client::{Customers, Ledger, look},
     drain::drain,
     havoc::Havoc,
     outcome::Outcome,

@@ -29,26 +29,26 @@ const WATCH: Duration = Duration::from_millis(100);
 
 /// The plan of the havoc.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    pub(super) seed: u64,
-    pub(super) items: u64,
-    pub(super) restart_postgres: bool,
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) items: u64,
+    pub(crate) restart_postgres: bool,
 }
 
 /// What was done, and what else happened.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Havoc {
-    pub(super) workers_killed: u32,
-    pub(super) apis_killed: u32,
-    pub(super) receivers_killed: u32,
-    pub(super) postgres_restarts: u32,
+pub(crate) struct Havoc {
+    pub(crate) workers_killed: u32,
+    pub(crate) apis_killed: u32,
+    pub(crate) receivers_killed: u32,
+    pub(crate) postgres_restarts: u32,
     /// Processes that ended by themselves.
-    pub(super) deaths: Vec<String>,
+    pub(crate) deaths: Vec<String>,
 }
 
 impl Havoc {
     /// Notes processes that ended by themselves, and starts them again.
-    pub(super) async fn watch(&mut self, stack: &mut Stack) -> anyhow::Result<()> {
+    pub(crate) async fn watch(&mut self, stack: &mut Stack) -> anyhow::Result<()> {
         for process in stack.processes() {
             if let Some(death) = process.death() {
                 eprintln!("{death}");
@@ -75,7 +75,7 @@ impl Havoc {
 }
 
 /// Continues until the submissions are finished. Then every process runs.
-pub(super) async fn wreak(
+pub(crate) async fn wreak(
     stack: &mut Stack,
     plan: Plan,
     ledger: &RefCell<Ledger>,
@@ -119,7 +119,7 @@ pub(super) async fn wreak(
 
 /// Kills the receiver again and again, if there is a relay, until the submissions are finished.
 /// Returns how often. Afterwards it runs.
-pub(super) async fn topple(
+pub(crate) async fn topple(
     relay: Option<&mut Relay>,
     seed: u64,
     finished: &Cell<bool>,

@@ -12,7 +12,7 @@ use crate::report::{Line, Machine};
 
 /// How a proof ended.
 #[derive(Debug, Serialize)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     machine: Machine,
     seed: u64,
     /// Submissions that were answered with a 200.
@@ -28,7 +28,7 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// After an audit that has run.
-    pub(super) fn of(
+    pub(crate) fn of(
         audit: Audit<'_>,
         ledger: &Ledger,
         machine: Machine,
@@ -47,12 +47,12 @@ impl Outcome {
     }
 
     /// Whether every check holds.
-    pub(super) fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.failures == 0)
     }
 
     /// What happened.
-    pub(super) fn lines(&self) -> Vec<Line> {
+    pub(crate) fn lines(&self) -> Vec<Line> {
         let unknown = format!(
             "{}, of which {} are stored",
             self.unknown, self.unknown_stored
@@ -71,7 +71,7 @@ impl Outcome {
     }
 
     /// The checks, and whether all of them hold.
-    pub(super) fn verdict(&self) -> Vec<Line> {
+    pub(crate) fn verdict(&self) -> Vec<Line> {
         let mut lines = vec![Line::heading("What must hold")];
         lines.extend(self.checks.iter().map(|check| {
             let verdict = match check.failures {

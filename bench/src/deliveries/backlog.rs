@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// The endpoints that a backlog is for.
-pub(super) struct Backlog {
+pub(crate) struct Backlog {
     sites: Vec<Uuid>,
     teams: Vec<Uuid>,
     endpoints: Vec<Uuid>,
@@ -12,12 +12,12 @@ pub(super) struct Backlog {
 
 impl Backlog {
     /// For all endpoints in turn.
-    pub(super) async fn of_all(conn: &mut PgConnection) -> anyhow::Result<Self> {
+    pub(crate) async fn of_all(conn: &mut PgConnection) -> anyhow::Result<Self> {
         Self::of(conn, "").await
     }
 
     /// For the endpoints whose URL has this ending.
-    pub(super) async fn of(conn: &mut PgConnection, ending: &str) -> anyhow::Result<Self> {
+    pub(crate) async fn of(conn: &mut PgConnection, ending: &str) -> anyhow::Result<Self> {
         let rows: Vec<(Uuid, Uuid, Uuid)> = sqlx::query_as(
             "select s.id, s.team_id, e.id from webhook_endpoints e join sites s on s.id = e.site_id
              where e.url like '%' || $1 order by e.id",
@@ -41,7 +41,7 @@ impl Backlog {
     /// Adds this number of deliveries, two for each item: for its acceptance and for its verdict. A
     /// job has `page_turns` items; with 0, each delivery has its own job, as binaries without
     /// pages made them.
-    pub(super) async fn fill(
+    pub(crate) async fn fill(
         &self,
         conn: &mut PgConnection,
         deliveries: u32,

@@ -158,7 +158,8 @@ impl Pair {
     }
 
     async fn submit(&self, site: usize, ticks: &Ticks) -> anyhow::Result<Vec<Sent>> {
-        submit(&self.stack, site, ticks, |number| {
+        let Stack { apis, sites, .. } = &self.stack;
+        submit(apis[0].address, &sites[site], ticks, |number| {
             self.texts.get(number).body
         })
         .await

@@ -1,5 +1,5 @@
 //! A stand-in for OpenAI's moderation endpoint with a limit of tokens per minute, of four bytes
-//! each. It finds nothing in any text.
+//! each. It finds nothing in any text, and can be slow.
 
 use std::{
     convert::Infallible,
@@ -36,8 +36,8 @@ const CATEGORIES: [&str; 13] = [
 ];
 
 /// The server.
-pub(super) struct Provider {
-    pub(super) address: SocketAddr,
+pub(crate) struct Provider {
+    pub(crate) address: SocketAddr,
     bucket: Arc<Mutex<Bucket>>,
 }
 
@@ -63,8 +63,8 @@ struct Question {
 }
 
 impl Provider {
-    /// A server with this number of tokens a minute.
-    pub(super) async fn start(a_minute: u32) -> anyhow::Result<Self> {
+    /// A server with this number of tokens a minute, which answers after this delay.
+    pub(crate) async fn start(a_minute: u32, delay: Duration) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let a_minute = f64::from(a_minute);
@@ -74,7 +74,7 @@ impl Provider {
             since: Instant::now(),
             asked: Asked::default(),
         }));
-        tokio::spawn(serve(listener, Arc::clone(&bucket)));
+        tokio::spawn(serve(listener, Arc::clone(&bucket), delay));
         Ok(Self { address, bucket })
     }
 
@@ -115,10 +115,10 @@ fn lock(bucket: &Mutex<Bucket>) -> MutexGuard<'_, Bucket> {
     bucket.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn serve(listener: TcpListener, bucket: Arc<Mutex<Bucket>>) {
+async fn serve(listener: TcpListener, bucket: Arc<Mutex<Bucket>>, delay: Duration) {
     while let Ok((stream, _)) = listener.accept().await {
         let bucket = Arc::clone(&bucket);
-        let answering = service_fn(move |request| answer(request, Arc::clone(&bucket)));
+        let answering = service_fn(move |request| answer(request, Arc::clone(&bucket), delay));
         tokio::spawn(async move {
             // The worker closes it when it ends.
             let _ = http1::Builder::new()
@@ -131,8 +131,12 @@ async fn serve(listener: TcpListener, bucket: Arc<Mutex<Bucket>>) {
 async fn answer(
     request: Request<Incoming>,
     bucket: Arc<Mutex<Bucket>>,
+    delay: Duration,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let body = request.into_body().collect().await;
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
     let body = body
         .map(http_body_util::Collected::to_bytes)
         .unwrap_or_default();

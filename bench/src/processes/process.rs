@@ -100,6 +100,11 @@ impl Process {
         Ok(())
     }
 
+    /// The next start runs this version.
+    pub(crate) fn become_version(&mut self, gatehouse: Gatehouse) {
+        self.gatehouse = gatehouse;
+    }
+
     /// Its process id. None while it does not run.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.as_ref().and_then(Child::id)
@@ -138,17 +143,25 @@ impl Process {
         Ok(())
     }
 
-    /// The sum of a metric over those of its labels that contain this.
+    /// Everything that it tells on `/metrics`.
     ///
     /// # Errors
     /// It does not answer.
-    pub(crate) async fn metric(&self, name: &str, label: &str) -> anyhow::Result<f64> {
+    pub(crate) async fn metrics(&self) -> anyhow::Result<String> {
         let mut client = Client::new(self.metrics);
         let answer = client
             .send(&get("/metrics"))
             .await
             .map_err(io::Error::from)?;
-        let text = String::from_utf8_lossy(&answer.body);
+        Ok(String::from_utf8_lossy(&answer.body).into_owned())
+    }
+
+    /// The sum of a metric over those of its labels that contain this.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub(crate) async fn metric(&self, name: &str, label: &str) -> anyhow::Result<f64> {
+        let text = self.metrics().await?;
         let values = text
             .lines()
             .filter_map(|line| line.strip_prefix(name)?.rsplit_once(' '))

@@ -5,7 +5,10 @@
 
 use ::metrics::gauge;
 
-use super::{QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_RUNNABLE, QUEUE_STATS_AT};
+use super::{
+    QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT, QUEUE_RUNNABLE,
+    QUEUE_STATS_AT,
+};
 use crate::stats::QueueStats;
 
 const STATES: [&str; 4] = ["due", "scheduled", "running", "dead"];
@@ -17,6 +20,8 @@ pub(crate) fn depth(stats: &QueueStats, read_at: f64) {
     gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
     gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
         .set(read_at - stats.oldest_due_seconds);
+    gauge!(QUEUE_OLDEST_RUNNABLE_AT, "queue" => stats.queue.clone())
+        .set(read_at - stats.oldest_runnable_seconds);
 }
 
 /// Unix time at which all queues were read.
@@ -33,7 +38,9 @@ pub(crate) fn no_depth(queue: &str) {
 /// Other processes publish the times of these queues.
 pub(crate) fn no_times<'a>(queues: impl Iterator<Item = &'a String>) {
     for queue in queues {
-        gauge!(QUEUE_OLDEST_DUE_AT, "queue" => queue.clone()).set(f64::NAN);
+        for times in [QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT] {
+            gauge!(times, "queue" => queue.clone()).set(f64::NAN);
+        }
     }
     gauge!(QUEUE_STATS_AT).set(f64::NAN);
 }

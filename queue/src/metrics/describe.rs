@@ -5,8 +5,8 @@ use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 use super::{
     CLAIM_DURATION, FINISH_BACKLOG, JOB_CHECKPOINTS, JOB_DURATION, JOB_RETRIES, JOB_WAIT,
     JOBS_DEAD, JOBS_ENQUEUED, JOBS_FENCED, JOBS_FINISHED, JOBS_HANDED_OVER, JOBS_RESCUED,
-    QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_RUNNABLE, QUEUE_STATS_AT, SLOTS_BUSY,
-    WORKER_HEARTBEAT,
+    QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT, QUEUE_RUNNABLE,
+    QUEUE_STATS_AT, SLOTS_BUSY, WORKER_HEARTBEAT,
 };
 
 /// Describes all metrics to the installed recorder.
@@ -79,6 +79,11 @@ pub(crate) fn describe() {
         QUEUE_OLDEST_DUE_AT,
         Unit::Seconds,
         "Unix time at which the oldest due job became due; without due jobs, the time of the reading"
+    );
+    describe_gauge!(
+        QUEUE_OLDEST_RUNNABLE_AT,
+        Unit::Seconds,
+        "Unix time at which the oldest due job became due, of the lanes that no pause or cap holds back; without such jobs, the time of the reading"
     );
     describe_gauge!(
         QUEUE_STATS_AT,

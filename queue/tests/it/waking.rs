@@ -114,6 +114,7 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
     // Nobody can run the two jobs, because their lane is paused. Later, the lane has a cap, or its
     // queue is paused.
     assert_eq!(work.runnable, 0);
+    assert!(work.oldest_runnable_seconds.abs() < f64::EPSILON);
     process.abandon().await;
     sqlx::query("delete from queue.jobs where lane <> $1")
         .bind(lane(9))
@@ -121,7 +122,9 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
         .await
         .unwrap();
     lanes::resume(&mut conn, WORK, lane(9)).await.unwrap();
-    assert_eq!(read(&mut conn, 10).await.runnable, 2);
+    let open = read(&mut conn, 10).await;
+    assert_eq!(open.runnable, 2);
+    assert!(open.oldest_runnable_seconds >= work.oldest_due_seconds);
     assert_eq!(read(&mut conn, 1).await.runnable, 1);
     lanes::set_cap(&mut conn, WORK, lane(9), Some(2))
         .await
@@ -139,7 +142,9 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
     lanes::set_cap(&mut conn, WORK, lane(9), Some(1))
         .await
         .unwrap();
-    assert_eq!(read(&mut conn, 10).await.runnable, 0);
+    let full = read(&mut conn, 10).await;
+    assert_eq!(full.runnable, 0);
+    assert!(full.oldest_due_seconds > 0.0 && full.oldest_runnable_seconds.abs() < f64::EPSILON);
     lanes::set_cap(&mut conn, WORK, lane(9), None)
         .await
         .unwrap();

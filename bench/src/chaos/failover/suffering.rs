@@ -1,7 +1,7 @@
 //! One incident after another, while customers continue.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     mem,
     time::{Duration, Instant},
 };
@@ -11,16 +11,11 @@ use super::{
     recovery::{Observer, Recovery},
     table::Incident,
 };
-use crate::{
-    chaos::{
-        client::{Customers, Ledger},
-        havoc::Havoc,
-    },
-    http::{Client, get},
+use crate::chaos::{
+    client::{Customers, Ledger},
+    havoc::Havoc,
 };
 
-/// How often customers look at `/readyz`.
-const LOOK: Duration = Duration::from_secs(1);
 /// Before the first incident, and after each.
 const QUIET: Duration = Duration::from_secs(5);
 
@@ -75,18 +70,4 @@ pub(super) async fn suffer(
         });
     }
     Ok((undisturbed, incidents))
-}
-
-/// Looks which API processes are ready, as customers and load balancers do.
-pub(super) async fn look(customers: &Customers, finished: &Cell<bool>) -> anyhow::Result<()> {
-    let mut clients: Vec<Client> = customers.apis.iter().copied().map(Client::new).collect();
-    let request = get("/readyz");
-    while !finished.get() {
-        for (place, client) in clients.iter_mut().enumerate() {
-            let ready = matches!(client.send(&request).await, Ok(answer) if answer.status == 200);
-            customers.ready.borrow_mut()[place] = ready;
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-    Ok(())
 }

@@ -1,0 +1,227 @@
+//! Upgrades a service under load from a previous version to this one, and back again. Migrations
+//! run under load, too. No submission may fail, and nothing may get lost, in either order: workers
+//! first, or APIs first.
+
+mod fleet;
+mod table;
+mod tenants;
+
+use std::{
+    cell::{Cell, RefCell},
+    path::PathBuf,
+    time::Duration,
+};
+
+use clap::Args;
+use serde::Serialize;
+
+pub(crate) use self::table::Upgraded;
+use self::{
+    fleet::{Fleet, Stage},
+    tenants::set_up,
+};
+use crate::{
+    chaos::{
+        audit::Audit,
+        client::{Customers, Ledger, look},
+        drain::drain,
+        havoc::Havoc,
+        outcome::Outcome,
+    },
+    cluster::Role,
+    ground::Ground,
+    load::Ticks,
+    processes::{Gatehouse, Kind},
+    receiver::Manners,
+    report::Machine,
+    sites::Tenants,
+    stack::{CommonOptions, Shape, Stack, Surroundings},
+};
+
+/// Options of `upgrade`. `--binary` is this version.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+    /// The previous version's program
+    #[arg(long)]
+    previous: PathBuf,
+    /// Submissions a second
+    #[arg(long, default_value_t = 60.0)]
+    rate: f64,
+    /// Connections that submit
+    #[arg(long, default_value_t = 32)]
+    connections: usize,
+    /// Seconds that each mixture of versions works
+    #[arg(long, default_value_t = 6)]
+    stage_seconds: u64,
+    /// How long the remaining work may take after the last submission, in seconds
+    #[arg(long, default_value_t = 120)]
+    patience_seconds: u64,
+}
+
+/// What is replaced first. The way back is the same in both: APIs first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    WorkersFirst,
+    ApisFirst,
+}
+
+impl Order {
+    const ALL: [Self; 2] = [Self::WorkersFirst, Self::ApisFirst];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::WorkersFirst => "workers first",
+            Self::ApisFirst => "APIs first",
+        }
+    }
+}
+
+/// An upgrade and its way back.
+#[derive(Debug, Serialize)]
+pub(crate) struct Round {
+    order: Order,
+    stages: Vec<Stage>,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+const SHAPE: Shape = Shape {
+    apis: 2,
+    workers: 2,
+    tenants: Tenants {
+        sites: 6,
+        sites_per_team: 2,
+    },
+    lease_seconds: 30,
+    manners: Manners {
+        failing: 0.0,
+        delay: Duration::ZERO,
+        careless: false,
+        mortal: false,
+    },
+};
+
+/// Runs both orders, each on a Postgres of its own.
+///
+/// # Errors
+/// They could not be carried out. A failed proof is not an error.
+pub(crate) async fn run(options: Options) -> anyhow::Result<Upgraded> {
+    let load_before = Machine::load_before();
+    let seed = options.common.seed();
+    eprintln!("to repeat this: --seed {seed}");
+    let mut rounds = Vec::new();
+    for order in Order::ALL {
+        eprintln!("{}", order.name());
+        rounds.push(round(&options, order, seed, load_before).await?);
+    }
+    Ok(Upgraded { rounds })
+}
+
+async fn round(
+    options: &Options,
+    order: Order,
+    seed: u64,
+    load_before: f64,
+) -> anyhow::Result<Round> {
+    let ground = Ground::start(&options.common.ground).await?;
+    let url = ground.cluster.url(Role::Gatehouse);
+    let (mut stack, _) = Stack::prepare(
+        ground,
+        url,
+        Surroundings::default(),
+        &options.common,
+        SHAPE,
+        seed,
+    )
+    .await?;
+    let this = stack.gatehouse.clone();
+    let previous = Gatehouse {
+        binary: std::fs::canonicalize(&options.previous)?,
+        ..this.clone()
+    };
+    previous.run(&["migrate"]).await?;
+    stack.sites = set_up(&stack, &previous, SHAPE.tenants).await?;
+    for number in 0..SHAPE.apis {
+        stack.apis.push(previous.start(Kind::Api, number).await?);
+    }
+    for number in 0..SHAPE.workers {
+        stack
+            .workers
+            .push(previous.start(Kind::Worker, number).await?);
+    }
+    let proof = prove(
+        options,
+        order,
+        &mut stack,
+        [previous, this],
+        (seed, load_before),
+    )
+    .await;
+    match proof {
+        Ok(round) if round.outcome.holds() => Ok(round),
+        failed => {
+            let kept = stack.ground.keep();
+            eprintln!("database and logs are kept in {}", kept.display());
+            failed
+        }
+    }
+}
+
+async fn prove(
+    options: &Options,
+    order: Order,
+    stack: &mut Stack,
+    [previous, this]: [Gatehouse; 2],
+    (seed, load_before): (u64, f64),
+) -> anyhow::Result<Round> {
+    let machine =
+        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+    let customers = Customers {
+        apis: stack.apis.iter().map(|api| api.address).collect(),
+        sites: stack.sites.clone(),
+        seed,
+        connections: options.connections,
+        ready: RefCell::new(vec![true; stack.apis.len()]),
+    };
+    let ledger = RefCell::new(Ledger::default());
+    let finished = Cell::new(false);
+    // More ticks than are ever used.
+    let load = Ticks::start(options.rate, u64::MAX);
+    let submitting = customers.submit(&load, &ledger);
+    let looking = look(&customers, &finished);
+    let replacing = async {
+        let mut fleet = Fleet {
+            stack,
+            ledger: &ledger,
+            pause: Duration::from_secs(options.stage_seconds),
+            stages: Vec::new(),
+        };
+        fleet.there_and_back(order, &previous, &this).await?;
+        load.close().await;
+        finished.set(true);
+        anyhow::Ok(fleet.stages)
+    };
+    let ((), (), stages) = tokio::try_join!(submitting, looking, replacing)?;
+    let ledger = ledger.into_inner();
+
+    let mut havoc = Havoc::default();
+    let patience = Duration::from_secs(options.patience_seconds);
+    let (drained, rest) = drain(stack, &mut havoc, patience).await?;
+    let mut audit = Audit::begin(stack, &ledger, &customers).await?;
+    audit.expect("everything came to rest in time", rest);
+    audit.expect("no process ended by itself", havoc.deaths);
+    let failed = stages.iter().filter(|stage| stage.failed > 0);
+    audit.expect(
+        "no submission failed",
+        failed.map(|stage| format!("{} while {}", stage.failed, stage.name)),
+    );
+    audit.run().await?;
+    Ok(Round {
+        order,
+        stages,
+        outcome: Outcome::of(audit, &ledger, machine, seed, drained),
+    })
+}
