@@ -17,13 +17,15 @@ use tracing_subscriber::{
     layer::Context,
 };
 
-pub(super) const STATEMENTS: &str = "gatehouse_sql_statements_total";
+const STATEMENTS: &str = "gatehouse_sql_statements_total";
 const ACQUIRE: &str = "gatehouse_db_acquire_seconds";
 
-/// sqlx's name for statements.
-const STATEMENT: &str = "sqlx::query";
-/// sqlx's name for connections that a pool gave out.
-const ACQUIRED: &str = "sqlx::pool::acquire";
+/// The targets of sqlx's events begin with this.
+const SQLX: &str = "sqlx";
+/// The rest of the target for statements.
+const STATEMENT: &str = "::query";
+/// The rest of the target for connections that a pool gave out.
+const ACQUIRED: &str = "::pool::acquire";
 /// The field with the time until then.
 const ACQUIRED_AFTER: &str = "acquired_after_secs";
 
@@ -32,19 +34,15 @@ pub(super) struct Statements;
 
 impl Statements {
     pub(super) fn layer<S: Subscriber>() -> Filtered<Self, Targets, S> {
-        Self.with_filter(
-            Targets::new()
-                .with_target(STATEMENT, Level::DEBUG)
-                .with_target(ACQUIRED, Level::DEBUG),
-        )
+        Self.with_filter(Targets::new().with_target(SQLX, Level::DEBUG))
     }
 }
 
 impl<S: Subscriber> Layer<S> for Statements {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        match event.metadata().target() {
-            STATEMENT => counter!(STATEMENTS).increment(1),
-            ACQUIRED => event.record(&mut Wait),
+        match event.metadata().target().strip_prefix(SQLX) {
+            Some(STATEMENT) => counter!(STATEMENTS).increment(1),
+            Some(ACQUIRED) => event.record(&mut Wait),
             _ => {}
         }
     }
