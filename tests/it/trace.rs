@@ -85,7 +85,8 @@ async fn a_callers_trace_reaches_the_webhooks_the_item_the_audit_log_and_the_log
 
     // A job that logs something.
     let image = json!({ "content_url": "http://127.0.0.1:1/a.png" });
-    let image = submit(&up, image, &[("traceparent", &traceparent(TRACE, "00"))]).await;
+    let unsampled = traceparent(TRACE, "00");
+    let image = submit(&up, image, &[("traceparent", unsampled.as_str())]).await;
     up.verdict(&image).await;
     let log = fs::read_to_string(data.log()).unwrap();
     let lines = log
@@ -144,10 +145,11 @@ async fn items_that_share_a_job_keep_their_own_traces() {
     let receiver = Receiver::start().await;
     let data = DataDir::new();
     let up = Up::start(&data, &["--webhook-url", &receiver.url()]).await;
-    let submitting = (1..=40).map(async |n: u128| {
+    let up = &up;
+    let submitting = (1..=40_u128).map(|n| async move {
         let value = traceparent(&format!("{n:032x}"), "01");
         let headers = [("traceparent", value.as_str())];
-        let media = submit(&up, json!({ "body": "a fine day" }), &headers).await;
+        let media = submit(up, json!({ "body": "a fine day" }), &headers).await;
         (n, media)
     });
     for (n, media) in join_all(submitting).await {

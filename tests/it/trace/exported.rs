@@ -67,11 +67,11 @@ async fn one_trace_with_the_right_parents_and_no_content() {
 
     let fields = json!({ "body": TEXT, "metadata": { "of": "somebody" } });
     let sampled = traceparent(TRACE, "01");
-    let media = submit(&up, fields.clone(), &[("traceparent", &sampled)]).await;
+    let media = submit(&up, fields.clone(), &[("traceparent", sampled.as_str())]).await;
     // Not sampled: the caller said so, or the share of 0 decided.
     let unsampled = TRACE.replace('4', "5");
     let value = traceparent(&unsampled, "00");
-    let second = submit(&up, fields.clone(), &[("traceparent", &value)]).await;
+    let second = submit(&up, fields.clone(), &[("traceparent", value.as_str())]).await;
     let third = submit(&up, fields, &[]).await;
     for media in [&media, &second, &third] {
         up.verdict(media).await;
