@@ -34,7 +34,7 @@ export default dashboard({
     }),
     stat({
       title: "Webhooks, p99",
-      says: "Time from an event to its delivery at the first attempt, for 99 of 100 webhooks. Retries do not count, because receivers cause them.",
+      says: "Time from an event to its delivery at the first attempt, for 99 of 100 webhooks. Retries do not count, because receivers cause them. A pause of a failing receiver counts.",
       query: quantile(0.99, "gatehouse_webhook_delivery_seconds", { labels: 'attempt_class="first"' }),
       unit: "s", limits: { orange: 5, red: 60 },
       runbook: "WebhooksFailing", opens: "webhooks",

@@ -26,7 +26,7 @@ export default dashboard({
     }),
     stat({
       title: "First attempt, p99",
-      says: "Time from an event to its delivery at the first attempt. This is what we promise.",
+      says: "Time from an event to its delivery at the first attempt. It is ours, except while the breaker of a failing receiver is open: then its first attempts wait, too.",
       query: quantile(0.99, SECONDS, { labels: 'attempt_class="first"' }),
       unit: "s", limits: { orange: 5, red: 60 }, runbook: "WebhooksFailing",
     }),
@@ -84,7 +84,7 @@ export default dashboard({
     row("Ours"),
     graph({
       title: "Time to a first delivery",
-      says: "Time from an event to its delivery at the first attempt.",
+      says: "Time from an event to its delivery at the first attempt. Look at open breakers, too: they delay first attempts to receivers that fail.",
       series: [0.5, 0.95, 0.99].map((q) => [`p${q * 100}`, quantile(q, SECONDS, { labels: 'attempt_class="first"' })]),
       unit: "s", runbook: "WebhooksFailing",
     }),

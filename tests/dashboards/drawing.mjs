@@ -122,9 +122,10 @@ export function graph(panel, curves, { width, start, end, marks }) {
   for (const value of ticks(low, high, 4, unit)) {
     parts.push(`<line x1="${left}" x2="${right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e6e9"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${escaped(inUnit(value, unit))}</text>`);
   }
-  for (let i = 0; i <= 4; i++) {
-    const time = start + ((end - start) * i) / 4;
-    const anchor = i === 0 ? "start" : i === 4 ? "end" : "middle";
+  const labels = width < 400 ? 2 : 4;
+  for (let i = 0; i <= labels; i++) {
+    const time = start + ((end - start) * i) / labels;
+    const anchor = i === 0 ? "start" : i === labels ? "end" : "middle";
     parts.push(`<text x="${x(time)}" y="${height - 4}" text-anchor="${anchor}">${new Date(time * 1000).toISOString().slice(11, 19)}</text>`);
   }
   for (const { value, color } of limit) {

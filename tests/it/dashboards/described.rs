@@ -1,6 +1,6 @@
 //! The dashboards as they are in the repository, and what is known to be empty on them.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,7 +88,7 @@ pub(super) struct Silent {
     /// Metrics that no process exports yet.
     coming: Vec<String>,
     /// Panels, as `dashboard: title`, with the reason.
-    silent: serde_json::Map<String, Value>,
+    silent: BTreeMap<String, String>,
 }
 
 impl Silent {
