@@ -102,15 +102,16 @@ class Pager(Server):
         return 200, "{}"
 
     def names(self):
+        """The alerts that fire now, without tickets about three days."""
         with self.lock:
-            return set(self.firing.values())
+            return {name for labels, name in self.firing.items() if ("window", "3d") not in labels}
 
-    def fired_since(self, begun):
-        """The first time that each alert fired: (name, severity) -> time."""
+    def fired_since(self, begun, windows=("3d",)):
+        """The first time that each alert fired: (name, severity) -> time. `windows` are left out."""
         with self.lock:
             fired = {}
             for at, name, labels, status in self.history:
-                if at >= begun and status == "firing":
+                if at >= begun and status == "firing" and labels.get("window") not in windows:
                     fired.setdefault((name, labels["severity"]), at)
             return fired
 
