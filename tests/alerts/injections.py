@@ -235,6 +235,13 @@ def a_provider_answers_503(stack):
     stack.provider.mode = "works"
 
 
+@injection("ProviderPaused", "breaker", 180, severity="page", companions={"UncheckedShare", "QueueLag"}, resolves=400, after=20)
+def a_provider_answers_500(stack):
+    stack.provider.mode = "failing"
+    yield
+    stack.provider.mode = "works"
+
+
 # The lane "webhooks": receivers and addresses.
 
 

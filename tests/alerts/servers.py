@@ -62,7 +62,7 @@ class Receiver(Server):
 
 
 class Provider(Server):
-    """Scores texts. `mode`: `works`, `unavailable` (503), `blind` (every third text has no score), `hate` (all score 0.99)."""
+    """Scores texts. `mode`: `works`, `unavailable` (503), `failing` (500), `blind` (every third text has no score), `hate` (all score 0.99)."""
 
     def __init__(self):
         self.mode, self.delay, self.asked = "works", 0.0, 0
@@ -73,6 +73,8 @@ class Provider(Server):
         time.sleep(self.delay)
         if self.mode == "unavailable":
             return 503, "{}"
+        if self.mode == "failing":
+            return 500, "{}"
         value = 0.99 if self.mode == "hate" else 0.01
         if self.mode == "blind" and self.asked % 3 == 0:
             value = None
