@@ -35,7 +35,7 @@ test-versions: ## the previous version beside this one, on one database (builds 
 	@scripts/setup test
 	@scripts/test-versions $(REVISION)
 
-alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 30 minutes; ARGS="--only QueueLag")
+alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 20 minutes; ARGS="--only QueueLag")
 	@scripts/test-alerts $(ARGS)
 
 reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)

@@ -252,7 +252,7 @@ def images_at_loopback_addresses(stack):
     stack.content_url = None
 
 
-@injection("WebhooksFailing", "webhooks", 180, severity="ticket", resolves=400)
+@injection("WebhooksFailing", "webhooks", 180, severity="ticket", needs="gatehouse_webhook_endpoints", resolves=400)
 def all_receivers_answer_500(stack):
     stack.receiver.status = 500
     yield
