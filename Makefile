@@ -38,7 +38,7 @@ test-versions: ## the previous version beside this one, on one database (builds 
 	@scripts/setup test
 	@scripts/test-versions $(REVISION)
 
-alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 30 minutes; ARGS="--only QueueLag")
+alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 20 minutes; ARGS="--only QueueLag")
 	@scripts/test-alerts $(ARGS)
 
 test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; about 5 minutes)

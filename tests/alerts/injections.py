@@ -101,6 +101,14 @@ def the_api_stops(stack):
     stack.api.start()
 
 
+@injection("BudgetBurn", "budget", 480, severity="ticket", resolves=420, companions=OUTAGE, after=30)
+def postgres_was_away_for_15_seconds(stack):
+    stack.postgres.stop("immediate")
+    time.sleep(15)
+    stack.postgres.start()
+    yield
+
+
 # The lane "workers": processes of the queue.
 
 
@@ -195,7 +203,7 @@ def a_payload_that_nobody_can_read(stack):
     yield
 
 
-@injection("QueueLag", "queue", 120, severity="ticket", companions={"NoWorker"})
+@injection("QueueLag", "queue", 120, severity="ticket", companions={"NoWorker", "HeartbeatOld"})
 def the_workers_stop(stack):
     for worker in stack.workers:
         worker.stop()
@@ -204,7 +212,7 @@ def the_workers_stop(stack):
         worker.start()
 
 
-@injection("QueueLag", "queue", 380, severity="page", companions={"NoWorker"})
+@injection("QueueLag", "queue", 380, severity="page", companions={"NoWorker", "HeartbeatOld"})
 def the_workers_stop_for_five_minutes(stack):
     with contextlib.contextmanager(the_workers_stop)(stack):
         yield
@@ -227,6 +235,13 @@ def a_provider_answers_503(stack):
     stack.provider.mode = "works"
 
 
+@injection("ProviderPaused", "breaker", 180, severity="page", companions={"UncheckedShare", "QueueLag"}, resolves=400, after=20)
+def a_provider_answers_500(stack):
+    stack.provider.mode = "failing"
+    yield
+    stack.provider.mode = "works"
+
+
 # The lane "webhooks": receivers and addresses.
 
 
@@ -237,7 +252,7 @@ def images_at_loopback_addresses(stack):
     stack.content_url = None
 
 
-@injection("WebhooksFailing", "webhooks", 180, severity="ticket", resolves=400)
+@injection("WebhooksFailing", "webhooks", 180, severity="ticket", needs="gatehouse_webhook_endpoints", resolves=400)
 def all_receivers_answer_500(stack):
     stack.receiver.status = 500
     yield

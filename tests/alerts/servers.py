@@ -62,7 +62,7 @@ class Receiver(Server):
 
 
 class Provider(Server):
-    """Scores texts. `mode`: `works`, `unavailable` (503), `blind` (every third text has no score), `hate` (all score 0.99)."""
+    """Scores texts. `mode`: `works`, `unavailable` (503), `failing` (500), `blind` (every third text has no score), `hate` (all score 0.99)."""
 
     def __init__(self):
         self.mode, self.delay, self.asked = "works", 0.0, 0
@@ -73,6 +73,8 @@ class Provider(Server):
         time.sleep(self.delay)
         if self.mode == "unavailable":
             return 503, "{}"
+        if self.mode == "failing":
+            return 500, "{}"
         value = 0.99 if self.mode == "hate" else 0.01
         if self.mode == "blind" and self.asked % 3 == 0:
             value = None
@@ -102,15 +104,16 @@ class Pager(Server):
         return 200, "{}"
 
     def names(self):
+        """The alerts that fire now, without tickets about three days."""
         with self.lock:
-            return set(self.firing.values())
+            return {name for labels, name in self.firing.items() if ("window", "3d") not in labels}
 
-    def fired_since(self, begun):
-        """The first time that each alert fired: (name, severity) -> time."""
+    def fired_since(self, begun, windows=("3d",)):
+        """The first time that each alert fired: (name, severity) -> time. `windows` are left out."""
         with self.lock:
             fired = {}
             for at, name, labels, status in self.history:
-                if at >= begun and status == "firing":
+                if at >= begun and status == "firing" and labels.get("window") not in windows:
                     fired.setdefault((name, labels["severity"]), at)
             return fired
 
