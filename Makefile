@@ -35,7 +35,7 @@ test-versions: ## the previous version beside this one, on one database (builds 
 	@scripts/setup test
 	@scripts/test-versions $(REVISION)
 
-test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; up to 15 minutes)
+test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; up to 20 minutes)
 	@scripts/test-deploy $(PARTS)
 
 reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
