@@ -1,6 +1,10 @@
 //! What supervisors learn from a process: `gatehouse healthcheck` for containers, and messages for systemd.
 
 use std::{
+    os::{
+        linux::net::SocketAddrExt as _,
+        unix::net::{SocketAddr, UnixDatagram as StdDatagram},
+    },
     process::{Command, Stdio},
     time::Duration,
 };
@@ -84,7 +88,10 @@ async fn a_worker_says_when_it_is_ready_and_when_it_stops(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn an_interface_says_so_on_an_abstract_socket(pool: PgPool) {
     let name = format!("gatehouse-test-{}", free_address().port());
-    let systemd = UnixDatagram::bind(format!("\0{name}")).unwrap();
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let systemd = StdDatagram::bind_addr(&address).unwrap();
+    systemd.set_nonblocking(true).unwrap();
+    let systemd = UnixDatagram::from_std(systemd).unwrap();
     is_supervised(&pool, "api", &format!("@{name}"), &systemd).await;
 }
 
