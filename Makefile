@@ -48,7 +48,7 @@ test-upgrade: ## upgrade from the previous version under load, in both orders, a
 	@scripts/setup test
 	@scripts/test-upgrade $(REVISION)
 
-test-backup: ## docs/backup.md under load: a lost database is restored and audited (about 3 minutes)
+test-backup: ## docs/backup.md under load: a lost database is restored and audited (about 4 minutes)
 	@scripts/setup test
 	@scripts/test-backup
 

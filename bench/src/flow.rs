@@ -2,6 +2,7 @@
 //! trips, what an item costs in Postgres, and how fast everything goes at full speed.
 
 mod measured;
+mod resources;
 mod round;
 mod table;
 

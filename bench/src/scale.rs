@@ -31,7 +31,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 60.0)]
     high: f64,
     /// Seconds of the three steps: low, high, low
-    #[arg(long, value_delimiter = ',', num_args = 3, default_values_t = [20, 75, 100])]
+    #[arg(long, value_delimiter = ',', default_values_t = [20, 75, 100])]
     seconds: Vec<u64>,
     /// Seconds of the scene with the slow endpoint
     #[arg(long, default_value_t = 45)]
@@ -114,6 +114,10 @@ impl Options {
 pub(crate) async fn run(options: Options) -> anyhow::Result<Scaled> {
     let load_before = Machine::load_before();
     let options = options.shortened();
+    anyhow::ensure!(
+        options.seconds.len() == 3,
+        "--seconds needs three numbers, such as 20,75,100"
+    );
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
     let steps = steps::play(&options, seed, load_before).await?;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::resources::Resources;
 use crate::{
     latency::{Percentiles, median},
     meter::Cost,
@@ -62,6 +63,7 @@ pub(super) struct Drain {
     /// Items a second from the first submission to the last webhook.
     pub(super) whole_rate: f64,
     pub(super) cost: Cost,
+    pub(super) resources: Resources,
 }
 
 impl Round {

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::{
     Options,
     measured::{Drain, Round},
+    resources::{Resources, Used},
 };
 use crate::{
     http::{self, Client},
@@ -137,11 +138,13 @@ impl Flow<'_> {
         empty_tables(&mut self.conn).await?;
         self.stack.receiver.clear();
         let meter = Meter::start(&mut self.conn).await?;
+        let used = Used::read(&self.stack)?;
         let start = Instant::now();
         self.submit(&Ticks::at_once(items)).await?;
         let submitted = start.elapsed();
         self.wait_for(items).await?;
         let cost = meter.stop(&mut self.conn, items).await?;
+        let resources = Resources::since(used, &self.stack, &mut self.conn, items).await?;
         let seen = self.stack.receiver.seen();
         let last = seen
             .arrivals
@@ -154,6 +157,7 @@ impl Flow<'_> {
             submitted_rate: load::per_second(items, submitted),
             whole_rate: load::per_second(items, last - start),
             cost,
+            resources,
         })
     }
 

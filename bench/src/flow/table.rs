@@ -64,6 +64,7 @@ impl Measured {
             if let Some(drain) = &last.drain {
                 lines.push(Line::heading("Cost in Postgres at full speed (last round)"));
                 lines.extend(cost_lines(&drain.cost));
+                lines.extend(drain.resources.lines());
             }
         }
         lines
