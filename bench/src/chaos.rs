@@ -30,7 +30,7 @@ use self::{
 use crate::{
     load::Ticks,
     receiver::Manners,
-    report::Machine,
+    report::{Machine, Report as _},
     sites::Tenants,
     stack::{CommonOptions, Shape, Stack},
 };

@@ -81,13 +81,6 @@ pub(crate) struct Endured {
     samples: Vec<Sample>,
 }
 
-impl Endured {
-    /// Whether every job was done exactly once.
-    pub(crate) fn holds(&self) -> bool {
-        self.audit.holds()
-    }
-}
-
 /// Runs the benchmark.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Endured> {
     let load_before = Machine::load_before();

@@ -51,14 +51,6 @@ pub(crate) struct Claimed {
     search: Search,
 }
 
-impl Claimed {
-    /// Whether no cap was exceeded and nothing taken from a paused lane.
-    pub(crate) fn holds(&self) -> bool {
-        let wrong = |played: &Played| played.caps.over + played.from_paused;
-        self.scenes.iter().all(|played| wrong(played) == 0)
-    }
-}
-
 /// Runs the benchmark.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Claimed> {
     let load_before = Machine::load_before();

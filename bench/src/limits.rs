@@ -80,13 +80,6 @@ struct Beside {
     asked: Asked,
 }
 
-impl Limited {
-    /// Whether the long texts delay the short ones no more than permitted.
-    pub(crate) fn holds(&self) -> bool {
-        self.beside_p95_ms <= self.bound_ms
-    }
-}
-
 /// Runs the measurement.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Limited> {
     let load_before = Machine::load_before();
@@ -225,5 +218,10 @@ impl Report for Limited {
             ),
         ));
         lines
+    }
+
+    /// Whether the long texts delay the short ones no more than permitted.
+    fn holds(&self) -> bool {
+        self.beside_p95_ms <= self.bound_ms
     }
 }

@@ -63,6 +63,8 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
+use self::report::Report;
+
 /// Measures Gatehouse and proves what it promises.
 #[derive(Debug, Parser)]
 #[command(name = "gatehouse-bench", max_term_width = 100)]
@@ -167,99 +169,83 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
     Ok(match command {
         Command::Submit(options) => {
             let json = options.common.ground.json;
-            shown(&submit::run(options).await?, json, |_| true)?
+            shown(&submit::run(options).await?, json)?
         }
         Command::Status(options) => {
             let json = options.common.ground.json;
-            shown(&status::run(options).await?, json, |_| true)?
+            shown(&status::run(options).await?, json)?
         }
         Command::Memory(options) => {
             let json = options.common.ground.json;
-            shown(&memory::run(options).await?, json, memory::Measured::holds)?
+            shown(&memory::run(options).await?, json)?
         }
         Command::Flow(options) => {
             let json = options.common.ground.json;
-            shown(&flow::run(options).await?, json, |_| true)?
+            shown(&flow::run(options).await?, json)?
         }
         Command::Chaos(options) => {
             let json = options.common.ground.json;
-            shown(&chaos::run(options).await?, json, chaos::Proof::holds)?
+            shown(&chaos::run(options).await?, json)?
         }
         Command::Failover(options) => {
             let json = options.common.ground.json;
-            shown(
-                &chaos::failover::run(options).await?,
-                json,
-                chaos::failover::Proof::holds,
-            )?
+            shown(&chaos::failover::run(options).await?, json)?
         }
         Command::Queue(options) => {
             let json = options.ground.json;
-            shown(&compare::run(options).await?, json, |_| true)?
+            shown(&compare::run(options).await?, json)?
         }
         Command::Lanes(options) => {
             let json = options.ground.json;
-            shown(&lanes::run(options).await?, json, lanes::Claimed::holds)?
+            shown(&lanes::run(options).await?, json)?
         }
         Command::Fairness(options) => {
             let json = options.ground.json;
-            shown(&fairness::run(options).await?, json, |_| true)?
+            shown(&fairness::run(options).await?, json)?
         }
         Command::Endurance(options) => {
             let json = options.ground.json;
-            shown(
-                &endurance::run(options).await?,
-                json,
-                endurance::Endured::holds,
-            )?
+            shown(&endurance::run(options).await?, json)?
         }
         Command::Rules(options) => {
             let json = options.json;
-            shown(&rules::run(options).await?, json, |_| true)?
+            shown(&rules::run(options).await?, json)?
         }
         Command::Deliveries(options) => {
             let json = options.common.ground.json;
             if options.slow_team {
-                shown(&deliveries::slow_team::run(options).await?, json, |_| true)?
+                shown(&deliveries::slow_team::run(options).await?, json)?
             } else {
-                shown(&deliveries::run(options).await?, json, |_| true)?
+                shown(&deliveries::run(options).await?, json)?
             }
         }
         Command::Images(options) => {
             let json = options.json;
-            shown(&images::run(options).await?, json, |_| true)?
+            shown(&images::run(options).await?, json)?
         }
         Command::Neighbours(options) => {
             let json = options.common.ground.json;
-            shown(
-                &neighbours::run(options).await?,
-                json,
-                neighbours::Neighbours::holds,
-            )?
+            shown(&neighbours::run(options).await?, json)?
         }
         Command::Limits(options) => {
             let json = options.common.ground.json;
-            shown(&limits::run(options).await?, json, limits::Limited::holds)?
+            shown(&limits::run(options).await?, json)?
         }
         Command::Scale(options) => {
             let json = options.common.ground.json;
-            shown(&scale::run(options).await?, json, scale::Scaled::holds)?
+            shown(&scale::run(options).await?, json)?
         }
         Command::Upgrade(options) => {
             let json = options.common.ground.json;
-            shown(
-                &upgrade::run(options).await?,
-                json,
-                upgrade::Upgraded::holds,
-            )?
+            shown(&upgrade::run(options).await?, json)?
         }
         Command::Backup(options) => {
             let json = options.common.ground.json;
-            shown(&backup::run(options).await?, json, backup::Restored::holds)?
+            shown(&backup::run(options).await?, json)?
         }
         Command::Pages(options) => {
             let json = options.common.ground.json;
-            shown(&pages::run(options).await?, json, pages::Pages::holds)?
+            shown(&pages::run(options).await?, json)?
         }
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;
@@ -281,13 +267,9 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
 }
 
 /// Prints a report, and returns whether it holds.
-fn shown<R: report::Report>(
-    report: &R,
-    json: bool,
-    holds: impl FnOnce(&R) -> bool,
-) -> anyhow::Result<bool> {
+fn shown(report: &impl Report, json: bool) -> anyhow::Result<bool> {
     report::print(report, json)?;
-    Ok(holds(report))
+    Ok(report.holds())
 }
 
 /// Ends with Ctrl-C or SIGTERM.

@@ -76,13 +76,6 @@ struct Summary {
     is_flat: bool,
 }
 
-impl Measured {
-    /// Whether the memory is flat.
-    pub(crate) fn holds(&self) -> bool {
-        self.summary.is_flat
-    }
-}
-
 /// Runs the measurement.
 pub(crate) async fn run(mut options: Options) -> anyhow::Result<Measured> {
     if options.quick {
@@ -199,6 +192,11 @@ impl Report for Measured {
                 if is_flat { "yes" } else { "no" },
             ),
         ]
+    }
+
+    /// Whether the memory is flat.
+    fn holds(&self) -> bool {
+        self.summary.is_flat
     }
 }
 

@@ -80,14 +80,6 @@ pub(crate) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Whether every bound holds under every attack, and nothing that the well-behaved team did was refused or lost.
-    pub(crate) fn holds(&self) -> bool {
-        self.attacks
-            .iter()
-            .all(|against| against.failures.is_empty())
-            && self.idle_failures().is_empty()
-    }
-
     /// What went wrong without an attack. Then the figures are void.
     fn idle_failures(&self) -> Vec<String> {
         outcome::harm(&self.idle, self.bounds.memory_mib)

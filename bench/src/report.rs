@@ -12,6 +12,11 @@ use crate::meter::Cost;
 pub(crate) trait Report: Serialize {
     /// The lines of the table.
     fn lines(&self) -> Vec<Line>;
+
+    /// Whether what the run proves holds. A run that only measures holds.
+    fn holds(&self) -> bool {
+        true
+    }
 }
 
 /// A line of the table.

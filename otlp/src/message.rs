@@ -52,9 +52,9 @@ struct Span {
     #[prost(bytes = "vec", tag = "1")]
     trace_id: Vec<u8>,
     #[prost(bytes = "vec", tag = "2")]
-    span_id: Vec<u8>,
+    id: Vec<u8>,
     #[prost(bytes = "vec", tag = "4")]
-    parent_span_id: Vec<u8>,
+    parent_id: Vec<u8>,
     #[prost(string, tag = "5")]
     name: String,
     #[prost(int32, tag = "6")]
@@ -135,8 +135,8 @@ fn span(ended: Ended) -> Span {
     let parent = ended.step.parent;
     Span {
         trace_id: context.trace().as_bytes().to_vec(),
-        span_id: context.span().as_bytes().to_vec(),
-        parent_span_id: parent.map_or_else(Vec::new, |parent| parent.as_bytes().to_vec()),
+        id: context.span().as_bytes().to_vec(),
+        parent_id: parent.map_or_else(Vec::new, |parent| parent.as_bytes().to_vec()),
         name: ended.name.into(),
         kind: match ended.kind {
             Kind::Server => 2,

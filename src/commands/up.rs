@@ -220,12 +220,8 @@ async fn serve(
         stop.clone(),
     );
     let drained = CancellationToken::new();
-    let settings = Settings {
-        concurrency: options.work.concurrency.into(),
-        grace: options.work.grace(),
-        ..Settings::default()
-    };
-    let workers = tokio::spawn(workers::run(context, settings, drained.clone()));
+    let work = workers::run(context, settings(&options), drained.clone());
+    let workers = tokio::spawn(work);
     let running = Running {
         ready,
         server,
@@ -239,6 +235,15 @@ async fn serve(
     let ended = running.until(workers, &stop).await;
     export.finish().await;
     ended
+}
+
+/// Every queue, with the jobs at once that the options give each.
+fn settings(options: &UpOptions) -> Settings {
+    Settings {
+        concurrency: options.work.concurrency.into(),
+        grace: options.work.grace(),
+        ..Settings::default()
+    }
 }
 
 /// What runs until `up` is told to stop.

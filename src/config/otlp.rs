@@ -8,7 +8,7 @@ use super::values::http_url;
 /// Where the spans of traces go, and of how many traces.
 #[derive(Debug, Args)]
 pub(crate) struct OtlpOptions {
-    /// Address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://collector:4318. Spans are sent to
+    /// Address of an OpenTelemetry collector that takes OTLP over HTTP, such as <http://collector:4318>. Spans are sent to
     /// /v1/traces below it. Without it, none are made
     #[arg(long, env = "GATEHOUSE_OTLP_ENDPOINT", hide_env_values = true, value_parser = http_url)]
     pub(crate) otlp_endpoint: Option<Url>,

@@ -1,4 +1,4 @@
-//! Tells systemd when the process is ready and when it stops (`Type=notify`, sd_notify(3)).
+//! Tells systemd when the process is ready and when it stops (`Type=notify`, `sd_notify(3)`).
 
 use std::{
     ffi::{OsStr, OsString},

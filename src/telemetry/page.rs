@@ -13,7 +13,7 @@ pub(super) fn page(rendered: &str) -> String {
             continue;
         }
         match foreign_counter(line) {
-            Some(name) => page.push_str(&format!("# TYPE {name} counter\n")),
+            Some(name) => page.extend(["# TYPE ", name, " counter\n"]),
             None => page.push_str(line),
         }
     }

@@ -12,7 +12,7 @@ use tokio::{
 pub(super) struct Busy {
     metrics: RuntimeMetrics,
     measured: Instant,
-    busy: Duration,
+    until_then: Duration,
 }
 
 impl Busy {
@@ -22,7 +22,7 @@ impl Busy {
         gauge!("gatehouse_runtime_busy_ratio").set(0.0);
         Self {
             measured: Instant::now(),
-            busy: busy(&metrics),
+            until_then: busy(&metrics),
             metrics,
         }
     }
@@ -33,10 +33,10 @@ impl Busy {
         let threads = float(self.metrics.num_workers());
         let passed = (measured - self.measured).as_secs_f64() * threads;
         if passed > 0.0 {
-            let ratio = busy.saturating_sub(self.busy).as_secs_f64() / passed;
+            let ratio = busy.saturating_sub(self.until_then).as_secs_f64() / passed;
             gauge!("gatehouse_runtime_busy_ratio").set(ratio.min(1.0));
         }
-        (self.measured, self.busy) = (measured, busy);
+        (self.measured, self.until_then) = (measured, busy);
     }
 }
 

@@ -46,8 +46,8 @@ async fn trace_of(up: &Up, media: &str) -> String {
 async fn sent(receiver: &Receiver, media: &str) -> [[String; 3]; 2] {
     let mut sent = Vec::new();
     for event in ["media.created", "media.moderated"] {
-        let received = receiver.event(event, media, SOON).await;
-        let value = received.header("traceparent").to_owned();
+        let webhook = receiver.event(event, media, SOON).await;
+        let value = webhook.header("traceparent").to_owned();
         let parts: Vec<_> = value.split('-').map(str::to_owned).collect();
         let [version, trace, span, flags] = parts.try_into().expect("four parts");
         assert_eq!((version.as_str(), value.len()), ("00", 55));

@@ -99,11 +99,11 @@ pub(crate) async fn analyse(
     checkpoint: Checkpoint,
     trace: Data<Current>,
 ) -> Result<Ended, BoxDynError> {
-    let running = async {
+    let running = Box::pin(async {
         let telling = Telling::begin(&job, &run, checkpoint).await?;
         let left = analyst.run(job.media, &run, &telling).await;
         telling.end(left).await
-    };
+    });
     traced(&trace, &run, job.media, running).await
 }
 

@@ -71,5 +71,5 @@ pub(crate) async fn deliver(
     trace: Data<Current>,
 ) -> Result<Finish<Option<Progress>>, BoxDynError> {
     let page = Page::new(&courier, &checkpoint, run, job);
-    (*trace).clone().scope(page.run()).await
+    (*trace).clone().scope(Box::pin(page.run())).await
 }

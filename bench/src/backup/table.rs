@@ -11,13 +11,6 @@ pub(crate) struct Restored {
     pub(super) rounds: Vec<Round>,
 }
 
-impl Restored {
-    /// Whether both restored databases are right.
-    pub(crate) fn holds(&self) -> bool {
-        self.rounds.iter().all(|round| round.outcome.holds())
-    }
-}
-
 impl Report for Restored {
     fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
@@ -44,5 +37,10 @@ impl Report for Restored {
             lines.extend(round.outcome.verdict());
         }
         lines
+    }
+
+    /// Whether both restored databases are right.
+    fn holds(&self) -> bool {
+        self.rounds.iter().all(|round| round.outcome.holds())
     }
 }

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     load::Ticks,
     receiver::Manners,
-    report::Machine,
+    report::{Machine, Report as _},
     sites::Tenants,
     stack::{CommonOptions, Shape, Stack, Surroundings},
 };

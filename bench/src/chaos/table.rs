@@ -17,13 +17,6 @@ pub(crate) struct Proof {
     pub(super) webhooks_repeated: u64,
 }
 
-impl Proof {
-    /// Whether every check holds.
-    pub(crate) fn holds(&self) -> bool {
-        self.outcome.holds()
-    }
-}
-
 impl Report for Proof {
     fn lines(&self) -> Vec<Line> {
         let Havoc {
@@ -53,5 +46,10 @@ impl Report for Proof {
         ]);
         lines.extend(self.outcome.verdict());
         lines
+    }
+
+    /// Whether every check holds.
+    fn holds(&self) -> bool {
+        self.outcome.holds()
     }
 }

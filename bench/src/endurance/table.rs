@@ -75,4 +75,9 @@ impl Report for Endured {
             ),
         ]
     }
+
+    /// Whether every job was done exactly once.
+    fn holds(&self) -> bool {
+        self.audit.holds()
+    }
 }

@@ -52,4 +52,10 @@ impl Report for Claimed {
         ));
         lines
     }
+
+    /// Whether no cap was exceeded and nothing taken from a paused lane.
+    fn holds(&self) -> bool {
+        let wrong = |played: &Played| played.caps.over + played.from_paused;
+        self.scenes.iter().all(|played| wrong(played) == 0)
+    }
 }

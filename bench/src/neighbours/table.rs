@@ -64,6 +64,15 @@ impl Report for Neighbours {
         lines.extend(summary(self));
         lines
     }
+
+    /// Whether every bound holds under every attack, and nothing that the well-behaved team did was
+    /// refused or lost.
+    fn holds(&self) -> bool {
+        self.attacks
+            .iter()
+            .all(|against| against.failures.is_empty())
+            && self.idle_failures().is_empty()
+    }
 }
 
 fn rows(against: &Against) -> Vec<Line> {

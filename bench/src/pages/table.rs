@@ -94,11 +94,6 @@ impl Pages {
             unmeasured,
         }
     }
-
-    /// Whether no page takes too long.
-    pub(crate) fn holds(&self) -> bool {
-        self.over_limit == 0
-    }
 }
 
 impl Report for Pages {
@@ -157,5 +152,10 @@ impl Report for Pages {
             }
         }
         lines
+    }
+
+    /// Whether no page takes too long.
+    fn holds(&self) -> bool {
+        self.over_limit == 0
     }
 }

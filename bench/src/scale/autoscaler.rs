@@ -79,7 +79,7 @@ impl Autoscaler {
         let stable = wanted.max(highest.unwrap_or(wanted).min(current));
         let allowed = stable.clamp(
             current.saturating_sub(self.left(at, self.policy.down, |change| !change.is_up())),
-            current + self.left(at, self.policy.up, |change| change.is_up()),
+            current + self.left(at, self.policy.up, Change::is_up),
         );
         if allowed != current {
             self.changes.push(Change {
@@ -129,6 +129,6 @@ fn desired(current: usize, ratio: f64) -> usize {
 pub(super) fn flaps(changes: &[Change], within: Duration) -> usize {
     let pairs = changes.windows(2);
     pairs
-        .filter(|pair| pair[0].is_up() != pair[1].is_up() && pair[1].at - pair[0].at < within)
+        .filter(|pair| pair[0].is_up() != pair[1].is_up() && pair[1].at < pair[0].at + within)
         .count()
 }

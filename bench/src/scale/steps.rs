@@ -17,7 +17,7 @@ use super::{
 use crate::{
     chaos::{
         audit::Audit,
-        client::{Customers, Ledger},
+        client::{Customers, Ledger, Submission},
         drain::drain,
         havoc::Havoc,
         outcome::Outcome,
@@ -43,7 +43,7 @@ pub(super) struct Steps {
     #[serde(flatten)]
     pub(super) outcome: Outcome,
     pub(super) signal: Signal,
-    pub(super) steps: Vec<Step>,
+    pub(super) times: Vec<Step>,
     pub(super) shift: Shift,
 }
 
@@ -134,7 +134,7 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
     audit.expect("everything came to rest in time", rest);
     audit.expect(
         "no submission failed",
-        ledger.unknown.iter().map(|item| item.tag()),
+        ledger.unknown.iter().map(Submission::tag),
     );
     audit.expect(
         "every worker ended well",
@@ -153,16 +153,16 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
         (shift.flaps > 0).then(|| format!("{} changes of direction", shift.flaps)),
     );
     audit.run_without_verdicts().await?;
-    let steps = rates.iter().zip(lags).map(|(&(rate, seconds), lag)| Step {
+    let times = rates.iter().zip(lags).map(|(&(rate, seconds), lag)| Step {
         rate,
         seconds,
         lag: lag.percentiles(),
     });
-    let steps = steps.collect();
+    let times = times.collect();
     Ok(Steps {
         outcome: Outcome::of(audit, &ledger, machine, seed, drained),
         signal: options.signal,
-        steps,
+        times,
         shift,
     })
 }

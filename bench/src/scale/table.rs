@@ -16,18 +16,11 @@ pub(crate) struct Scaled {
     pub(super) capped: Capped,
 }
 
-impl Scaled {
-    /// Whether nothing was lost, and the number of workers followed the load and nothing else.
-    pub(crate) fn holds(&self) -> bool {
-        self.steps.outcome.holds() && self.capped.holds()
-    }
-}
-
 impl Report for Scaled {
     fn lines(&self) -> Vec<Line> {
         let Self { steps, capped } = self;
         let mut lines = steps.outcome.lines();
-        for step in &steps.steps {
+        for step in &steps.times {
             lines.push(Line::fact(
                 format!("{} a second for {} s", step.rate, step.seconds),
                 format!(
@@ -52,6 +45,11 @@ impl Report for Scaled {
         lines.push(Line::fact("no worker was started for them", verdict));
         lines.extend(steps.outcome.verdict());
         lines
+    }
+
+    /// Whether nothing was lost, and the number of workers followed the load and nothing else.
+    fn holds(&self) -> bool {
+        self.steps.outcome.holds() && self.capped.holds()
     }
 }
 

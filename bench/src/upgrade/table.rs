@@ -11,13 +11,6 @@ pub(crate) struct Upgraded {
     pub(super) rounds: Vec<Round>,
 }
 
-impl Upgraded {
-    /// Whether nothing failed or was lost in either order.
-    pub(crate) fn holds(&self) -> bool {
-        self.rounds.iter().all(|round| round.outcome.holds())
-    }
-}
-
 impl Report for Upgraded {
     fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
@@ -31,6 +24,11 @@ impl Report for Upgraded {
             lines.extend(round.outcome.verdict());
         }
         lines
+    }
+
+    /// Whether nothing failed or was lost in either order.
+    fn holds(&self) -> bool {
+        self.rounds.iter().all(|round| round.outcome.holds())
     }
 }
 

@@ -18,13 +18,6 @@ pub(crate) struct Proof {
     pub(super) incidents: Vec<Incident>,
 }
 
-impl Proof {
-    /// Whether every check holds.
-    pub(crate) fn holds(&self) -> bool {
-        self.outcome.holds()
-    }
-}
-
 /// An incident.
 #[derive(Debug, Serialize)]
 pub(super) struct Incident {
@@ -56,6 +49,11 @@ impl Report for Proof {
         }
         lines.extend(self.outcome.verdict());
         lines
+    }
+
+    /// Whether every check holds.
+    fn holds(&self) -> bool {
+        self.outcome.holds()
     }
 }
 

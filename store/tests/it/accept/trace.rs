@@ -11,18 +11,21 @@ fn own(id: MediaId) -> Context {
     Context::of_item(id.as_uuid().into_bytes())
 }
 
+fn recorded(id: MediaId) -> Context {
+    own(id).sampled()
+}
+
+fn of_a_caller(_: MediaId) -> Context {
+    Context::begin()
+}
+
 #[sqlx::test(migrations = false)]
 async fn only_a_trace_that_the_id_does_not_tell_is_stored(pool: PgPool) {
     let fixture = Submitter::new(pool.clone()).await;
     let site = fixture.site().await;
     let mut expected = Vec::new();
-    let cases: [(&str, fn(MediaId) -> Context); 3] = [
-        ("of the id", own),
-        ("of the id, recorded", |id| own(id).sampled()),
-        ("of a caller", |_| Context::begin()),
-    ];
-    for (body, trace) in cases {
-        let mut new = fixture.media(&site, body);
+    for trace in [own, recorded, of_a_caller] {
+        let mut new = fixture.media(&site, "a text");
         new.trace = trace(new.id);
         expected.push((new.id, new.trace));
         assert_eq!(fixture.accept(new).await, Acceptance::Accepted);
