@@ -57,6 +57,12 @@ export default dashboard({
       unit: "s", limits: { orange: 60, red: 300 }, runbook: "QueueLag",
     }),
     graph({
+      title: "Lag of what could run",
+      says: "How long the oldest job has waited that a free worker could run. Far below Lag: the old jobs are capped or paused, and more workers do not help them.",
+      series: [["{{queue}}", `time() - max by (queue) (gatehouse_queue_oldest_runnable_timestamp_seconds{${Q}})`]],
+      unit: "s", limits: { orange: 60, red: 300 }, runbook: "QueueLag",
+    }),
+    graph({
       title: "Lag when last read",
       says: "The same, at the last reading (every 15 s). If it is far below Lag, the numbers are out of date.",
       series: [["{{queue}}", `max by (queue) (gatehouse_queue_oldest_due_seconds{${Q}})`]],

@@ -1,9 +1,6 @@
 //! What an autoscaler reads: the gauges of the queues, over all processes.
 
-use std::{
-    collections::HashMap,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::collections::HashMap;
 
 use super::Signal;
 use crate::stack::Stack;
@@ -81,24 +78,16 @@ impl Reading {
         ))
     }
 
-    /// How long the oldest job of any queue has waited, in seconds.
+    /// How long the oldest job of any queue had waited when the queues were read, in seconds.
     pub(super) fn lag(&self, signal: Signal) -> f64 {
         let name = match signal {
             Signal::Demand => "gatehouse_queue_oldest_runnable_timestamp_seconds",
             Signal::Backlog => "gatehouse_queue_oldest_due_timestamp_seconds",
         };
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let lags = QUEUES.iter().map(|queue| {
-            let since = self.maximum(&format!("{name}{{queue=\"{queue}\"}}"));
-            // 0 until the first reading.
-            if since > 0.0 {
-                now.as_secs_f64() - since
-            } else {
-                0.0
-            }
-        });
+        let read = self.maximum("gatehouse_queue_stats_timestamp_seconds");
+        let lags = QUEUES
+            .iter()
+            .map(|queue| read - self.maximum(&format!("{name}{{queue=\"{queue}\"}}")));
         lags.fold(0.0, f64::max)
     }
 

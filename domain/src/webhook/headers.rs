@@ -81,11 +81,11 @@ impl std::fmt::Debug for CustomHeader {
 }
 
 /// Headers that say who sends the request, when, through whom, what it contains and how the
-/// connection is used. With a free choice of these, a request could look like another sender's, or
-/// smuggle in a second one.
+/// connection is used, and which trace it belongs to. With a free choice of these, a request could
+/// look like another sender's, or smuggle in a second one.
 fn is_reserved(name: &str) -> bool {
     const PREFIXES: [&str; 5] = ["x-service-", "webhook-", "proxy-", "sec-", "x-forwarded-"];
-    const NAMES: [&str; 18] = [
+    const NAMES: [&str; 20] = [
         "accept-encoding",
         "connection",
         "content-encoding",
@@ -98,6 +98,8 @@ fn is_reserved(name: &str) -> bool {
         "http2-settings",
         "keep-alive",
         "te",
+        "traceparent",
+        "tracestate",
         "trailer",
         "transfer-encoding",
         "upgrade",

@@ -17,6 +17,8 @@ fn what_the_service_or_http_sets_cannot_be_chosen_in_any_spelling() {
         "Upgrade",
         "Proxy-Connection",
         "HTTP2-Settings",
+        "Traceparent",
+        "tracestate",
     ] {
         assert_eq!(
             CustomHeader::new(name, "x"),
