@@ -1,7 +1,7 @@
 """What breaks, and which alert must say so. Each injection is a context: it breaks on entry and repairs on exit.
 
 `within`: seconds until the alert must have arrived, with windows shortened tenfold. `companions`: other alerts that the
-same fault rightly causes. `needs`: a metric without which the injection is skipped, and said so.
+same fault rightly causes.
 """
 
 import contextlib
@@ -27,7 +27,6 @@ class Injection:
     within: float
     severity: str = ""
     companions: set = field(default_factory=set)
-    needs: str = ""
     resolves: float = 120
     rewrites: tuple = ()
     # Seconds of normal load before it.
@@ -84,7 +83,7 @@ def postgres_is_killed_under_load(stack):
     stack.postgres.start()
 
 
-@injection("DatabaseErrors", "requests", 60, severity="page", needs="gatehouse_db_errors_total", resolves=420, companions=OUTAGE)
+@injection("DatabaseErrors", "requests", 60, severity="page", resolves=420, companions=OUTAGE)
 def no_connections_are_left(stack):
     with contextlib.ExitStack() as taken:
         # As a role without the connections that are reserved for superusers, all others are taken.
@@ -180,7 +179,7 @@ def verdicts_cannot_be_stored(stack):
         yield
 
 
-@injection("FinishBlocked", "queue", 120, severity="page", needs="gatehouse_finish_backlog_seconds", companions={"QueueStalled", "QueueLag", "JobsRescued", "JobsFenced", "DatabaseErrors"}, resolves=240)
+@injection("FinishBlocked", "queue", 120, severity="page", companions={"QueueStalled", "QueueLag", "JobsRescued", "JobsFenced", "DatabaseErrors"}, resolves=240)
 def verdicts_cannot_be_recorded(stack):
     with stack.postgres.session("begin; lock table verdicts in share mode;"):
         yield
@@ -252,14 +251,14 @@ def images_at_loopback_addresses(stack):
     stack.content_url = None
 
 
-@injection("WebhooksFailing", "webhooks", 180, severity="ticket", needs="gatehouse_webhook_endpoints", resolves=400)
+@injection("WebhooksFailing", "webhooks", 180, severity="ticket", resolves=400)
 def all_receivers_answer_500(stack):
     stack.receiver.status = 500
     yield
     stack.receiver.status = 200
 
 
-@injection("EndpointDisabled", "webhooks", 90, severity="ticket", needs="gatehouse_webhook_endpoints", resolves=500, companions={"WebhooksFailing"})
+@injection("EndpointDisabled", "webhooks", 90, severity="ticket", resolves=500, companions={"WebhooksFailing"})
 def receivers_answer_410(stack):
     stack.receiver.status = 410
     time.sleep(5)
@@ -289,7 +288,7 @@ def a_provider_finds_hate_everywhere(stack):
 # The lane "database": what only the database shows.
 
 
-@injection("ReviewAge", "database", 180, severity="ticket", needs="gatehouse_review_age_seconds", after=20, resolves=240)
+@injection("ReviewAge", "database", 180, severity="ticket", after=20, resolves=240)
 def an_item_waits_for_two_days(stack):
     oldest = "(select min(media_id::text)::uuid from reviews)"
     stack.postgres.sql(f"update reviews set waiting_since = waiting_since - interval '2 days' where media_id = {oldest}")
@@ -297,14 +296,14 @@ def an_item_waits_for_two_days(stack):
     stack.postgres.sql("update reviews set waiting_since = waiting_since + interval '2 days' where waiting_since < now() - interval '1 day'")
 
 
-@injection("OldTransaction", "database", 120, severity="ticket", needs="gatehouse_oldest_transaction_seconds",
+@injection("OldTransaction", "database", 120, severity="ticket",
            rewrites=(("GatehouseOldTransaction", "> 300", "> 40"),), note="the threshold is 40 s instead of 300")
 def a_transaction_stays_open(stack):
     with stack.postgres.session("begin; select pg_current_xact_id();"):
         yield
 
 
-@injection("DiskGrowth", "database", 180, severity="ticket", needs="gatehouse_database_bytes", companions={"SubmitSlow"}, resolves=600)
+@injection("DiskGrowth", "database", 180, severity="ticket", companions={"SubmitSlow"}, resolves=600)
 def a_table_of_a_gibibyte(stack):
     stack.postgres.sql("create unlogged table ballast (filler text); alter table ballast alter filler set storage external; "
                        "insert into ballast select repeat('x', 1000000) from generate_series(1, 1300)")
@@ -312,7 +311,7 @@ def a_table_of_a_gibibyte(stack):
     stack.postgres.sql("drop table ballast")
 
 
-@injection("RetentionLate", "database", 900, severity="ticket", needs="gatehouse_database_bytes", resolves=900,
+@injection("RetentionLate", "database", 900, severity="ticket", resolves=900,
            rewrites=(("GatehouseRetentionLate", "> 3600", "> 720"),) * 2, companions={"OldTransaction", "DatabaseErrors"},
            note="the threshold is 12 minutes instead of an hour")
 def old_rows_cannot_be_deleted(stack):

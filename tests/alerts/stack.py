@@ -214,9 +214,6 @@ class Stack:
         except OSError:
             return []
 
-    def has(self, metric):
-        return bool(self.query(f"count({{__name__=~\"{metric}(_bucket|_count)?\"}})"))
-
     def submit(self):
         number = 0
         while not self.stopping.is_set():

@@ -122,7 +122,7 @@ async fn an_index_whose_creation_was_interrupted_is_created_again(pool: PgPool) 
         }
     });
     until_it_waits(&pool).await;
-    sqlx::query("select pg_cancel_backend(pid) from pg_stat_progress_create_index")
+    sqlx::query("select pg_cancel_backend(pid) from pg_stat_progress_create_index where datname = current_database()")
         .execute(&pool)
         .await
         .unwrap();
