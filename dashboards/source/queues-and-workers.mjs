@@ -218,5 +218,11 @@ export default dashboard({
       ],
       unit: "short",
     }),
+    graph({
+      title: "Spans dropped",
+      says: "Spans of traces that nobody will see: the collector did not take them, or they came faster than they could be sent. Empty without a collector.",
+      series: [["{{reason}}", "sum by (reason) (rate(gatehouse_spans_dropped_total[$__rate_interval]))"]],
+      unit: "ops",
+    }),
   ],
 });
