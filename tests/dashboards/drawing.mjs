@@ -85,8 +85,18 @@ function ticks(low, high, count, unit) {
   return all;
 }
 
-/** Curves: {name, points}. `marks` are times of annotations. */
-export function graph(panel, curves, { width, start, end, marks }) {
+/** A curve without the gaps in which it has no value. */
+function pieces(points, step) {
+  const all = [];
+  for (const [i, point] of points.entries()) {
+    if (i === 0 || point[0] - points[i - 1][0] > step * 1.5) all.push([]);
+    all.at(-1).push(point);
+  }
+  return all;
+}
+
+/** Curves: {name, points}. `marks` are annotations: {time, label, colour}. With `origin`, times are seconds since then. */
+export function graph(panel, curves, { width, start, end, step, marks, origin }) {
   const { unit, custom, thresholds, min, max } = panel.fieldConfig.defaults;
   const height = panel.gridPos.h * 30 - 92;
   const finite = curves.map((curve) => ({ ...curve, points: curve.points.filter(([, value]) => Number.isFinite(value)) }))
@@ -115,28 +125,37 @@ export function graph(panel, curves, { width, start, end, marks }) {
   const low = min === undefined ? Math.min(...values, 0) : min;
   if (max !== undefined && high > max * 0.5) high = max;
   if (high === low) high = low + 1;
-  const left = 66, right = width - 14, top = 6, bottom = height - 20;
+  const left = 66, right = width - 14, top = marks.some(({ label }) => label) ? 16 : 6, bottom = height - 20;
   const x = (time) => left + ((time - start) / (end - start)) * (right - left);
   const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
   const parts = [];
   for (const value of ticks(low, high, 4, unit)) {
     parts.push(`<line x1="${left}" x2="${right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e6e9"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${escaped(inUnit(value, unit))}</text>`);
   }
-  const labels = width < 400 ? 2 : 4;
-  for (let i = 0; i <= labels; i++) {
-    const time = start + ((end - start) * i) / labels;
-    const anchor = i === 0 ? "start" : i === labels ? "end" : "middle";
-    parts.push(`<text x="${x(time)}" y="${height - 4}" text-anchor="${anchor}">${new Date(time * 1000).toISOString().slice(11, 19)}</text>`);
+  const shown = (time, anchor) => {
+    const text = origin === undefined ? new Date(time * 1000).toISOString().slice(11, 19) : `${Math.round(time - origin)} s`;
+    parts.push(`<text x="${x(time)}" y="${height - 4}" text-anchor="${anchor}">${text}</text>`);
+  };
+  if (origin === undefined) {
+    const labels = width < 400 ? 2 : 4;
+    for (let i = 0; i <= labels; i++) shown(start + ((end - start) * i) / labels, i === 0 ? "start" : i === labels ? "end" : "middle");
+  } else {
+    for (let seconds = Math.ceil((start - origin) / 30) * 30; origin + seconds <= end; seconds += 30) shown(origin + seconds, "middle");
   }
   for (const { value, color } of limit) {
     if (value <= high) parts.push(`<line x1="${left}" x2="${right}" y1="${y(value)}" y2="${y(value)}" stroke="${NAMED[color]}" stroke-dasharray="6 4"/>`);
   }
-  for (const time of marks) parts.push(`<line x1="${x(time)}" x2="${x(time)}" y1="${top}" y2="${bottom}" stroke="${NAMED.purple}" stroke-dasharray="3 3"/>`);
+  for (const { time, label = "", colour = "purple" } of marks) {
+    parts.push(`<line x1="${x(time)}" x2="${x(time)}" y1="${top}" y2="${bottom}" stroke="${NAMED[colour]}" stroke-width="${label ? 1.4 : 1}" stroke-dasharray="3 3"/>`);
+    if (label) parts.push(`<text x="${x(time)}" y="${top - 4}" text-anchor="middle" style="fill:${NAMED[colour]};font-weight:600">${escaped(label)}</text>`);
+  }
   for (const { points, colour } of finite) {
     const at = ([time, value]) => `${x(time).toFixed(1)},${y(Math.min(value, high)).toFixed(1)}`;
-    const line = points.map(at).join(" ");
-    const base = points.map(([time, , below = 0]) => `${x(time).toFixed(1)},${y(Math.max(low, below)).toFixed(1)}`).reverse().join(" ");
-    parts.push(`<polygon points="${line} ${base}" fill="${colour}" opacity="${custom.fillOpacity / 100}"/><polyline points="${line}" fill="none" stroke="${colour}" stroke-width="1.4"/>`);
+    for (const piece of pieces(points, step)) {
+      const line = piece.map(at).join(" ");
+      const base = piece.map(([time, , below = 0]) => `${x(time).toFixed(1)},${y(Math.max(low, below)).toFixed(1)}`).reverse().join(" ");
+      parts.push(`<polygon points="${line} ${base}" fill="${colour}" opacity="${custom.fillOpacity / 100}"/><polyline points="${line}" fill="none" stroke="${colour}" stroke-width="1.4"/>`);
+    }
   }
   const legend = finite.slice(0, 12).map(({ name, colour }) => `<span><i style="background:${colour}"></i>${escaped(name)}</span>`).join("");
   const more = finite.length > 12 ? `<span>and ${finite.length - 12} more</span>` : "";
