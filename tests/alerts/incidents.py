@@ -60,7 +60,8 @@ def sends(stack, key, every, content):
     "provider-down", "A provider answers every request with 500", ("ProviderPaused",),
     (("overview", "Submissions and verdicts"), ("analysis", "Paused"), ("analysis", "Failures"), ("analysis", "Requests to providers"),
      (QUEUES, "Scheduled, running and dead"), ("overview", "Time to a verdict")),
-    (("gatehouse", "queue status --queue analysis"), ("psql", "select state, count(*), min(run_at) - now() as first_in from queue.jobs where queue = 'analysis' group by 1")),
+    (("psql", "select provider, failures, openings, date_trunc('second', open_until - now()) as open_for from provider_states"), ("gatehouse", "queue status"),
+     ("gatehouse", "check")),
 )
 def provider_down(stack, _given, _marks):
     with contextlib.contextmanager(injections.a_provider_answers_500)(stack):

@@ -39,7 +39,8 @@ def rows(stack, sql):
 def look(stack, kind, what):
     """What somebody sees who runs the command."""
     if kind == "gatehouse":
-        return stack.admin_run(*what.split())
+        done = subprocess.run([stack.program, *what.split()], env=stack.environment, text=True, capture_output=True)
+        return done.stdout + done.stderr
     done = subprocess.run([f"{stack.postgres.programs}/psql", stack.postgres.url, "-qX", "-c", what], text=True, capture_output=True)
     return done.stdout + done.stderr
 
