@@ -135,7 +135,7 @@ def memory(process, name):
 
 @incident(
     "worker-oom", "A worker has too little memory for the pictures that arrive", ("RestartLoop", "JobsRescued"),
-    (("overview", "Processes"), (QUEUES, "Memory"), (QUEUES, "Rescued and fenced"), (QUEUES, "Retries"), (QUEUES, "Heartbeats"),
+    (("overview", "Processes"), (QUEUES, "Memory"), (QUEUES, "Rescued and fenced"), (QUEUES, "Retries"), (QUEUES, "Slots"),
      ("overview", "Submissions and verdicts")),
     (("gatehouse", "queue status"), ("psql", "select queue, state, attempt, count(*) from queue.jobs group by 1, 2, 3 order by 1, 2, 3 limit 10")),
     prepare=with_large_pictures,

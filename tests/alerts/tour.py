@@ -84,7 +84,7 @@ def run(incident, options, report):
         runs(stack)
         report.say(f"normal load for {BEFORE} s")
         time.sleep(BEFORE)
-        marks, tables = [], {}
+        marks = []
         fault, begun = time.time(), time.monotonic()
         report.fault = fault
         with incident.breaks(stack, given, marks):
@@ -98,8 +98,8 @@ def run(incident, options, report):
             rest = max(SEEN, incident.lasts - (time.time() - fault))
             # Those who look do so a while before the repair.
             time.sleep(rest - 10)
-            for key, text in sql.items():
-                tables[key] = {"rows": rows(stack, text), "at": time.time()}
+            looked = time.time()
+            tables = {place: rows(stack, text) for place, text in sql.items()}
             for label, text in incident.facts:
                 since = datetime.fromtimestamp(fault, timezone.utc).isoformat()
                 report.say(f"{label}: {stack.postgres.sql(text.format(fault=since))}")
@@ -125,7 +125,7 @@ def run(incident, options, report):
         audit(stack, report)
         given = {
             "title": incident.title, "panels": incident.panels, "tables": tables, "prometheus": f"127.0.0.1:{stack.prometheus}",
-            "start": fault - BEFORE + 10, "end": end, "fault": fault,
+            "start": fault - BEFORE + 10, "end": end, "fault": fault, "looked": looked,
             "marks": [{"label": "fault", "time": fault, "colour": "red"}, *alerts, *marks],
             "path": str(options.directory / f"incident-{incident.name}.png"),
         }

@@ -25,13 +25,15 @@ function queries(panels) {
   return Object.fromEntries(all.filter(([, sql]) => sql));
 }
 
-async function page({ title, panels, tables, prometheus, start, end, fault, marks }) {
+async function page({ title, panels, tables, prometheus, start, end, fault, looked, marks }) {
   const time = { start, end, step: 2, marks, origin: fault };
   const parts = [];
   for (const [place, panel] of panels.map(found).entries()) {
     const left = (place % 2) * WIDE * COLUMN, top = Math.floor(place / 2) * HIGH * LINE;
-    const inside = await body({ prometheus: new Source(prometheus), rowsOf: () => tables[place].rows }, panel, time);
-    const when = tables[place] ? `, ${Math.round(tables[place].at - fault)} s after the fault` : "";
+    // A table shows one moment, during the incident.
+    const isTable = panel.type === "table";
+    const inside = await body({ prometheus: new Source(prometheus), rowsOf: () => tables[place] }, panel, isTable ? { ...time, end: looked } : time);
+    const when = isTable ? `, ${Math.round(looked - fault)} s after the fault` : "";
     parts.push(`<div class="panel" style="left:${left}px;top:${top}px;width:${WIDE * COLUMN - 6}px;height:${HIGH * LINE - 6}px">
 <h2>${place + 1}. ${escaped(panel.title)} <span style="font-weight:400;color:#777">(dashboard ${escaped(panel.name)}${when})</span></h2>${inside}</div>`);
   }
