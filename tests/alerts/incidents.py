@@ -98,8 +98,8 @@ def with_a_bystander(stack, incident):
 
 
 @incident(
-    "stuck-transaction", "A session updates a row, and stays in its transaction", ("OldTransaction",),
-    (("overview", "Submissions and verdicts"), ("api", "Latency of submissions"), ("api", "Waiting"), ("api", "Not stored"),
+    "stuck-transaction", "A session updates a row, and stays in its transaction", ("BudgetBurn", "OldTransaction"),
+    (("overview", "Submissions and verdicts"), ("api", "Latency of submissions"), ("api", "Not stored"), ("database", "Errors by class"),
      ("database", "Connections"), ("database", "Oldest transaction")),
     (("psql", "select pid, usename, application_name, state, date_trunc('second', now() - xact_start) as open, left(query, 60) as query "
               "from pg_stat_activity where xact_start is not null and pid <> pg_backend_pid() order by xact_start limit 5"),

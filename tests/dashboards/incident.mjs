@@ -15,7 +15,9 @@ const WIDE = 12, HIGH = 8;
 /** A panel of a dashboard, as wide as half of the picture. */
 function found([name, title]) {
   const dashboard = dashboards.find(({ uid }) => uid === `gatehouse-${name}`);
-  const panel = dashboard?.panels.find((one) => one.title === title && one.targets);
+  const panels = dashboard?.panels.filter((one) => one.title === title && one.targets) ?? [];
+  // A number and its curve can have the same title.
+  const panel = panels.find(({ type }) => type === "timeseries") ?? panels[0];
   if (!panel) throw new Error(`the dashboard ${name} has no panel ${title}`);
   return { ...panel, name, gridPos: { w: WIDE, h: HIGH } };
 }
