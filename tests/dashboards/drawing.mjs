@@ -95,6 +95,18 @@ function pieces(points, step) {
   return all;
 }
 
+/** In which line each label of a mark is, so that none covers another. */
+function labelled(marks, x) {
+  const ends = [];
+  return marks.filter(({ label }) => label).sort((a, b) => a.time - b.time).map((mark) => {
+    const half = mark.label.length * 3.6 + 3, left = x(mark.time) - half;
+    let line = ends.findIndex((end) => end <= left);
+    if (line < 0) line = ends.length;
+    ends[line] = left + 2 * half;
+    return { ...mark, line };
+  });
+}
+
 /** Curves: {name, points}. `marks` are annotations: {time, label, colour}. With `origin`, times are seconds since then. */
 export function graph(panel, curves, { width, start, end, step, marks, origin }) {
   const { unit, custom, thresholds, min, max } = panel.fieldConfig.defaults;
@@ -125,8 +137,10 @@ export function graph(panel, curves, { width, start, end, step, marks, origin })
   const low = min === undefined ? Math.min(...values, 0) : min;
   if (max !== undefined && high > max * 0.5) high = max;
   if (high === low) high = low + 1;
-  const left = 66, right = width - 14, top = marks.some(({ label }) => label) ? 16 : 6, bottom = height - 20;
+  const left = 66, right = width - 14, bottom = height - 20;
   const x = (time) => left + ((time - start) / (end - start)) * (right - left);
+  const labels = labelled(marks, x);
+  const top = 6 + 12 * Math.max(0, ...labels.map(({ line }) => line + 1));
   const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
   const parts = [];
   for (const value of ticks(low, high, 4, unit)) {
@@ -137,8 +151,8 @@ export function graph(panel, curves, { width, start, end, step, marks, origin })
     parts.push(`<text x="${x(time)}" y="${height - 4}" text-anchor="${anchor}">${text}</text>`);
   };
   if (origin === undefined) {
-    const labels = width < 400 ? 2 : 4;
-    for (let i = 0; i <= labels; i++) shown(start + ((end - start) * i) / labels, i === 0 ? "start" : i === labels ? "end" : "middle");
+    const times = width < 400 ? 2 : 4;
+    for (let i = 0; i <= times; i++) shown(start + ((end - start) * i) / times, i === 0 ? "start" : i === times ? "end" : "middle");
   } else {
     for (let seconds = Math.ceil((start - origin) / 30) * 30; origin + seconds <= end; seconds += 30) shown(origin + seconds, "middle");
   }
@@ -147,7 +161,9 @@ export function graph(panel, curves, { width, start, end, step, marks, origin })
   }
   for (const { time, label = "", colour = "purple" } of marks) {
     parts.push(`<line x1="${x(time)}" x2="${x(time)}" y1="${top}" y2="${bottom}" stroke="${NAMED[colour]}" stroke-width="${label ? 1.4 : 1}" stroke-dasharray="3 3"/>`);
-    if (label) parts.push(`<text x="${x(time)}" y="${top - 4}" text-anchor="middle" style="fill:${NAMED[colour]};font-weight:600">${escaped(label)}</text>`);
+  }
+  for (const { time, label, colour = "purple", line } of labels) {
+    parts.push(`<text x="${x(time)}" y="${top - 4 - 12 * line}" text-anchor="middle" style="fill:${NAMED[colour]};font-weight:600">${escaped(label)}</text>`);
   }
   for (const { points, colour } of finite) {
     const at = ([time, value]) => `${x(time).toFixed(1)},${y(Math.min(value, high)).toFixed(1)}`;

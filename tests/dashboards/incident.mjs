@@ -39,7 +39,7 @@ async function page({ title, panels, tables, prometheus, start, end, fault, look
     parts.push(`<div class="panel" style="left:${left}px;top:${top}px;width:${WIDE * COLUMN - 6}px;height:${HIGH * LINE - 6}px">
 <h2>${place + 1}. ${escaped(panel.title)} <span style="font-weight:400;color:#777">(dashboard ${escaped(panel.name)}${when})</span></h2>${inside}</div>`);
   }
-  const said = marks.map(({ label, time: at }) => `${label} ${Math.round(at - fault)} s`).join(", ");
+  const said = [...marks].sort((a, b) => a.time - b.time).map(({ label, time: at }) => `${label} ${Math.round(at - fault)} s`).join(", ");
   return `<!doctype html><meta charset="utf-8"><style>${STYLE}</style><h1>${escaped(title)}</h1><p class="about">Seconds since the fault: ${escaped(said)}</p>
 <div class="grid" style="height:${Math.ceil(panels.length / 2) * HIGH * LINE}px">${parts.join("\n")}</div>`;
 }
