@@ -1,6 +1,7 @@
 // Draws panels as HTML and SVG: enough of what Grafana shows to see what a dashboard answers.
 
 const COLOURS = ["#56a64b", "#3274d9", "#e0b400", "#8f3bb8", "#ff780a", "#0fb5ba", "#e02f44", "#a352cc", "#37872d", "#1f60c4", "#fa6400", "#c4162a"];
+const NAMES = 12;
 const NAMED = { green: "#37872d", orange: "#ff780a", "dark-orange": "#fa6400", red: "#e02f44", blue: "#3274d9", purple: "#8f3bb8" };
 
 export const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
@@ -114,6 +115,9 @@ export function graph(panel, curves, { width, start, end, step, marks, origin })
   const finite = curves.map((curve) => ({ ...curve, points: curve.points.filter(([, value]) => Number.isFinite(value)) }))
     .filter(({ points }) => points.length > 0);
   if (finite.length === 0) return '<div class="none">No data</div>';
+  // The legend has room for so many. Those with the largest values are named, in colours of their own.
+  const largest = ({ points }) => Math.max(...points.map(([, value]) => value));
+  if (finite.length > NAMES) finite.sort((a, b) => largest(b) - largest(a));
   const fixed = Object.fromEntries(panel.fieldConfig.overrides.map(({ matcher, properties }) => [matcher.options, properties[0].value.fixedColor]));
   finite.forEach((curve, i) => {
     curve.colour = NAMED[fixed[curve.name]] ?? COLOURS[i % COLOURS.length];
@@ -173,7 +177,7 @@ export function graph(panel, curves, { width, start, end, step, marks, origin })
       parts.push(`<polygon points="${line} ${base}" fill="${colour}" opacity="${custom.fillOpacity / 100}"/><polyline points="${line}" fill="none" stroke="${colour}" stroke-width="1.4"/>`);
     }
   }
-  const legend = finite.slice(0, 12).map(({ name, colour }) => `<span><i style="background:${colour}"></i>${escaped(name)}</span>`).join("");
-  const more = finite.length > 12 ? `<span>and ${finite.length - 12} more</span>` : "";
+  const legend = finite.slice(0, NAMES).map(({ name, colour }) => `<span><i style="background:${colour}"></i>${escaped(name)}</span>`).join("");
+  const more = finite.length > NAMES ? `<span>and ${finite.length - NAMES} more</span>` : "";
   return `<svg width="${width}" height="${height}">${parts.join("")}</svg><div class="legend">${legend}${more}</div>`;
 }
