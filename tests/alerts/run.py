@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import injections
 from stack import Stack
+from waiting import runs, settle, wait_for
 
 PREFIX = "Gatehouse"
 
@@ -30,38 +31,6 @@ class Results:
         with self.lock:
             self.rows.append((alert, severity, outcome, arrived, resolved, companions))
             self.failed += outcome != "right"
-
-
-def wait_for(condition, patience):
-    """Seconds until the condition held, or None."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < patience:
-        if condition():
-            return time.monotonic() - begun
-        time.sleep(0.5)
-    return None
-
-
-def is_settled(stack):
-    """No alert fires, also none that Alertmanager has not sent yet. Tickets about three days rightly stay for hours."""
-    try:
-        return not stack.query('ALERTS{alertstate="firing",window!="3d"}') and not stack.pager.names()
-    except OSError:
-        return False
-
-
-def settle(stack, patience):
-    """No alert for five seconds."""
-    begun, quiet = time.monotonic(), None
-    while time.monotonic() - begun < patience:
-        if not is_settled(stack):
-            quiet = None
-        elif quiet is None:
-            quiet = time.monotonic()
-        elif time.monotonic() - quiet > 5:
-            return quiet - begun
-        time.sleep(0.5)
-    return None
 
 
 def run(stack, injection, results):
@@ -100,11 +69,7 @@ def run_lane(lane, chosen, options, results):
     stack = None
     try:
         stack = Stack(lane, options.program, options.scale, [rewrite for injection in chosen for rewrite in injection.rewrites])
-        if wait_for(lambda: len(stack.query_quietly("up == 1")) == 3, 60) is None:
-            raise RuntimeError(f"the service does not start: {stack.directory}")
-        # Alerts that fire before everything runs do not count.
-        if settle(stack, 120) is None:
-            raise RuntimeError(f"alerts fire in a service that has just started: {stack.pager.names()}")
+        runs(stack)
         for injection in chosen:
             run(stack, injection, results)
         results.say(lane, f"ends; {stack.answers()}")

@@ -54,11 +54,15 @@ class Server:
 
 
 class Receiver(Server):
-    """Receives webhooks. `status` is its answer."""
+    """Receives webhooks. `status` is its answer. It answers at the paths in `delays` after so many seconds."""
 
     def __init__(self):
-        self.status = 200
-        super().__init__(lambda path, body: (self.status, "{}"))
+        self.status, self.delays = 200, {}
+        super().__init__(self.take)
+
+    def take(self, path, _body):
+        time.sleep(self.delays.get(path, 0))
+        return self.status, "{}"
 
 
 class Provider(Server):

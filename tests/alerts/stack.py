@@ -120,6 +120,8 @@ class Stack:
         self.directory.chmod(0o755)
         self.extra_targets, self.children, self.threads, self.stopping = [], [], [], threading.Event()
         self.rate, self.statuses, self.content_url, self.counted = 8.0, {}, None, threading.Lock()
+        # Ids of all items that were answered with 200; and whether new ones are sent no more.
+        self.accepted, self.quiet = [], threading.Event()
         self.receiver, self.provider, self.pager = Receiver(), Provider(), Pager()
         home = self.directory / "postgres"
         home.mkdir()
@@ -143,18 +145,23 @@ class Stack:
         }
         self.admin_run("migrate")
         plan = self.admin("create-plan", "--name", "Alerts", "--submissions-per-minute", "100000", "--status-queries-per-minute", "100000")
-        team = self.admin("create-team", "--name", "Alerts", "--plan", plan["plan_id"])
-        self.sites = []
-        for number in range(5):
-            site = self.admin("create-site", "--team", team["team_id"], "--name", f"Site {number}")["site_id"]
-            self.admin("create-endpoint", "--site", site, "--url", f"http://127.0.0.1:{self.receiver.port}/{number}")
-            created = self.admin("create-key", "--site", site)
-            self.sites.append(next(value for value in created.values() if str(value).startswith("site_")))
+        self.plan = plan["plan_id"]
+        self.sites = self.team("Alerts", [str(number) for number in range(5)])
         self.port = free_port()
         self.api = Process(self, "api", ["api", "--listen", f"127.0.0.1:{self.port}", "--no-console", "--linger-seconds", "0"])
         self.workers = [Process(self, f"worker-{number}", ["worker"]) for number in (1, 2)]
         for process in self.processes():
             process.start()
+
+    def team(self, name, paths):
+        """A team with a site for each path. Its webhooks go to that path of the receiver. Returns the sites' keys."""
+        team, keys = self.admin("create-team", "--name", name, "--plan", self.plan), []
+        for path in paths:
+            site = self.admin("create-site", "--team", team["team_id"], "--name", f"Site {path}")["site_id"]
+            self.admin("create-endpoint", "--site", site, "--url", f"http://127.0.0.1:{self.receiver.port}/{path}")
+            created = self.admin("create-key", "--site", site)
+            keys.append(next(value for value in created.values() if str(value).startswith("site_")))
+        return keys
 
     def admin_run(self, *arguments):
         done = subprocess.run([self.program, *arguments], env=self.environment, text=True, capture_output=True)
@@ -194,9 +201,9 @@ class Stack:
             self.children.append(subprocess.Popen(command, stdout=log, stderr=log))
 
     def scrape(self, extra):
-        """Prometheus scrapes our processes and these ports."""
-        ports = [process.metrics for process in self.processes()] + list(extra)
-        text = json.dumps([{"targets": [f"127.0.0.1:{port}" for port in ports]}])
+        """Prometheus scrapes our processes, by name, and these ports."""
+        entries = [{"targets": [f"127.0.0.1:{process.metrics}"], "labels": {"instance": process.name}} for process in self.processes()]
+        text = json.dumps([*entries, {"targets": [f"127.0.0.1:{port}" for port in extra]}])
         fresh = self.targets.with_suffix(".new")
         fresh.write_text(text)
         fresh.rename(self.targets)
@@ -216,7 +223,7 @@ class Stack:
 
     def submit(self):
         number = 0
-        while not self.stopping.is_set():
+        while not self.stopping.is_set() and not self.quiet.is_set():
             begun = time.monotonic()
             body = {"api_key": self.sites[number % len(self.sites)], "body": f"{TEXTS[number % len(TEXTS)]} ({number})"}
             if self.content_url:
@@ -238,6 +245,7 @@ class Stack:
             text, status = answer.read(), answer.status
             if operation == "submit-media" and status == 200:
                 self.statuses["last"] = (body["api_key"], json.loads(text)["id"])
+                self.accepted.append(self.statuses["last"][1])
         except OSError:
             status = "none"
         finally:

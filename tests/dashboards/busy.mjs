@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync 
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { Source } from "./prometheus.mjs";
 
 export const demo = JSON.parse(readFileSync(process.env.GATEHOUSE_DEMO, "utf8"));
 export const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
@@ -16,7 +17,7 @@ const freePort = () => new Promise((done) => {
 });
 
 /** A Prometheus with the recording rules, if they are there. */
-export class Prometheus {
+export class Prometheus extends Source {
   static async start() {
     const directory = mkdtempSync(join(tmpdir(), "gatehouse-dashboards-"));
     const rules = resolve("alerts/gatehouse.rules.yml");
@@ -32,8 +33,8 @@ scrape_configs:
       `--config.file=${join(directory, "prometheus.yml")}`, `--storage.tsdb.path=${join(directory, "data")}`,
       `--web.listen-address=${address}`, "--log.level=warn",
     ], { stdio: ["ignore", log, log] });
-    const prometheus = new Prometheus();
-    Object.assign(prometheus, { child, directory, address, hasRules: existsSync(rules) });
+    const prometheus = new Prometheus(address);
+    Object.assign(prometheus, { child, directory, hasRules: existsSync(rules) });
     for (let tries = 0; ; tries++) {
       const ready = await fetch(`http://${address}/-/ready`).catch(() => null);
       if (ready?.ok) return prometheus;
@@ -42,35 +43,10 @@ scrape_configs:
     }
   }
 
-  async #get(path, parameters) {
-    const answer = await fetch(`http://${this.address}/api/v1/${path}`, { method: "POST", body: new URLSearchParams(parameters) });
-    const { error, data } = await answer.json();
-    if (error) throw new Error(error);
-    return data.result;
-  }
-
-  /** The samples of a query at a time: {metric, value}. */
-  async query(expr, time = Date.now() / 1000) {
-    return (await this.#get("query", { query: substituted(expr), time })).map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
-  }
-
-  /** The curves of a query: {metric, points: [seconds, value][]}. */
-  async range(expr, start, end, step) {
-    const result = await this.#get("query_range", { query: substituted(expr), start, end, step });
-    return result.map(({ metric, values }) => ({ metric, points: values.map(([time, value]) => [time, Number(value)]) }));
-  }
-
   stop() {
     this.child.kill();
     rmSync(this.directory, { recursive: true, force: true });
   }
-}
-
-/** As Grafana does when everything is chosen. */
-function substituted(expr) {
-  const query = expr.replaceAll("$__rate_interval", "20s").replace(/\$(job|instance|queue)\b/g, ".+");
-  if (query.includes("$")) throw new Error(`an unknown variable: ${query}`);
-  return query;
 }
 
 const psql = (...commands) => {
