@@ -124,11 +124,10 @@ fn desired(current: usize, ratio: f64) -> usize {
     (current as f64 * ratio).ceil() as usize
 }
 
-/// How often the direction changed within a time: workers that were started shortly after others
-/// were stopped, or the other way round.
-pub(super) fn flaps(changes: &[Change], within: Duration) -> usize {
+/// How often the direction changed. A load that rises once and falls once changes it once.
+pub(super) fn turns(changes: &[Change]) -> usize {
     let pairs = changes.windows(2);
     pairs
-        .filter(|pair| pair[0].is_up() != pair[1].is_up() && pair[1].at < pair[0].at + within)
+        .filter(|pair| pair[0].is_up() != pair[1].is_up())
         .count()
 }

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Signal,
-    autoscaler::{Autoscaler, Change, Policy, flaps},
+    autoscaler::{Autoscaler, Change, Policy, turns},
     reading::Reading,
 };
 use crate::{
@@ -41,8 +41,8 @@ pub(super) struct Look {
 pub(super) struct Shift {
     pub(super) looks: Vec<Look>,
     pub(super) changes: usize,
-    /// Changes of direction within twice the window.
-    pub(super) flaps: usize,
+    /// Changes of direction.
+    pub(super) turns: usize,
     pub(super) most_workers: usize,
     /// How long the slowest worker took to end after its SIGTERM.
     pub(super) slowest_stop_seconds: f64,
@@ -109,7 +109,7 @@ pub(super) async fn scale(
     shift.deaths.append(&mut havoc.deaths);
     let changes: Vec<Change> = scaler.into_changes();
     shift.changes = changes.len();
-    shift.flaps = flaps(&changes, 2 * policy.window);
+    shift.turns = turns(&changes);
     Ok(shift)
 }
 

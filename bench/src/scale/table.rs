@@ -58,7 +58,7 @@ impl Shift {
         let mut lines = vec![
             Line::fact(
                 "changes",
-                format!("{}, of which {} turned back", self.changes, self.flaps),
+                format!("{}, with {} turns", self.changes, self.turns),
             ),
             Line::fact("most workers", self.most_workers.to_string()),
             Line::fact(

@@ -55,13 +55,19 @@ fn an_old_high_recommendation_starts_no_workers() {
 }
 
 #[test]
-fn a_flap_is_a_change_of_direction_within_the_time() {
+fn a_turn_is_a_change_of_direction() {
     let change = |seconds, from, to| Change {
         at: at(seconds),
         from,
         to,
     };
-    let changes = [change(0, 1, 3), change(100, 3, 2), change(110, 2, 3)];
-    assert_eq!(flaps(&changes, at(60)), 1);
-    assert_eq!(flaps(&changes[..2], at(60)), 0);
+    let changes = [
+        change(0, 1, 3),
+        change(50, 3, 4),
+        change(100, 4, 3),
+        change(110, 3, 4),
+    ];
+    assert_eq!(turns(&changes), 2);
+    assert_eq!(turns(&changes[..3]), 1);
+    assert_eq!(turns(&changes[..2]), 0);
 }
