@@ -32,6 +32,22 @@ named_set! {
         KeyDisable = "key.disable",
         /// A person decided about a media item.
         MediaDecide = "media.decide",
+        /// A person decided in a review. It is told when the time to undo it is over.
+        ReviewDecide = "review.decide",
+        /// A person undid a decision in a review before it was told.
+        ReviewUndo = "review.undo",
+        /// A person passed a review on to somebody else.
+        ReviewSkip = "review.skip",
+        /// A person passed a review on to the leads.
+        ReviewEscalate = "review.escalate",
+        /// A policy of the review desk was created.
+        PolicyCreate = "policy.create",
+        /// A policy of the review desk was changed.
+        PolicyUpdate = "policy.update",
+        /// A policy of the review desk was deleted.
+        PolicyDelete = "policy.delete",
+        /// A site's settings of the review desk were changed.
+        DeskUpdate = "desk.update",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
         /// A recovery was started: events are sent to a webhook endpoint again.

@@ -103,6 +103,15 @@ ids! {
     SessionId,
     /// A link that is used once: an invitation or a password reset.
     LinkId,
+    /// A review: something that a person is asked to look at. It is random, so that it does not tell
+    /// how old the item is.
+    ReviewId,
+    /// What one person said in a review.
+    OpinionId,
+    /// A policy of a team, by which its moderators reject.
+    ReviewPolicyId,
+    /// A note about an item.
+    NoteId,
 }
 
 impl EventId {

@@ -26,6 +26,7 @@ pub mod policy;
 pub mod reach;
 pub mod reason;
 pub mod recovery;
+pub mod review;
 pub mod role;
 pub mod rule_diff;
 pub mod rule_file;

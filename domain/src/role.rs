@@ -9,7 +9,7 @@ named_set! {
         Viewer = "viewer",
         /// A viewer who decides media items, on all sites or on some.
         Moderator = "moderator",
-        /// A moderator for all sites.
+        /// A moderator for all sites, who also leads reviews.
         Lead = "lead",
         /// A lead who sets up sites, keys, rules, webhooks, hash lists and people.
         Admin = "admin",
@@ -32,12 +32,15 @@ const VIEWER: &[Scope] = &[
     Scope::UsageRead,
     Scope::MediaRead,
     Scope::PeopleRead,
+    Scope::ReviewsRead,
 ];
 
-const MODERATOR: &[Scope] = &above::<12>(VIEWER, &[Scope::MediaDecide]);
+const MODERATOR: &[Scope] = &above::<13>(VIEWER, &[Scope::MediaDecide]);
 
-const ADMIN: &[Scope] = &above::<18>(
-    MODERATOR,
+const LEAD: &[Scope] = &above::<14>(MODERATOR, &[Scope::ReviewsManage]);
+
+const ADMIN: &[Scope] = &above::<20>(
+    LEAD,
     &[
         Scope::SitesWrite,
         Scope::KeysWrite,
@@ -48,7 +51,7 @@ const ADMIN: &[Scope] = &above::<18>(
     ],
 );
 
-const OWNER: &[Scope] = &above::<22>(
+const OWNER: &[Scope] = &above::<24>(
     ADMIN,
     &[
         Scope::TeamsWrite,
@@ -101,8 +104,8 @@ impl Role {
     pub const fn scopes(self) -> &'static [Scope] {
         match self {
             Self::Viewer => VIEWER,
-            // A lead has the same scopes as a moderator, but is never limited to some sites.
-            Self::Moderator | Self::Lead => MODERATOR,
+            Self::Moderator => MODERATOR,
+            Self::Lead => LEAD,
             Self::Admin => ADMIN,
             Self::Owner => OWNER,
             Self::Operator => OPERATOR,
@@ -150,7 +153,7 @@ mod tests {
             .windows(2)
             .map(|pair| pair[1].beyond(pair[0].scopes()).is_some())
             .collect();
-        assert_eq!(above, [true, false, true, true]);
+        assert_eq!(above, [true; 4]);
     }
 
     #[test]
@@ -181,7 +184,12 @@ mod tests {
         for scope in [Scope::TokensRead, Scope::TokensWrite] {
             assert!(Role::Operator.scopes().contains(&scope));
         }
-        for scope in [Scope::MediaRead, Scope::MediaDecide, Scope::WebhooksRead] {
+        for scope in [
+            Scope::MediaRead,
+            Scope::MediaDecide,
+            Scope::WebhooksRead,
+            Scope::ReviewsRead,
+        ] {
             assert!(!Role::Operator.scopes().contains(&scope));
         }
     }

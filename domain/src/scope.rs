@@ -51,6 +51,11 @@ named_set! {
         MediaRead = "media:read",
         /// Decide media items.
         MediaDecide = "media:decide",
+        /// See the policies of the review desk, its settings, and how much waits.
+        ReviewsRead = "reviews:read",
+        /// Lead reviews: the second tier, what waits in detail, policies, and the settings of the
+        /// desk.
+        ReviewsManage = "reviews:manage",
         /// See the people of a team, their invitations and their sessions.
         PeopleRead = "people:read",
         /// Invite people, change their roles, disable them, end their sessions.

@@ -1,0 +1,213 @@
+-- no-transaction
+-- The review desk: what people are asked to look at, who looks at it, and what each of them said.
+--
+-- Two transactions, so that verdicts wait only while the triggers are created, and not while what waits already gets its tasks. If
+-- the second one fails, all of this runs again, so every statement can run twice.
+
+begin;
+
+-- What a team's moderators reject things for. Not to be confused with sites.policy, which is for models.
+create table if not exists review_policies (
+    id uuid primary key,
+    team_id uuid not null references teams (id),
+    -- What programs and reports call it.
+    code text not null
+    constraint review_policies_code_check check (char_length(code) between 1 and 100),
+    name text not null
+    constraint review_policies_name_check check (char_length(name) between 1 and 100),
+    -- What moderators read.
+    guideline text not null
+    constraint review_policies_guideline_check check (char_length(guideline) <= 10000),
+    -- What the application is told unless the moderator writes something else.
+    reason text not null
+    constraint review_policies_reason_check check (char_length(reason) between 1 and 1000),
+    -- Its key on the desk. Null: it has none.
+    key smallint
+    constraint review_policies_key_check check (key between 1 and 9),
+    -- How urgent items are that it is suggested for: 0 low, 1 normal, 2 high, 3 critical.
+    severity smallint not null
+    constraint review_policies_severity_check check (severity between 0 and 3),
+    -- It is suggested for items that were flagged for one of these categories, or that a rule with one of these names matched.
+    categories text [] not null,
+    rules text [] not null,
+    -- Whether two people must say the same before it is told.
+    two_people boolean not null,
+    created_at timestamptz not null default now(),
+    -- Rows stay: opinions name them.
+    disabled_at timestamptz
+);
+
+create unique index if not exists review_policies_code_key on review_policies (team_id, code) where disabled_at is null;
+create unique index if not exists review_policies_key_key on review_policies (team_id, key) where disabled_at is null;
+create index if not exists review_policies_team_id_idx on review_policies (team_id, id);
+
+-- How the desk treats the items of a site. No row: the defaults, which are those of the columns.
+create table if not exists desk_settings (
+    site_id uuid primary key references sites (id),
+    -- Minutes after which a person should have decided, by severity: low, normal, high, critical.
+    minutes integer [] not null default '{2880,1440,240,60}'
+    constraint desk_settings_minutes_check check (array_length(minutes, 1) = 4 and 1 <= all (minutes) and 525600 >= all (minutes)),
+    -- For so long a decision can be undone before it is told.
+    undo_seconds smallint not null default 10
+    constraint desk_settings_undo_seconds_check check (undo_seconds between 0 and 60)
+);
+
+-- What waits for a person on the desk, or is in somebody's hands.
+create table if not exists review_tasks (
+    id uuid primary key,
+    media_id uuid not null,
+    team_id uuid not null,
+    site_id uuid not null,
+    -- Why: the item waits for its verdict.
+    kind text not null,
+    severity smallint not null,
+    -- 1: everybody who may decide. 2: leads.
+    tier smallint not null default 1
+    constraint review_tasks_tier_check check (tier in (1, 2)),
+    -- How many people must say the same.
+    needed smallint not null default 1
+    constraint review_tasks_needed_check check (needed in (1, 2)),
+    -- The categories for which the machine flagged the item, and the names of the rules that matched.
+    categories text [] not null,
+    rules text [] not null,
+    waiting_since timestamptz not null,
+    due_at timestamptz not null,
+    -- Who has passed it on or said something, and does not get it again.
+    not_for uuid [] not null default '{}',
+    skips smallint not null default 0,
+    -- The lease: who looks at it, since when and until when. It counts as nobody's after that time.
+    leased_by uuid,
+    leased_at timestamptz,
+    leased_until timestamptz,
+    -- Somebody has decided, and can undo it until then. A job tells it afterwards.
+    held_until timestamptz
+)
+with (fillfactor = 80);
+
+create unique index if not exists review_tasks_media_id_key on review_tasks (media_id, kind);
+-- The order of the desk: the worst first, then what is due first.
+create index if not exists review_tasks_desk_idx on review_tasks (team_id, tier, severity desc, due_at, id) where held_until is null;
+create index if not exists review_tasks_leased_by_idx on review_tasks (leased_by) where leased_by is not null;
+create index if not exists review_tasks_due_at_idx on review_tasks (due_at);
+
+-- What people said: one row for each person and task. A row is deleted if the person undoes it in time; others stay.
+create table if not exists review_opinions (
+    id uuid primary key,
+    task_id uuid not null,
+    media_id uuid not null,
+    team_id uuid not null,
+    site_id uuid not null,
+    kind text not null,
+    tier smallint not null,
+    -- A member or a token.
+    actor_id uuid not null,
+    ruling text not null
+    constraint review_opinions_ruling_check check (ruling in ('approve', 'reject')),
+    policy_id uuid,
+    reason text not null
+    constraint review_opinions_reason_check check (char_length(reason) between 1 and 1000),
+    -- The item's status and the number of its verdict when the person looked.
+    seen_status text not null,
+    seen_verdict smallint not null,
+    opened_at timestamptz not null,
+    said_at timestamptz not null,
+    held_until timestamptz not null,
+    -- What became of it. Null: it can still be undone.
+    outcome text
+    constraint review_opinions_outcome_check
+    check (outcome in ('told', 'waits', 'agreed', 'disagreed', 'superseded'))
+);
+
+create unique index if not exists review_opinions_task_id_key on review_opinions (task_id, actor_id);
+create index if not exists review_opinions_team_id_idx on review_opinions (team_id, id);
+create index if not exists review_opinions_media_id_idx on review_opinions (media_id, id);
+
+-- What the team's people write about an item, for each other. No application reads it.
+create table if not exists review_notes (
+    id uuid primary key,
+    media_id uuid not null,
+    team_id uuid not null,
+    -- On which task it was written. Null: on the page of the item.
+    task_id uuid,
+    actor_id uuid not null,
+    body text not null
+    constraint review_notes_body_check check (char_length(body) between 1 and 4000),
+    written_at timestamptz not null default now()
+);
+
+create index if not exists review_notes_media_id_idx on review_notes (media_id, id);
+
+-- The categories for which the machine flagged an item, and the names of the rules that matched, at most 50.
+create or replace function review_flags(media uuid, out categories text [], out rules text []) language sql stable as $$
+    select
+        array(select json_array_elements_text(v.details -> 'flagged_categories') limit 50),
+        array(
+            select distinct violation ->> 'rule_name'
+            from json_array_elements(v.details -> 'rule_violations') as violation
+            where violation ->> 'rule_name' is not null
+            limit 50
+        )
+    from media m
+    join verdicts v on v.media_id = m.id and v.number = m.verdict
+    where m.id = media
+$$;
+
+-- Tasks follow the table reviews, which older binaries write, too. At the end of a statement that concludes items, their verdicts
+-- are there.
+create or replace function open_review_tasks() returns trigger language plpgsql as $$
+begin
+    insert into review_tasks (
+        id, media_id, team_id, site_id, kind, severity, needed, categories, rules, waiting_since, due_at
+    )
+    select
+        gen_random_uuid(), r.media_id, r.team_id, r.site_id, 'review', p.severity, p.needed, f.categories, f.rules, r.waiting_since,
+        r.waiting_since + make_interval(mins => (coalesce(d.minutes, '{2880,1440,240,60}'::integer []))[p.severity + 1])
+    from opened r
+    left join desk_settings d on d.site_id = r.site_id
+    left join lateral review_flags(r.media_id) flags on true
+    cross join lateral (
+        select coalesce(flags.categories, '{}') as categories, coalesce(flags.rules, '{}') as rules
+    ) f
+    cross join lateral (
+        select
+            coalesce(max(p.severity), 1) as severity,
+            case when bool_or(p.two_people) then 2 else 1 end as needed
+        from review_policies p
+        where p.team_id = r.team_id and p.disabled_at is null and (p.categories && f.categories or p.rules && f.rules)
+    ) p
+    on conflict (media_id, kind) do nothing;
+    return null;
+end
+$$;
+
+create or replace trigger reviews_open_tasks
+after insert on reviews
+referencing new table as opened
+for each statement execute function open_review_tasks();
+
+create or replace function end_review_tasks() returns trigger language plpgsql as $$
+begin
+    delete from review_tasks t using ended e where t.media_id = e.media_id and t.kind = 'review';
+    return null;
+end
+$$;
+
+create or replace trigger reviews_end_tasks
+after delete on reviews
+referencing old table as ended
+for each statement execute function end_review_tasks();
+
+commit;
+
+begin;
+
+-- What waits already. The lock keeps a review until its task is there, so that the trigger finds the task.
+insert into review_tasks (id, media_id, team_id, site_id, kind, severity, categories, rules, waiting_since, due_at)
+select
+    gen_random_uuid(), r.media_id, r.team_id, r.site_id, 'review', 1, coalesce(f.categories, '{}'), coalesce(f.rules, '{}'),
+    r.waiting_since, r.waiting_since + interval '1 day'
+from (select * from reviews for key share) r
+left join lateral review_flags(r.media_id) f on true
+on conflict (media_id, kind) do nothing;
+
+commit;
