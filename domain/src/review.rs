@@ -1,8 +1,10 @@
 //! Reviews: what people are asked to look at, how urgent it is, and what follows from what they say.
 
 mod next;
+mod note;
 
 pub use next::{Next, Said, Task, next};
+pub use note::{InvalidNote, NoteText};
 
 use std::time::Duration;
 

@@ -30,6 +30,7 @@ pub mod providers;
 pub mod queues;
 pub mod recoveries;
 mod refused;
+pub mod reviews;
 pub mod rule_groups;
 mod session;
 pub mod set_up;

@@ -1,7 +1,7 @@
 //! Media: list, read, look at the image, decide.
 
 mod decisions;
-mod previews;
+pub(crate) mod previews;
 pub mod why;
 
 use domain::{

@@ -3,6 +3,7 @@
 
 mod chains;
 mod media;
+mod reviews;
 mod subject;
 mod webhooks;
 
@@ -11,12 +12,14 @@ use queue::QueueName;
 pub use self::{
     chains::{BacktestJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob},
     media::MediaJob,
+    reviews::ReviewJob,
     subject::subject,
     webhooks::{DeliveryJob, TURNS, Turn},
 };
 pub(crate) use self::{
     chains::{add_up, import, recover, replay, scan},
     media::{analyse, begin, judge, tell_and_begin},
+    reviews::end_review,
     webhooks::{Pages, deliver},
 };
 
@@ -48,8 +51,11 @@ pub const RECOVERIES: QueueName = QueueName::new("recoveries");
 /// What happened is added up for statistics. One lane for the whole installation.
 pub const STATISTICS: QueueName = QueueName::new("statistics");
 
+/// What people decide on the review desk is told, when the time to undo it is over. Lane: the team.
+pub const REVIEWS: QueueName = QueueName::new("reviews");
+
 /// Every queue. Those of an item's steps come first, in order.
-pub const ALL: [QueueName; 9] = [
+pub const ALL: [QueueName; 10] = [
     IMAGES,
     ANALYSIS,
     RULES,
@@ -59,6 +65,7 @@ pub const ALL: [QueueName; 9] = [
     HASH_SCANS,
     RECOVERIES,
     STATISTICS,
+    REVIEWS,
 ];
 
 /// How many jobs of a lane may run at once, over all processes, unless another cap is set. Queues

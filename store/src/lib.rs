@@ -36,6 +36,7 @@ pub mod progress;
 pub mod provider;
 pub mod rate;
 pub mod recovery;
+pub mod review;
 pub mod rotation;
 pub mod rule_group;
 pub mod schema;

@@ -17,3 +17,7 @@ pub use self::{
     item::{Analysis, Item, PinnedVersion, find},
     list::{BEGINNING, Filter, Listed, Page, WALKED, Waiting, count_waiting, list},
 };
+pub(crate) use self::{
+    decide::{details_of, moderator},
+    image::known,
+};

@@ -18,6 +18,7 @@ mod places;
 pub mod preview;
 pub mod provider;
 pub mod recoveries;
+pub mod reviews;
 pub mod rules;
 mod slices;
 pub mod statistics;

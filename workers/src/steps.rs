@@ -12,7 +12,8 @@ use store::{
     chain::{Chain, Died},
     delivery::DeliveryDied,
     image::ExaminationDied,
-    jobs::{self, DeliveryJob, MediaJob},
+    jobs::{self, DeliveryJob, MediaJob, ReviewJob},
+    review::ReviewDied,
     seal::MasterKey,
     verdict::JudgementDied,
 };
@@ -30,6 +31,7 @@ use crate::{
     outbound::Outbound,
     provider::Panel,
     recoveries::Recoverer,
+    reviews::{self, Teller},
     rules::{self, Judge, Verdicts},
     slices::{Slices, slice},
     statistics::Summer,
@@ -88,6 +90,7 @@ impl Steps {
             }
             jobs::RECOVERIES => self.chain(monitor, Recoverer::new(self.pool.clone())),
             jobs::STATISTICS => self.chain(monitor, Summer::new(self.pool.clone())),
+            jobs::REVIEWS => self.reviews(monitor),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }
@@ -172,6 +175,25 @@ impl Steps {
                 .timeout(RUN_DEADLINE)
                 .parallelize(tokio::spawn)
                 .build(rules::judge)
+        })
+    }
+
+    fn reviews(&self, monitor: Monitor) -> Monitor {
+        let teller = Teller::new(self.pool.clone());
+        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        Self::offer(jobs::REVIEWS, concurrency);
+        monitor.register(move |_| {
+            let backend = settings(jobs::REVIEWS)
+                .slots(concurrency)
+                .retry(RETRY)
+                .on_dead::<ReviewDied>();
+            WorkerBuilder::new("reviews")
+                .backend(queue.backend::<ReviewJob>(backend))
+                .data(teller.clone())
+                .concurrency(concurrency)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(reviews::tell)
         })
     }
 

@@ -6,7 +6,7 @@ use store::{
     media::{self, Image, Item, KnownImage},
 };
 
-use crate::{Caller, Management, NoImage, Noun, Refused};
+use crate::{Caller, Management, NoImage, Noun, Refused, Session};
 
 /// A small JPEG of an item's image, that we wrote: upright, its first frame, and no metadata.
 ///
@@ -18,7 +18,16 @@ pub async fn preview(
     caller: &Caller,
     media: MediaId,
 ) -> Result<Vec<u8>, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let session = management.read(caller, Scope::MediaRead).await?;
+    of_item(management, session, media).await
+}
+
+/// The preview of an item that the caller may see.
+pub(crate) async fn of_item(
+    management: &Management,
+    mut session: Session,
+    media: MediaId,
+) -> Result<Vec<u8>, Refused> {
     let reach = session.reach();
     let Some(image) = media::image(session.conn(), reach, media).await? else {
         let standing = media::image_standing(session.conn(), reach, media).await?;
@@ -33,9 +42,18 @@ pub async fn preview(
 
 /// Why an item has no preview, as far as it is known before one is made.
 pub fn obstacle(management: &Management, item: &Item) -> Option<Refused> {
-    match item.image.and_then(|known| known.bytes) {
+    obstacle_of(management, item.content_type, item.image)
+}
+
+/// The same for an item of this type, of whose image this is known.
+pub(crate) fn obstacle_of(
+    management: &Management,
+    content_type: ContentType,
+    image: Option<KnownImage>,
+) -> Option<Refused> {
+    match image.and_then(|known| known.bytes) {
         Some(_) => (!management.darkroom.is_there()).then_some(Refused::NoDarkroom),
-        None => Some(Refused::NoImage(why_none(item.content_type, item.image))),
+        None => Some(Refused::NoImage(why_none(content_type, image))),
     }
 }
 

@@ -35,6 +35,14 @@ pub enum Conflict {
     ScanRunning,
     /// The endpoint has a recovery that has not ended.
     RecoveryRunning,
+    /// Somebody else has the review by now, or nobody.
+    ReviewNotYours,
+    /// Somebody has decided in the review already.
+    ReviewDecided,
+    /// What was decided in the review was told already.
+    ReviewTold,
+    /// The leads have the review already.
+    ReviewEscalated,
     /// Another one has this name.
     NameTaken,
     /// The limit for these is reached.

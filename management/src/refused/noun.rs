@@ -23,6 +23,8 @@ pub enum Noun {
     Plan,
     /// A recovery of an endpoint's deliveries.
     Recovery,
+    /// A review, or one that somebody else has.
+    Review,
     /// A rule of a draft.
     Rule,
     /// A rule group.
@@ -64,6 +66,7 @@ impl std::fmt::Display for Noun {
             Self::Media => "media item",
             Self::Plan => "plan",
             Self::Recovery => "recovery",
+            Self::Review => "review",
             Self::Rule => "rule",
             Self::RuleGroup => "rule group",
             Self::Scan => "scan",

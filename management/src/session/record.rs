@@ -81,6 +81,17 @@ impl Session {
         Ok(())
     }
 
+    /// Commits without an entry in the audit log. Only for what nobody sets up or decides: leases of
+    /// reviews.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn commit_unrecorded(self) -> Result<(), Refused> {
+        let begun = self.begun.keep();
+        begun.tx.commit().await.map_err(store::Error::from)?;
+        Ok(())
+    }
+
     /// Ends the transaction, before work that takes too long for a transaction.
     pub fn leave(self) -> Doing {
         let doing = Doing {

@@ -12,9 +12,10 @@ struct Ids {
     import: Option<Uuid>,
     scan: Option<Uuid>,
     recovery: Option<Uuid>,
+    opinion: Option<Uuid>,
 }
 
-/// The item, delivery, backtest, import, scan or recovery that a job is about. `None` for a page of
+/// The item, delivery, backtest, import, scan, recovery or opinion that a job is about. `None` for a page of
 /// several deliveries, and for a payload that this version cannot read.
 pub fn subject(payload: &str) -> Option<Uuid> {
     let ids: Ids = serde_json::from_str(payload).ok()?;
@@ -24,6 +25,7 @@ pub fn subject(payload: &str) -> Option<Uuid> {
         .or(ids.import)
         .or(ids.scan)
         .or(ids.recovery)
+        .or(ids.opinion)
 }
 
 #[cfg(test)]

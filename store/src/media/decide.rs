@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
     decision::{Found, ManualDetails},
-    id::{MediaId, MemberId, SiteId, TeamId, TokenId},
+    id::{ActorId, MediaId, MemberId, SiteId, TeamId, TokenId},
     media::{ModerationType, Standing, Step},
     reach::Reach,
     reason::Reason,
@@ -18,7 +18,6 @@ use sqlx::{PgConnection, types::Json};
 use crate::{
     Error,
     json::to_json,
-    person, token,
     verdict::{Conclusion, conclude},
 };
 
@@ -42,9 +41,10 @@ struct Trace<'a> {
     reason: &'a Reason,
 }
 
+/// Who decided, as the verdict keeps it.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Moderator {
+pub(crate) enum Moderator {
     Token {
         token_id: TokenId,
         token_name: Option<String>,
@@ -112,25 +112,13 @@ pub async fn decide(
         reason,
         moderator,
     } = decision;
-    let moderator = match moderator {
-        Actor::Token(id) => Moderator::Token {
-            token_id: id,
-            token_name: token::find(conn, Reach::Everything, id)
-                .await?
-                .map(|token| token.name),
-        },
-        Actor::Member(id) => Moderator::Member {
-            member_id: id,
-            member_name: person::find(conn, Reach::Everything, id)
-                .await?
-                .map(|person| person.name),
-        },
-        Actor::CommandLine => Moderator::Other {
+    let moderator = match moderator.id() {
+        Some(id) => self::moderator(conn, id).await?,
+        None => Moderator::Other {
             actor: moderator.kind(),
         },
     };
-    let found = found(conn, media).await?;
-    let details = to_json(&ManualDetails::new(reason, &found))?;
+    let details = details_of(conn, media, reason).await?;
     let trace = to_json(&Trace { moderator, reason })?;
     let conclusion = Conclusion {
         media,
@@ -151,8 +139,48 @@ pub async fn decide(
     Ok(Some(Decided { moderated_at, jobs }))
 }
 
+/// Who decided, as the verdict keeps it.
+pub(crate) async fn moderator(
+    conn: &mut PgConnection,
+    actor: ActorId,
+) -> Result<Moderator, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select m.id is not null as "is_member!", coalesce(u.name, t.name) as name
+        from actors a
+        left join memberships m on m.id = a.id
+        left join users u on u.id = m.user_id
+        left join management_tokens t on t.id = a.id
+        where a.id = $1
+        "#,
+        actor.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(match row {
+        Some(row) if row.is_member => Moderator::Member {
+            member_id: actor.as_uuid().into(),
+            member_name: row.name,
+        },
+        row => Moderator::Token {
+            token_id: actor.as_uuid().into(),
+            token_name: row.and_then(|row| row.name),
+        },
+    })
+}
+
+/// The contract's `moderation_details` of a person's verdict, as JSON.
+pub(crate) async fn details_of(
+    conn: &mut PgConnection,
+    media: MediaId,
+    reason: &Reason,
+) -> Result<String, sqlx::Error> {
+    let found = found(conn, media).await?;
+    to_json(&ManualDetails::new(reason, &found))
+}
+
 /// What the machine found last; nothing before it has judged.
-async fn found(conn: &mut PgConnection, media: MediaId) -> Result<Found, Error> {
+async fn found(conn: &mut PgConnection, media: MediaId) -> Result<Found, sqlx::Error> {
     let details = sqlx::query_scalar!(
         r#"
         select details as "details: Json<Box<RawValue>>"
@@ -166,7 +194,9 @@ async fn found(conn: &mut PgConnection, media: MediaId) -> Result<Found, Error> 
     .fetch_optional(conn)
     .await?;
     match details {
-        Some(Json(details)) => Ok(serde_json::from_str(details.get())?),
+        Some(Json(details)) => {
+            serde_json::from_str(details.get()).map_err(|error| sqlx::Error::Decode(error.into()))
+        }
         None => Ok(Found::default()),
     }
 }

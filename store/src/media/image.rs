@@ -36,7 +36,7 @@ pub struct KnownImage {
 }
 
 /// What is known of an item's image; none if nothing is known yet.
-pub(super) async fn known(
+pub(crate) async fn known(
     conn: &mut PgConnection,
     media: MediaId,
 ) -> Result<Option<KnownImage>, Error> {

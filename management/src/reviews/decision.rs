@@ -1,0 +1,161 @@
+//! A decision in a review, and undoing it.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    id::{ReviewId, ReviewPolicyId},
+    media::Ruling,
+    reason::Reason,
+    scope::Scope,
+};
+use serde_json::json;
+use store::review::{self, Locked, NewOpinion, UsedPolicy};
+
+use super::{Shown, lock_own, own, reviewer};
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session};
+
+/// What applications are told about an approval without a reason.
+const APPROVED: &str = "Approved by a moderator.";
+
+/// What somebody decides.
+#[derive(Clone, Debug)]
+pub struct NewDecision {
+    /// Whether the item may be displayed.
+    pub ruling: Ruling,
+    /// By which policy an item is rejected.
+    pub policy: Option<ReviewPolicyId>,
+    /// The reason, which the application can read. `None`: that of the policy.
+    pub reason: Option<Reason>,
+}
+
+/// A decision that can still be undone.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// The review.
+    pub review: ReviewId,
+    /// What was decided.
+    pub ruling: Ruling,
+    /// Until when it can be undone. Then it is told, or a second person is asked.
+    pub until: DateTime<Utc>,
+}
+
+/// Holds a decision until the time to undo it is over.
+///
+/// # Errors
+/// The caller may not decide items, or does not have this review any more; there is no such policy;
+/// a rejection has neither policy nor reason.
+pub async fn decide(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+    new: NewDecision,
+) -> Result<Held, Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let (actor, locked) = lock_own(&mut session, review).await?;
+    session.require_own_site(locked.site)?;
+    let policy = policy(&mut session, &locked, &new).await?;
+    let reason = reason(&new, policy.as_ref())?;
+    let undo = review::undo_seconds(session.conn(), locked.site).await?;
+    let opinion = NewOpinion {
+        review: &locked,
+        by: actor,
+        ruling: new.ruling,
+        policy: policy.as_ref(),
+        reason: &reason,
+        undo,
+    };
+    let held = review::say(session.conn(), opinion).await?;
+    session
+        .commit(Change {
+            action: Action::ReviewDecide,
+            team: Some(locked.team),
+            target: locked.media.as_uuid(),
+            details: json!({
+                "review_id": review,
+                "decision": new.ruling,
+                "policy": policy.as_ref().map(|policy| &policy.code),
+            }),
+        })
+        .await?;
+    management.queue.enqueued(&held.jobs);
+    Ok(Held {
+        review,
+        ruling: new.ruling,
+        until: held.until,
+    })
+}
+
+/// Undoes the caller's decision while it is held. The caller has the review again.
+///
+/// # Errors
+/// The caller may not decide items, or has decided nothing in this review; it was told already.
+pub async fn undo(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+) -> Result<Shown, Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let (actor, _) = reviewer(&session)?;
+    let reach = session.reach();
+    let locked = review::lock(session.conn(), reach, review).await?;
+    let undone = match &locked {
+        Some(_) => review::undo(session.conn(), review, actor).await?,
+        None => false,
+    };
+    let Some(locked) = locked.filter(|_| undone) else {
+        return Err(
+            if review::has_spoken(session.conn(), reach, review, actor).await? {
+                Refused::conflict(
+                    Conflict::ReviewTold,
+                    "The time to undo this is over. Somebody who may decide can overturn it on the item's page.",
+                )
+            } else {
+                Refused::NotFound(Noun::Review)
+            },
+        );
+    };
+    let shown = own(management, &mut session, review).await?;
+    session
+        .commit(Change {
+            action: Action::ReviewUndo,
+            team: Some(locked.team),
+            target: locked.media.as_uuid(),
+            details: json!({ "review_id": review }),
+        })
+        .await?;
+    Ok(shown)
+}
+
+/// The policy that a rejection names.
+async fn policy(
+    session: &mut Session,
+    locked: &Locked,
+    new: &NewDecision,
+) -> Result<Option<UsedPolicy>, Refused> {
+    let Some(id) = new.policy else {
+        return Ok(None);
+    };
+    if new.ruling == Ruling::Approve {
+        return Err(Refused::field("policy_id", "is only for rejections"));
+    }
+    let policy = review::policy(session.conn(), locked.team, id).await?;
+    let unknown = || Refused::field("policy_id", "is no policy of your team");
+    policy.map(Some).ok_or_else(unknown)
+}
+
+fn reason(new: &NewDecision, policy: Option<&UsedPolicy>) -> Result<Reason, Refused> {
+    if let Some(reason) = &new.reason {
+        return Ok(reason.clone());
+    }
+    let text = match (new.ruling, policy) {
+        (Ruling::Approve, _) => APPROVED.to_owned(),
+        (Ruling::Reject, Some(policy)) => policy.reason.clone(),
+        (Ruling::Reject, None) => {
+            return Err(Refused::field(
+                "reason",
+                "is required for a rejection without a policy",
+            ));
+        }
+    };
+    Reason::try_from(text).map_err(|_| Refused::Internal)
+}

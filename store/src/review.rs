@@ -1,0 +1,24 @@
+//! Reviews: what waits for people on the desk, who looks at it, and what they say.
+//!
+//! A review is opened by a trigger when an item gets the status `pending_review`, and ended by one
+//! when the item leaves it, so older binaries feed the desk, too. In between, one person at a time
+//! *leases* it ([`claim`]). What the person says is *held* ([`say`]): until the time to undo it is
+//! over, only the desk knows it. Then a job tells it ([`Ended`]).
+
+mod claim;
+mod ended;
+mod lease;
+mod look;
+mod note;
+mod opinion;
+mod waiting;
+
+pub use self::{
+    claim::{claim, leased},
+    ended::{Ended, ReviewDied, held_for},
+    lease::{Locked, escalate, lock, renew, skip},
+    look::{AuthorHistory, Earlier, Machine, Review, look},
+    note::{NewNote, Note, add as add_note, of_media as notes_of},
+    opinion::{Held, NewOpinion, UsedPolicy, has_spoken, policy, say, undo, undo_seconds},
+    waiting::{Waiting, waiting},
+};

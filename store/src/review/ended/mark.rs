@@ -1,0 +1,69 @@
+//! What is noted of an opinion whose hold is over, and of its review.
+
+use domain::{id::OpinionId, review::Outcome};
+use sqlx::PgConnection;
+
+use super::load::Spoken;
+
+/// Notes what became of an opinion.
+pub(super) async fn outcome(
+    conn: &mut PgConnection,
+    opinion: OpinionId,
+    outcome: Outcome,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update review_opinions set outcome = $2 where id = $1",
+        opinion.as_uuid(),
+        outcome.as_str(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Asks a second person, who sees nothing of what the first one said.
+pub(super) async fn ask_another(
+    conn: &mut PgConnection,
+    spoken: &Spoken,
+) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Waits).await?;
+    sqlx::query!(
+        "update review_tasks set held_until = null, needed = 2, not_for = not_for || $2::uuid where id = $1",
+        spoken.review.as_uuid(),
+        spoken.actor.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Asks a lead who is neither of the two.
+pub(super) async fn ask_lead(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Disagreed).await?;
+    if let Some(before) = spoken.before {
+        outcome(conn, before.id, Outcome::Disagreed).await?;
+    }
+    sqlx::query!(
+        "update review_tasks set held_until = null, tier = 2, not_for = not_for || $2::uuid where id = $1",
+        spoken.review.as_uuid(),
+        spoken.actor.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Somebody else has decided about the item. If it waits again, its review goes on.
+pub(super) async fn superseded(
+    conn: &mut PgConnection,
+    spoken: &Spoken,
+) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Superseded).await?;
+    sqlx::query!(
+        "update review_tasks set held_until = null where id = $1",
+        spoken.review.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! What a person says in a review. It is held until the time to undo it is over.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{ActorId, OpinionId, ReviewId, ReviewPolicyId, SiteId, TeamId},
+    media::Ruling,
+    reach::Reach,
+    reason::Reason,
+};
+use queue::NewJobs;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{claim::lease, lease::Locked};
+use crate::{Error, jobs};
+
+/// The policy that a decision names.
+#[derive(Clone, Debug)]
+pub struct UsedPolicy {
+    /// The policy.
+    pub id: ReviewPolicyId,
+    /// What programs call it.
+    pub code: String,
+    /// What the application is told if the person writes nothing else.
+    pub reason: String,
+}
+
+/// A decision to hold.
+#[derive(Clone, Copy, Debug)]
+pub struct NewOpinion<'a> {
+    /// The review, locked. The person has it.
+    pub review: &'a Locked,
+    /// Who decides.
+    pub by: ActorId,
+    /// What.
+    pub ruling: Ruling,
+    /// By which policy.
+    pub policy: Option<&'a UsedPolicy>,
+    /// Why. The application reads it.
+    pub reason: &'a Reason,
+    /// For how long it can be undone.
+    pub undo: Duration,
+}
+
+/// A decision that is held.
+#[derive(Debug)]
+pub struct Held {
+    /// The opinion.
+    pub id: OpinionId,
+    /// Until when it can be undone.
+    pub until: DateTime<Utc>,
+    /// The job that tells it. Tell the queue of it after the commit.
+    pub jobs: NewJobs,
+}
+
+/// A policy of a team that was not deleted.
+pub async fn policy(
+    conn: &mut PgConnection,
+    team: TeamId,
+    policy: ReviewPolicyId,
+) -> Result<Option<UsedPolicy>, Error> {
+    let policy = sqlx::query_as!(
+        UsedPolicy,
+        "
+        select id, code, reason
+        from review_policies
+        where id = $1 and team_id = $2 and disabled_at is null
+        ",
+        policy.as_uuid(),
+        team.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(policy)
+}
+
+/// For how long decisions about items of a site can be undone.
+pub async fn undo_seconds(conn: &mut PgConnection, site: SiteId) -> Result<Duration, Error> {
+    let seconds = sqlx::query_scalar!(
+        r#"select coalesce((select undo_seconds from desk_settings where site_id = $1), 10::smallint) as "seconds!""#,
+        site.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(Duration::from_secs(u64::from(seconds.unsigned_abs())))
+}
+
+/// Holds what a person says, with the job that tells it.
+pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, Error> {
+    let id = OpinionId::from(Uuid::now_v7());
+    let review = new.review;
+    let until = sqlx::query_scalar!(
+        r#"
+        with held as (
+            update review_tasks
+            set
+                held_until = clock_timestamp() + make_interval(secs => $12::bigint),
+                leased_by = null, leased_at = null, leased_until = null
+            where id = $2
+            returning held_until
+        )
+        insert into review_opinions (
+            id, task_id, media_id, team_id, site_id, kind, tier, actor_id, ruling, policy_id, reason, seen_status, seen_verdict,
+            opened_at, said_at, held_until
+        )
+        select
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(), held_until
+        from held
+        returning held_until
+        "#,
+        id.as_uuid(),
+        review.id.as_uuid(),
+        review.media.as_uuid(),
+        review.team.as_uuid(),
+        review.site.as_uuid(),
+        review.kind,
+        review.tier.number(),
+        new.by.as_uuid(),
+        new.ruling.as_str(),
+        new.policy.map(|policy| policy.id.as_uuid()),
+        new.reason.as_str(),
+        i64::try_from(new.undo.as_secs()).unwrap_or(i64::MAX),
+        review.standing.status.as_str(),
+        i16::try_from(review.standing.verdicts).unwrap_or(i16::MAX),
+        review.leased_at,
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    let jobs = NewJobs::from(jobs::end_review(id, review.team).delay(new.undo));
+    queue::enqueue(conn, &jobs).await?;
+    Ok(Held { id, until, jobs })
+}
+
+/// Undoes what a person said in a review that the caller has locked, while it is held: the person
+/// has the review again. False: the person has said nothing there that could be undone.
+pub async fn undo(
+    conn: &mut PgConnection,
+    review: ReviewId,
+    actor: ActorId,
+) -> Result<bool, Error> {
+    let undone = sqlx::query!(
+        "delete from review_opinions where task_id = $1 and actor_id = $2 and outcome is null",
+        review.as_uuid(),
+        actor.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    if undone.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query!(
+        "
+        update review_tasks
+        set
+            held_until = null, leased_by = $2, leased_at = clock_timestamp(), leased_until = clock_timestamp() + $3
+        where id = $1
+        ",
+        review.as_uuid(),
+        actor.as_uuid(),
+        lease(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(true)
+}
+
+/// Whether somebody has said something in a review, ended or not, within reach.
+pub async fn has_spoken(
+    conn: &mut PgConnection,
+    reach: Reach,
+    review: ReviewId,
+    actor: ActorId,
+) -> Result<bool, Error> {
+    let found = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from review_opinions where task_id = $1 and actor_id = $2 and ($3::uuid is null or team_id = $3)
+        ) as "found!"
+        "#,
+        review.as_uuid(),
+        actor.as_uuid(),
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(found)
+}
