@@ -16,6 +16,7 @@ mod plans;
 mod providers;
 mod queues;
 mod recoveries;
+mod reviews;
 mod rule_groups;
 mod sites;
 mod statistics;
@@ -47,7 +48,7 @@ type Nouns = (
     webhooks::Nouns,
     providers::Providers,
     queues::Nouns,
-    media::Media,
+    (media::Media, reviews::Reviews),
     tokens::Tokens,
     people::Nouns,
     audit_log::AuditLog,
@@ -68,7 +69,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         webhooks::nouns(),
         providers::Providers,
         queues::nouns(),
-        media::Media,
+        (media::Media, reviews::Reviews),
         tokens::Tokens,
         people::nouns(),
         audit_log::AuditLog,
@@ -101,6 +102,7 @@ fn described() -> Vec<document::Operation> {
         providers::described(),
         queues::described(),
         media::described(),
+        reviews::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),
@@ -139,6 +141,8 @@ enum Tag {
     Queues,
     /// Submitted items, with their analyses, verdicts and events.
     Media,
+    /// What moderators look at: the desk, its policies and decisions.
+    Reviews,
     /// What happened, by hour and day.
     Statistics,
     /// Credentials for this interface.

@@ -27,7 +27,6 @@ use self::{
     image::ImageFile,
     item::MediaItem,
     list::{AppMediaId, ListedMedia},
-    preview::PreviewFile,
 };
 use super::{
     Tag,
@@ -44,7 +43,7 @@ use crate::{
     query::Query,
 };
 
-pub(super) use self::history::without_internals;
+pub(super) use self::{history::without_internals, item::MediaImage, preview::PreviewFile};
 
 pub(crate) struct Media;
 
@@ -159,7 +158,7 @@ impl Media {
         media_id: Path<MediaId>,
     ) -> Result<PreviewFile, Refusal> {
         let preview = media::preview(&management, &caller, media_id.0).await?;
-        Ok(PreviewFile::new(media_id.0, preview))
+        Ok(PreviewFile::new(media_id.0.as_uuid(), preview))
     }
 
     /// Decide about a media item

@@ -1,8 +1,8 @@
 //! Members that are ids.
 
 use domain::id::{
-    GroupVersionId, LinkId, MediaId, MemberId, PlanId, RuleGroupId, RuleId, SessionId, SiteId,
-    TeamId, TokenId,
+    GroupVersionId, LinkId, MediaId, MemberId, PlanId, ReviewId, ReviewPolicyId, RuleGroupId,
+    RuleId, SessionId, SiteId, TeamId, TokenId,
 };
 use poem_openapi::registry::MetaSchema;
 use uuid::Uuid;
@@ -39,6 +39,8 @@ ids!(
     MediaId,
     MemberId,
     PlanId,
+    ReviewId,
+    ReviewPolicyId,
     RuleGroupId,
     RuleId,
     SessionId,

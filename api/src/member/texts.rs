@@ -7,6 +7,7 @@ use domain::{
     name::Name,
     policy::Policy,
     reason::Reason,
+    review::NoteText,
 };
 use poem_openapi::registry::MetaSchema;
 
@@ -24,6 +25,24 @@ impl Described for Name {
         MetaSchema {
             min_length: Some(1),
             max_length: Some(Self::LONGEST),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl Described for NoteText {
+    fn expected() -> String {
+        format!(
+            "a text of 1 to {} characters, without NUL and not only white space",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LONGEST),
+            pattern: Some(r"^[^\x00]*[^\s\x00][^\x00]*$".to_owned()),
             ..MetaSchema::new("string")
         }
     }

@@ -22,7 +22,7 @@ use crate::{
     raw::Raw,
 };
 use analysis::MediaAnalysis;
-use image::MediaImage;
+pub(crate) use image::MediaImage;
 
 pub(super) use examples::example;
 

@@ -1,23 +1,24 @@
 //! The preview of an item's image, as a file to save.
 
-use domain::id::MediaId;
 use poem::{IntoResponse, Response, http::header};
 use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
 };
+use uuid::Uuid;
 
 use super::image::{NO_STORE, NOSNIFF, protecting_headers};
 
 /// The answer.
 pub(crate) struct PreviewFile {
-    media: MediaId,
+    /// Names the file.
+    of: Uuid,
     jpeg: Vec<u8>,
 }
 
 impl PreviewFile {
-    pub(super) fn new(media: MediaId, jpeg: Vec<u8>) -> Self {
-        Self { media, jpeg }
+    pub(crate) fn new(of: Uuid, jpeg: Vec<u8>) -> Self {
+        Self { of, jpeg }
     }
 }
 
@@ -29,7 +30,7 @@ impl IntoResponse for PreviewFile {
             .content_type(JPEG)
             .header(
                 header::CONTENT_DISPOSITION,
-                format!("attachment; filename=\"{}-preview.jpeg\"", self.media),
+                format!("attachment; filename=\"{}-preview.jpeg\"", self.of),
             )
             // A browser must not guess another type, and must not keep the picture.
             .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)

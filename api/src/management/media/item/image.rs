@@ -9,7 +9,7 @@ use super::analysis::MediaUnchecked;
 
 /// What is known about an item's image.
 #[derive(Serialize, Object)]
-pub(super) struct MediaImage {
+pub(crate) struct MediaImage {
     /// The width in pixels. `null` if it was not decoded.
     #[oai(nullable)]
     width: Option<u32>,
@@ -32,7 +32,7 @@ pub(super) struct MediaImage {
 
 impl MediaImage {
     /// `None` before the image was examined.
-    pub(super) fn of(image: KnownImage) -> Option<Self> {
+    pub(crate) fn of(image: KnownImage) -> Option<Self> {
         let problem = image
             .problem
             .map(|problem| MediaUnchecked::from(&Unchecked::ImageNotAnalysed { problem }));

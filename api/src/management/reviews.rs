@@ -1,0 +1,213 @@
+//! Reviews: claim, look, renew, skip, escalate, decide, undo.
+
+mod described;
+mod shapes;
+
+use std::sync::Arc;
+
+use domain::{id::ReviewId, review::NoteText};
+use management::{Management, reviews};
+use poem::web::Data;
+use poem_openapi::OpenApi;
+
+use super::{Tag, caller::Caller, media::PreviewFile};
+use crate::{
+    answer::{Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+};
+
+pub(super) use described::described;
+use shapes::{
+    Claim, ClaimedReviews, Escalation, HeldDecision, Lease, NewReviewDecision, Review,
+    WaitingReviews,
+};
+
+pub(crate) struct Reviews;
+
+#[OpenApi(tag = "Tag::Reviews")]
+impl Reviews {
+    /// Claim reviews
+    ///
+    /// Returns the reviews that the caller has, and if these are fewer than `limit`, the most urgent ones that nobody has.
+    /// They are the caller's for 5 minutes: nobody else gets them. Then they are free again, unless the caller renews them.
+    /// The order is that of the desk: the most severe first, then what is due first. The caller never gets a review again
+    /// that the caller has skipped or decided. Somebody with the scope `reviews:manage` gets first what waits for leads.
+    /// Each token counts as one person.
+    ///
+    /// A review does not name its item. Ask for it while it is the caller's, and decide it by its own ID.
+    #[oai(
+        path = "/reviews/claim",
+        method = "post",
+        operation_id = "claimReviews"
+    )]
+    async fn claim_reviews(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        request: JsonBody<Claim>,
+    ) -> Result<Json<ClaimedReviews>, Refusal> {
+        let most = request.value.most();
+        let shown = reviews::claim(&management, &caller, most).await?;
+        Ok(Json(ClaimedReviews::try_from(shown)?))
+    }
+
+    /// Count waiting reviews
+    ///
+    /// By site, severity and tier. Reviews that somebody has are counted, too. At most 100,000 are counted.
+    #[oai(
+        path = "/reviews/waiting",
+        method = "get",
+        operation_id = "countWaitingReviews"
+    )]
+    async fn count_waiting_reviews(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+    ) -> Result<Json<WaitingReviews>, Refusal> {
+        let waiting = reviews::waiting(&management, &caller).await?;
+        Ok(Json(waiting.into()))
+    }
+
+    /// Read a review
+    ///
+    /// Only a review that is the caller's.
+    #[oai(
+        path = "/reviews/:review_id",
+        method = "get",
+        operation_id = "getReview"
+    )]
+    async fn get_review(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+    ) -> Result<Json<Review>, Refusal> {
+        let shown = reviews::get(&management, &caller, review_id.0).await?;
+        Ok(Json(Review::try_from(shown)?))
+    }
+
+    /// Get a preview of a review's image
+    ///
+    /// As `getMediaPreview`, for a review that is the caller's.
+    #[oai(
+        path = "/reviews/:review_id/preview",
+        method = "get",
+        operation_id = "getReviewPreview"
+    )]
+    async fn get_review_preview(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+    ) -> Result<PreviewFile, Refusal> {
+        let preview = reviews::preview(&management, &caller, review_id.0).await?;
+        Ok(PreviewFile::new(review_id.0.as_uuid(), preview))
+    }
+
+    /// Renew a review
+    ///
+    /// Keeps a review for another 5 minutes. Call it while the person is active. A review can be kept for an hour in all.
+    #[oai(
+        path = "/reviews/:review_id/renew",
+        method = "post",
+        operation_id = "renewReview"
+    )]
+    async fn renew_review(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+    ) -> Result<Json<Lease>, Refusal> {
+        let until = reviews::renew(&management, &caller, review_id.0).await?;
+        Ok(Json(Lease::new(review_id.0, until)))
+    }
+
+    /// Skip a review
+    ///
+    /// Leaves it to others: the caller does not get it again. After three people have skipped a review, it waits for the
+    /// leads. A lead who skips a review that waits for leads gets it again after the others that are as severe.
+    #[oai(
+        path = "/reviews/:review_id/skip",
+        method = "post",
+        operation_id = "skipReview"
+    )]
+    async fn skip_review(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+    ) -> Result<NoContent, Refusal> {
+        reviews::skip(&management, &caller, review_id.0).await?;
+        Ok(NoContent)
+    }
+
+    /// Escalate a review
+    ///
+    /// Passes it up to the leads, with a note for them.
+    #[oai(
+        path = "/reviews/:review_id/escalate",
+        method = "post",
+        operation_id = "escalateReview"
+    )]
+    async fn escalate_review(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+        request: JsonBody<Escalation>,
+    ) -> Result<NoContent, Refusal> {
+        let note: Option<NoteText> = request.value.into();
+        reviews::escalate(&management, &caller, review_id.0, note.as_ref()).await?;
+        Ok(NoContent)
+    }
+
+    /// Decide in a review
+    ///
+    /// The decision is held until `held_until`, for as long as the site allows to undo it (10 s by default). Nobody is told
+    /// before. Then the application gets `media.moderated` as after `decideMedia`, or, if two people must agree, a second
+    /// person is asked who does not know what the first one said. If somebody else has decided about the item by then,
+    /// nothing is told.
+    #[oai(
+        path = "/reviews/:review_id/decision",
+        method = "post",
+        operation_id = "decideReview"
+    )]
+    async fn decide_review(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+        request: JsonBody<NewReviewDecision>,
+    ) -> Result<Json<HeldDecision>, Refusal> {
+        let new = request.value.into();
+        let held = reviews::decide(&management, &caller, review_id.0, new).await?;
+        Ok(Json(held.into()))
+    }
+
+    /// Undo a decision in a review
+    ///
+    /// While it is held, and only by whoever made it. The review is the caller's again.
+    #[oai(
+        path = "/reviews/:review_id/decision",
+        method = "delete",
+        operation_id = "undoReviewDecision"
+    )]
+    async fn undo_review_decision(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+    ) -> Result<Json<Review>, Refusal> {
+        let shown = reviews::undo(&management, &caller, review_id.0).await?;
+        Ok(Json(Review::try_from(shown)?))
+    }
+}

@@ -1,0 +1,119 @@
+//! What the document says about the operations on reviews beyond their signatures.
+
+use domain::scope::Scope;
+use serde_json::{Value, json};
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+/// What refuses somebody who does not have the review.
+const NOT_YOURS: &[Code] = &[Code::ReviewNotYours, Code::ReviewDecided];
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    vec![
+        Operation {
+            request: Some(json!({ "limit": 2 })),
+            answer: Some(json!({ "data": [review()] })),
+            ..Operation::new("claimReviews", Scope::MediaDecide)
+        },
+        Operation {
+            answer: Some(json!({ "data": [{
+                "site_id": example::SITE,
+                "severity": "high",
+                "tier": "everybody",
+                "reviews": 120,
+                "overdue": 3,
+                "oldest_waiting_since": example::CREATED_AT,
+            }] })),
+            ..Operation::new("countWaitingReviews", Scope::ReviewsRead)
+        },
+        Operation {
+            answer: Some(review()),
+            ..Operation::new("getReview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: &[
+                Code::ImageNotPreviewed,
+                Code::PreviewTimedOut,
+                Code::DarkroomUnavailable,
+            ],
+            ..Operation::new("getReviewPreview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: NOT_YOURS,
+            answer: Some(
+                json!({ "id": example::REVIEW, "leased_until": "2026-01-31T14:35:00.123456Z" }),
+            ),
+            ..Operation::new("renewReview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: NOT_YOURS,
+            ..Operation::new("skipReview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: &[
+                Code::ReviewNotYours,
+                Code::ReviewDecided,
+                Code::ReviewEscalated,
+            ],
+            request: Some(json!({ "note": "The second sentence may be a quotation." })),
+            ..Operation::new("escalateReview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: NOT_YOURS,
+            request: Some(json!({ "decision": "reject", "policy_id": example::POLICY })),
+            answer: Some(json!({
+                "id": example::REVIEW,
+                "decision": "reject",
+                "held_until": "2026-01-31T14:30:10.123456Z",
+            })),
+            ..Operation::new("decideReview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: &[Code::ReviewTold],
+            answer: Some(review()),
+            ..Operation::new("undoReviewDecision", Scope::MediaDecide)
+        },
+    ]
+}
+
+fn review() -> Value {
+    json!({
+        "id": example::REVIEW,
+        "site_id": example::SITE,
+        "site_name": "Community forum",
+        "severity": "high",
+        "tier": "everybody",
+        "waiting_since": example::CREATED_AT,
+        "due_at": "2026-01-31T16:00:00.123456Z",
+        "leased_until": "2026-01-31T14:35:00.123456Z",
+        "content_type": "text",
+        "body": "You people should all leave.",
+        "content_url": null,
+        "image": null,
+        "has_preview": false,
+        "metadata": { "user": { "id": "u-81" } },
+        "author": "u-81",
+        "author_history": { "approved": 11, "rejected": 2, "pending_review": 0 },
+        "details": {
+            "rule_violations": [{
+                "rule_id": example::RULE,
+                "rule_name": "hate",
+                "rule_type": "ai_threshold",
+                "confidence": 0.62,
+                "details": "The score for hate is 0.62, and 0.5 asks for review.",
+            }],
+            "ai_analysis": { "hate": 0.62 },
+            "processing_time_ms": 431,
+            "reason": "the rule hate asks for review",
+            "flagged_categories": ["hate"],
+        },
+        "trace": { "unchecked": [] },
+        "suggested_policy_ids": [example::POLICY],
+        "notes": [],
+        "earlier": [],
+    })
+}
