@@ -69,6 +69,32 @@ impl App {
         .await;
     }
 
+    /// The machine asks for a person because of these categories, and because rules with these names matched.
+    pub(super) async fn flag(&self, media: &str, categories: &[&str], rules: &[&str]) {
+        let violations: Vec<Value> = rules
+            .iter()
+            .map(|name| {
+                json!({
+                    "rule_id": uuid::Uuid::now_v7(),
+                    "rule_name": name,
+                    "rule_type": "keyword",
+                    "confidence": 1.0,
+                    "details": "A word of the list.",
+                })
+            })
+            .collect();
+        let details = json!({ "rule_violations": violations, "flagged_categories": categories });
+        self.apply(Progress::from(Concluded {
+            media: media.parse().unwrap(),
+            status: Status::PendingReview,
+            moderation_type: ModerationType::Ai,
+            details: details.to_string(),
+            trace: "{}".into(),
+            shadows: Vec::new(),
+        }))
+        .await;
+    }
+
     /// An item that waits for a moderator.
     pub(super) async fn in_review(&self, text: &str) -> String {
         let media = self.submitted(text).await;
