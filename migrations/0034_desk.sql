@@ -49,7 +49,13 @@ create table if not exists desk_settings (
     constraint desk_settings_minutes_check check (array_length(minutes, 1) = 4 and 1 <= all (minutes) and 525600 >= all (minutes)),
     -- For so long a decision can be undone before it is told.
     undo_seconds smallint not null default 10
-    constraint desk_settings_undo_seconds_check check (undo_seconds between 0 and 60)
+    constraint desk_settings_undo_seconds_check check (undo_seconds between 0 and 60),
+    -- Of what one person decided, this percentage is shown to a second one who does not know.
+    audit_percent smallint not null default 0
+    constraint desk_settings_audit_percent_check check (audit_percent between 0 and 100),
+    -- One in so many reviews is of an item whose answer is known. Null: none.
+    golden_every smallint
+    constraint desk_settings_golden_every_check check (golden_every between 5 and 1000)
 );
 
 -- What waits for a person on the desk, or is in somebody's hands.
@@ -58,8 +64,12 @@ create table if not exists review_tasks (
     media_id uuid not null,
     team_id uuid not null,
     site_id uuid not null,
-    -- Why: the item waits for its verdict.
-    kind text not null,
+    -- Why: the item waits for its verdict; a second person looks at one that was decided; the answer is known; somebody has
+    -- appealed.
+    kind text not null
+    constraint review_tasks_kind_check check (kind in ('review', 'audit', 'golden', 'appeal')),
+    -- The number of the item's verdict when this was opened.
+    verdict smallint not null,
     severity smallint not null,
     -- 1: everybody who may decide. 2: leads.
     tier smallint not null default 1
@@ -72,6 +82,8 @@ create table if not exists review_tasks (
     rules text [] not null,
     waiting_since timestamptz not null,
     due_at timestamptz not null,
+    -- Only this person gets it: one whose answer is known.
+    only_for uuid,
     -- Who has passed it on or said something, and does not get it again.
     not_for uuid [] not null default '{}',
     skips smallint not null default 0,
@@ -84,7 +96,8 @@ create table if not exists review_tasks (
 )
 with (fillfactor = 80);
 
-create unique index if not exists review_tasks_media_id_key on review_tasks (media_id, kind);
+create unique index if not exists review_tasks_media_id_key on review_tasks (media_id, kind, only_for) nulls not distinct;
+create index if not exists review_tasks_only_for_idx on review_tasks (only_for) where only_for is not null;
 -- The order of the desk: the worst first, then what is due first.
 create index if not exists review_tasks_desk_idx on review_tasks (team_id, tier, severity desc, due_at, id) where held_until is null;
 create index if not exists review_tasks_leased_by_idx on review_tasks (leased_by) where leased_by is not null;
@@ -112,11 +125,40 @@ create table if not exists review_opinions (
     opened_at timestamptz not null,
     said_at timestamptz not null,
     held_until timestamptz not null,
-    -- What became of it. Null: it can still be undone.
+    -- What became of it. Null: it can still be undone. Told: it is the item's verdict. Waits: for a second person. Agreed and
+    -- disagreed: with the other person, or with the verdict. Superseded: somebody else had decided. Right and wrong: the answer was
+    -- known.
     outcome text
     constraint review_opinions_outcome_check
-    check (outcome in ('told', 'waits', 'agreed', 'disagreed', 'superseded'))
+    check (outcome in ('told', 'waits', 'agreed', 'disagreed', 'superseded', 'right', 'wrong'))
 );
+
+-- Items whose answer is known. Moderators get them among others.
+create table if not exists golden_items (
+    media_id uuid primary key,
+    team_id uuid not null,
+    site_id uuid not null,
+    expected text not null
+    constraint golden_items_expected_check check (expected in ('approve', 'reject')),
+    added_by uuid not null,
+    added_at timestamptz not null default now()
+);
+
+create index if not exists golden_items_site_id_idx on golden_items (site_id, media_id);
+create index if not exists golden_items_team_id_idx on golden_items (team_id, media_id);
+
+-- How much a person has seen, by day (UTC), for the person's own good.
+create table if not exists review_exposures (
+    actor_id uuid not null,
+    day date not null,
+    team_id uuid not null,
+    -- Pictures that were unveiled, and reviews that were decided.
+    unveiled integer not null default 0,
+    decided integer not null default 0,
+    primary key (actor_id, day)
+);
+
+create index if not exists review_exposures_team_id_idx on review_exposures (team_id, day);
 
 create unique index if not exists review_opinions_task_id_key on review_opinions (task_id, actor_id);
 create index if not exists review_opinions_team_id_idx on review_opinions (team_id, id);
@@ -155,7 +197,7 @@ begin
         where
             t.team_id = of_team and t.tier = of_tier and t.held_until is null
             and (t.leased_until is null or t.leased_until <= clock_timestamp())
-            and actor <> all(t.not_for)
+            and actor <> all(t.not_for) and (t.only_for is null or t.only_for = actor)
             and (of_sites is null or t.site_id = any(of_sites))
         order by t.severity desc, t.due_at, t.id
         limit most
@@ -170,8 +212,10 @@ end
 $$;
 
 -- The categories for which the machine flagged an item, and the names of the rules that matched, at most 50.
-create or replace function review_flags(media uuid, out categories text [], out rules text []) language sql stable as $$
+create or replace function review_flags(media uuid, out verdict smallint, out categories text [], out rules text [])
+language sql stable as $$
     select
+        m.verdict,
         array(select json_array_elements_text(v.details -> 'flagged_categories') limit 50),
         array(
             select distinct violation ->> 'rule_name'
@@ -189,16 +233,19 @@ $$;
 create or replace function open_review_tasks() returns trigger language plpgsql as $$
 begin
     insert into review_tasks (
-        id, media_id, team_id, site_id, kind, severity, needed, categories, rules, waiting_since, due_at
+        id, media_id, team_id, site_id, kind, verdict, severity, needed, categories, rules, waiting_since, due_at
     )
     select
-        gen_random_uuid(), r.media_id, r.team_id, r.site_id, 'review', p.severity, p.needed, f.categories, f.rules, r.waiting_since,
+        gen_random_uuid(), r.media_id, r.team_id, r.site_id, 'review', f.verdict, p.severity, p.needed, f.categories, f.rules, r.waiting_since,
         r.waiting_since + make_interval(mins => (coalesce(d.minutes, '{2880,1440,240,60}'::integer []))[p.severity + 1])
     from opened r
     left join desk_settings d on d.site_id = r.site_id
     left join lateral review_flags(r.media_id) flags on true
     cross join lateral (
-        select coalesce(flags.categories, '{}') as categories, coalesce(flags.rules, '{}') as rules
+        select
+            coalesce(flags.verdict, 0::smallint) as verdict,
+            coalesce(flags.categories, '{}') as categories,
+            coalesce(flags.rules, '{}') as rules
     ) f
     cross join lateral (
         select
@@ -207,7 +254,7 @@ begin
         from review_policies p
         where p.team_id = r.team_id and p.disabled_at is null and (p.categories && f.categories or p.rules && f.rules)
     ) p
-    on conflict (media_id, kind) do nothing;
+    on conflict (media_id, kind, only_for) do nothing;
     return null;
 end
 $$;
@@ -240,12 +287,12 @@ commit;
 begin;
 
 -- What waits already. The lock keeps a review until its task is there, so that the trigger finds the task.
-insert into review_tasks (id, media_id, team_id, site_id, kind, severity, categories, rules, waiting_since, due_at)
+insert into review_tasks (id, media_id, team_id, site_id, kind, verdict, severity, categories, rules, waiting_since, due_at)
 select
-    gen_random_uuid(), r.media_id, r.team_id, r.site_id, 'review', 1, coalesce(f.categories, '{}'), coalesce(f.rules, '{}'),
+    gen_random_uuid(), r.media_id, r.team_id, r.site_id, 'review', coalesce(f.verdict, 0::smallint), 1, coalesce(f.categories, '{}'), coalesce(f.rules, '{}'),
     r.waiting_since, r.waiting_since + interval '1 day'
 from (select * from reviews for key share) r
 left join lateral review_flags(r.media_id) f on true
-on conflict (media_id, kind) do nothing;
+on conflict (media_id, kind, only_for) do nothing;
 
 commit;
