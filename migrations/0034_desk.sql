@@ -211,7 +211,8 @@ begin
 end
 $$;
 
--- The categories for which the machine flagged an item, and the names of the rules that matched, at most 50.
+-- The number of an item's verdict, the categories for which the machine flagged it, and the names of the rules that matched, at
+-- most 50 of each.
 create or replace function review_flags(media uuid, out verdict smallint, out categories text [], out rules text [])
 language sql stable as $$
     select
@@ -224,8 +225,26 @@ language sql stable as $$
             limit 50
         )
     from media m
-    join verdicts v on v.media_id = m.id and v.number = m.verdict
+    left join lateral (
+        select details
+        from verdicts
+        where media_id = m.id and moderation_type in ('ai', 'rule')
+        order by number desc
+        limit 1
+    ) v on true
     where m.id = media
+$$;
+
+-- How urgent an item is that was flagged like this, and how many people must say the same: by the policies that are suggested.
+create or replace function review_urgency(
+    team uuid, flagged text [], matched text [], out severity smallint, out needed smallint
+)
+language sql stable as $$
+    select
+        coalesce(max(p.severity), 1::smallint),
+        case when bool_or(p.two_people) then 2::smallint else 1::smallint end
+    from review_policies p
+    where p.team_id = team and p.disabled_at is null and (p.categories && flagged or p.rules && matched)
 $$;
 
 -- Tasks follow the table reviews, which older binaries write, too. At the end of a statement that concludes items, their verdicts
@@ -247,13 +266,7 @@ begin
             coalesce(flags.categories, '{}') as categories,
             coalesce(flags.rules, '{}') as rules
     ) f
-    cross join lateral (
-        select
-            coalesce(max(p.severity), 1) as severity,
-            case when bool_or(p.two_people) then 2 else 1 end as needed
-        from review_policies p
-        where p.team_id = r.team_id and p.disabled_at is null and (p.categories && f.categories or p.rules && f.rules)
-    ) p
+    cross join lateral review_urgency(r.team_id, f.categories, f.rules) p
     on conflict (media_id, kind, only_for) do nothing;
     return null;
 end

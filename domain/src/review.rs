@@ -53,6 +53,12 @@ named_set! {
     ReviewKind {
         /// The item waits for its verdict.
         Review = "review",
+        /// A second person looks at an item that one person decided, without knowing it.
+        Audit = "audit",
+        /// The answer is known, and the person does not know that.
+        Golden = "golden",
+        /// Somebody has appealed against the item's verdict.
+        Appeal = "appeal",
     }
 }
 
@@ -73,12 +79,16 @@ named_set! {
         Told = "told",
         /// A second person must say the same first.
         Waits = "waits",
-        /// It was the same that another person said, and that was told.
+        /// It was what the other person said, or what the verdict in force says.
         Agreed = "agreed",
-        /// Another person said something else.
+        /// The other person, or the verdict in force, said something else.
         Disagreed = "disagreed",
         /// Somebody else had decided about the item by then.
         Superseded = "superseded",
+        /// The answer is known, and it was this one.
+        Right = "right",
+        /// The answer is known, and it was another one.
+        Wrong = "wrong",
     }
 }
 

@@ -1,17 +1,19 @@
 //! What follows when the time to undo a decision is over.
 
-use super::Tier;
-use crate::media::Ruling;
+use super::{ReviewKind, Tier};
+use crate::media::{Ruling, Status};
 
 /// The review at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
+    /// Why a person was asked.
+    pub kind: ReviewKind,
     /// Who was asked.
     pub tier: Tier,
     /// Whether two people must say the same, because of a policy.
     pub needs_two: bool,
-    /// Whether the item still is as the person saw it.
-    pub still_stands: bool,
+    /// The item's status, if the item still is as the person saw it.
+    pub stands: Option<Status>,
 }
 
 /// What the people said.
@@ -28,23 +30,39 @@ pub struct Said {
 pub enum Next {
     /// It is the item's verdict.
     Tell,
+    /// It is what the verdict in force says. The review ends, and nothing is told.
+    Keep,
     /// A second person is asked, who does not know what the first one said.
     AskAnother,
-    /// The two do not agree: a lead is asked.
+    /// Two people do not agree: a lead is asked.
     AskLead,
+    /// The answer is known: it is noted whether the person found it.
+    Grade,
     /// Somebody else decided about the item meanwhile. Nothing is told.
     Nothing,
 }
 
 /// What follows from what a person said. A lead's word is final.
 pub fn next(task: Task, said: Said) -> Next {
-    match (task.tier, said.before) {
-        _ if !task.still_stands => Next::Nothing,
-        (Tier::Leads, _) => Next::Tell,
-        (Tier::Everybody, Some(before)) if before == said.ruling => Next::Tell,
-        (Tier::Everybody, Some(_)) => Next::AskLead,
-        (Tier::Everybody, None) if task.needs_two => Next::AskAnother,
-        (Tier::Everybody, None) => Next::Tell,
+    if task.kind == ReviewKind::Golden {
+        return Next::Grade;
+    }
+    let Some(status) = task.stands else {
+        return Next::Nothing;
+    };
+    let agrees = said.ruling.status() == status;
+    match (task.kind, task.tier) {
+        (ReviewKind::Golden, _) => Next::Grade,
+        (ReviewKind::Audit | ReviewKind::Appeal, _) if agrees => Next::Keep,
+        (ReviewKind::Audit, Tier::Everybody) => Next::AskLead,
+        (ReviewKind::Audit, Tier::Leads) | (ReviewKind::Appeal, _) => Next::Tell,
+        (ReviewKind::Review, Tier::Leads) => Next::Tell,
+        (ReviewKind::Review, Tier::Everybody) => match said.before {
+            Some(before) if before == said.ruling => Next::Tell,
+            Some(_) => Next::AskLead,
+            None if task.needs_two => Next::AskAnother,
+            None => Next::Tell,
+        },
     }
 }
 
@@ -56,7 +74,7 @@ mod tests {
     const REJECT: Ruling = Ruling::Reject;
 
     #[test]
-    fn what_follows_from_what_people_say() {
+    fn what_follows_from_what_people_say_about_an_item_that_waits() {
         let cases = [
             (Tier::Everybody, false, APPROVE, None, Next::Tell),
             (Tier::Everybody, true, REJECT, None, Next::AskAnother),
@@ -70,13 +88,50 @@ mod tests {
         ];
         for (tier, needs_two, ruling, before, expected) in cases {
             let said = Said { ruling, before };
-            let task = |still_stands| Task {
+            let task = |stands| Task {
+                kind: ReviewKind::Review,
                 tier,
                 needs_two,
-                still_stands,
+                stands,
             };
-            assert_eq!(next(task(true), said), expected, "{tier} {said:?}");
-            assert_eq!(next(task(false), said), Next::Nothing, "{tier} {said:?}");
+            let waiting = Some(Status::PendingReview);
+            assert_eq!(next(task(waiting), said), expected, "{tier} {said:?}");
+            assert_eq!(next(task(None), said), Next::Nothing, "{tier} {said:?}");
+        }
+    }
+
+    #[test]
+    fn what_follows_from_what_people_say_about_an_item_that_was_decided() {
+        let cases = [
+            (ReviewKind::Audit, Tier::Everybody, REJECT, Next::Keep),
+            (ReviewKind::Audit, Tier::Everybody, APPROVE, Next::AskLead),
+            (ReviewKind::Audit, Tier::Leads, REJECT, Next::Keep),
+            (ReviewKind::Audit, Tier::Leads, APPROVE, Next::Tell),
+            (ReviewKind::Appeal, Tier::Everybody, REJECT, Next::Keep),
+            (ReviewKind::Appeal, Tier::Everybody, APPROVE, Next::Tell),
+            (ReviewKind::Appeal, Tier::Leads, APPROVE, Next::Tell),
+            (ReviewKind::Golden, Tier::Everybody, REJECT, Next::Grade),
+            (ReviewKind::Golden, Tier::Everybody, APPROVE, Next::Grade),
+        ];
+        for (kind, tier, ruling, expected) in cases {
+            let said = Said {
+                ruling,
+                before: None,
+            };
+            // A policy that asks for two people is for items that wait.
+            for needs_two in [false, true] {
+                let task = |stands| Task {
+                    kind,
+                    tier,
+                    needs_two,
+                    stands,
+                };
+                let rejected = Some(Status::Rejected);
+                assert_eq!(next(task(rejected), said), expected, "{kind} {said:?}");
+                let moved = next(task(None), said);
+                let graded = kind == ReviewKind::Golden;
+                assert_eq!(moved, if graded { Next::Grade } else { Next::Nothing });
+            }
         }
     }
 }

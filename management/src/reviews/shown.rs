@@ -29,9 +29,10 @@ impl Shown {
         let Some(review) = review::look(conn, review).await? else {
             return Ok(None);
         };
+        let only = (!review.shows_all_notes()).then_some(review.id);
         Ok(Some(Self {
             author: AuthorHistory::of(conn, &review).await?,
-            notes: review::notes_of(conn, review.media).await?,
+            notes: review::notes_of(conn, review.media, only).await?,
             unseen: previews::obstacle_of(management, review.content_type, review.image),
             review,
         }))

@@ -136,7 +136,19 @@ pub async fn decide(
         return Ok(None);
     };
     queue::enqueue(conn, &jobs).await?;
+    end_second_looks(conn, media).await?;
     Ok(Some(Decided { moderated_at, jobs }))
+}
+
+/// Audits and appeals are about the verdict that was in force.
+async fn end_second_looks(conn: &mut PgConnection, media: MediaId) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from review_tasks where media_id = $1 and kind in ('audit', 'appeal')",
+        media.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Who decided, as the verdict keeps it.

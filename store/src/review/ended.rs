@@ -1,15 +1,16 @@
 //! The end of a hold: what a person said is told, waits for a second person, or goes to a lead.
 
 mod died;
+mod follow;
 mod load;
 mod mark;
 
 use std::time::Duration;
 
 use domain::{
-    id::{MediaId, OpinionId},
-    media::{ModerationType, Seen, Step},
-    review::{Next, Outcome, Said, Task, Tier, next},
+    id::OpinionId,
+    media::{ModerationType, Ruling, Seen, Step},
+    review::{Next, Outcome, ReviewKind, Said, Task, Tier, next},
 };
 use queue::{Effect, FinishTx, Survivor};
 use serde::Serialize;
@@ -55,40 +56,47 @@ impl Effect for Ended {
             .map(|ended| ended.effect.opinion.as_uuid())
             .collect();
         let spoken = load(tx.conn, &opinions).await?;
-        let mut verdicts = Vec::new();
+        let mut told = Vec::new();
         for spoken in &spoken {
-            match spoken.next() {
-                Next::Tell => match spoken.step() {
-                    Some(step) => verdicts.push(Telling::of(tx.conn, spoken, step).await?),
-                    None => mark::superseded(tx.conn, spoken).await?,
-                },
-                Next::AskAnother => mark::ask_another(tx.conn, spoken).await?,
-                Next::AskLead => mark::ask_lead(tx.conn, spoken).await?,
-                Next::Nothing => mark::superseded(tx.conn, spoken).await?,
+            match (spoken.next(), spoken.step()) {
+                (Next::Tell, Some(step)) => told.push(Telling::of(tx.conn, spoken, step).await?),
+                (Next::Tell, None) | (Next::Nothing, _) => {
+                    mark::superseded(tx.conn, spoken).await?
+                }
+                (Next::Keep, _) => mark::kept(tx.conn, spoken).await?,
+                (Next::AskAnother, _) => mark::ask_another(tx.conn, spoken).await?,
+                (Next::AskLead, _) => mark::ask_lead(tx.conn, spoken).await?,
+                (Next::Grade, _) => mark::graded(tx.conn, spoken).await?,
+            }
+            if spoken.kind == ReviewKind::Review {
+                follow::with_known_answer(tx.conn, spoken).await?;
             }
         }
-        if verdicts.is_empty() {
+        if told.is_empty() {
             return Ok(());
         }
-        // Before the verdicts: these end the reviews.
-        for telling in &verdicts {
-            mark::outcome(tx.conn, telling.spoken.id, Outcome::Told).await?;
-            if let Some(before) = telling.spoken.before {
-                mark::outcome(tx.conn, before.id, telling.spoken.outcome_of(before.ruling)).await?;
+        for telling in &told {
+            telling.mark(tx.conn).await?;
+        }
+        let conclusions: Vec<_> = told.iter().map(Telling::conclusion).collect();
+        conclude(tx.conn, &conclusions, &mut tx.jobs).await?;
+        for telling in &told {
+            if telling.is_audited() {
+                follow::with_audit(tx.conn, telling.spoken).await?;
             }
         }
-        let conclusions: Vec<_> = verdicts.iter().map(Telling::conclusion).collect();
-        conclude(tx.conn, &conclusions, &mut tx.jobs).await?;
         Ok(())
     }
 }
 
 impl Spoken {
     fn next(&self) -> Next {
+        let is_as_seen = self.is_open && self.standing == self.seen;
         let task = Task {
+            kind: self.kind,
             tier: self.tier,
             needs_two: self.needs_two,
-            still_stands: self.still_stands(),
+            stands: is_as_seen.then_some(self.standing.status),
         };
         let said = Said {
             ruling: self.ruling,
@@ -97,17 +105,13 @@ impl Spoken {
         next(task, said)
     }
 
-    fn still_stands(&self) -> bool {
-        self.task.is_some() && self.standing == self.seen
-    }
-
     /// The verdict; none if the item has that status already.
     fn step(&self) -> Option<Step> {
         self.standing.ruled(self.ruling, Seen::default()).ok()
     }
 
     /// What became of an earlier opinion when this one is told.
-    fn outcome_of(&self, before: domain::media::Ruling) -> Outcome {
+    fn outcome_of(&self, before: Ruling) -> Outcome {
         if before == self.ruling {
             Outcome::Agreed
         } else {
@@ -171,13 +175,32 @@ impl<'a> Telling<'a> {
         })
     }
 
-    fn media(&self) -> MediaId {
-        self.spoken.media
+    /// Notes what became of the opinions. Before the verdict is stored: that ends the review.
+    async fn mark(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+        mark::outcome(conn, self.spoken.id, Outcome::Told).await?;
+        if let Some(before) = self.spoken.before {
+            mark::outcome(conn, before.id, self.spoken.outcome_of(before.ruling)).await?;
+        }
+        match self.spoken.kind {
+            ReviewKind::Review => Ok(()),
+            // The trigger ends reviews of items that leave `pending_review`.
+            ReviewKind::Audit | ReviewKind::Golden | ReviewKind::Appeal => {
+                mark::end(conn, self.spoken).await
+            }
+        }
+    }
+
+    /// Whether one person alone decided.
+    fn is_audited(&self) -> bool {
+        let spoken = self.spoken;
+        spoken.kind == ReviewKind::Review
+            && spoken.tier == Tier::Everybody
+            && spoken.before.is_none()
     }
 
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
-            media: self.media(),
+            media: self.spoken.media,
             step: self.step,
             moderation_type: ModerationType::Manual,
             details: &self.details,

@@ -5,7 +5,7 @@ use domain::{
     id::{ActorId, MediaId, ReviewId, SiteId, TeamId},
     media::{Standing, Status},
     reach::Reach,
-    review::{LONGEST_LEASE, MOST_SKIPS, Tier},
+    review::{LONGEST_LEASE, MOST_SKIPS, ReviewKind, Tier},
 };
 use sqlx::PgConnection;
 
@@ -24,7 +24,7 @@ pub struct Locked {
     /// Its site.
     pub site: SiteId,
     /// Why a person is asked.
-    pub kind: String,
+    pub kind: ReviewKind,
     /// Who is asked.
     pub tier: Tier,
     /// Who has it. The lease may be over: as long as nobody else took it, it is still theirs.
@@ -33,8 +33,8 @@ pub struct Locked {
     pub leased_at: Option<DateTime<Utc>>,
     /// Whether somebody has decided, and can still undo it.
     pub is_held: bool,
-    /// How the item stands.
-    pub standing: Standing,
+    /// How the item stood when the review was opened, with the status that it has now.
+    pub seen: Standing,
 }
 
 /// Locks a review; none if there is none within reach.
@@ -48,7 +48,7 @@ pub async fn lock(
         select
             t.id, t.media_id, t.team_id, t.site_id, t.kind, t.tier, t.leased_by, t.leased_at,
             t.held_until is not null as "is_held!",
-            m.status, m.verdict
+            t.verdict, m.status
         from review_tasks t
         join media m on m.id = t.media_id
         where t.id = $1 and ($2::uuid is null or t.team_id = $2)
@@ -65,16 +65,14 @@ pub async fn lock(
             media: row.media_id.into(),
             team: row.team_id.into(),
             site: row.site_id.into(),
-            kind: row.kind,
+            kind: row.kind.parse()?,
             tier: tier(row.tier)?,
             leased_by: row.leased_by.map(ActorId::from),
             leased_at: row.leased_at,
             is_held: row.is_held,
-            standing: Standing {
+            seen: Standing {
                 status: row.status.parse::<Status>()?,
-                verdicts: row
-                    .verdict
-                    .map_or(0, |number| u16::try_from(number).unwrap_or(0)),
+                verdicts: u16::try_from(row.verdict).unwrap_or(0),
             },
         })
     })

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{ActorId, MediaId, ReviewId, ReviewPolicyId, SiteId, TeamId},
     media::{ContentType, ModerationType, Ruling, Status},
-    review::{Severity, Tier},
+    review::{ReviewKind, Severity, Tier},
 };
 use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
@@ -31,6 +31,8 @@ pub struct Review {
     pub site: SiteId,
     /// The site's name.
     pub site_name: String,
+    /// Why the person is asked.
+    pub kind: ReviewKind,
     /// How urgent it is.
     pub severity: Severity,
     /// Who is asked.
@@ -108,7 +110,7 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
     let row = sqlx::query!(
         r#"
         select
-            t.id, t.media_id, t.team_id, t.site_id, s.name as site_name, t.severity, t.tier, t.waiting_since, t.due_at,
+            t.id, t.media_id, t.team_id, t.site_id, s.name as site_name, t.kind, t.severity, t.tier, t.waiting_since, t.due_at,
             t.leased_by, t.leased_until, m.content_type, m.body, m.content_url, m.author,
             m.metadata as "metadata: Json<Box<RawValue>>",
             v.moderation_type as "moderation_type?",
@@ -155,6 +157,7 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
         team: row.team_id.into(),
         site: row.site_id.into(),
         site_name: row.site_name,
+        kind: row.kind.parse()?,
         severity: severity.ok_or_else(|| {
             Error::Unreadable(format!("a review has the severity {}", row.severity))
         })?,
@@ -210,6 +213,25 @@ async fn earlier(conn: &mut PgConnection, review: ReviewId) -> Result<Vec<Earlie
             })
         })
         .collect()
+}
+
+impl Review {
+    /// The kind that the person sees. Audits and known answers look like any other review.
+    pub const fn shown_kind(&self) -> ReviewKind {
+        match self.kind {
+            ReviewKind::Review | ReviewKind::Audit | ReviewKind::Golden => ReviewKind::Review,
+            ReviewKind::Appeal => ReviewKind::Appeal,
+        }
+    }
+
+    /// Whether the person sees what was noted about the item during other reviews. Where the item was decided already and the
+    /// person does not know it, notes would tell.
+    pub const fn shows_all_notes(&self) -> bool {
+        match self.kind {
+            ReviewKind::Review | ReviewKind::Appeal => true,
+            ReviewKind::Audit | ReviewKind::Golden => false,
+        }
+    }
 }
 
 impl AuthorHistory {

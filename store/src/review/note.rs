@@ -63,8 +63,12 @@ pub async fn add(conn: &mut PgConnection, note: NewNote<'_>) -> Result<NoteId, E
     Ok(id)
 }
 
-/// The last notes about an item, the oldest of them first.
-pub async fn of_media(conn: &mut PgConnection, media: MediaId) -> Result<Vec<Note>, Error> {
+/// The last notes about an item, the oldest of them first; only those of one review, if it is named.
+pub async fn of_media(
+    conn: &mut PgConnection,
+    media: MediaId,
+    only: Option<ReviewId>,
+) -> Result<Vec<Note>, Error> {
     let mut notes = sqlx::query_as!(
         Note,
         r#"
@@ -73,12 +77,13 @@ pub async fn of_media(conn: &mut PgConnection, media: MediaId) -> Result<Vec<Not
         left join memberships m on m.id = n.actor_id
         left join users u on u.id = m.user_id
         left join management_tokens t on t.id = n.actor_id
-        where n.media_id = $1
+        where n.media_id = $1 and ($3::uuid is null or n.task_id = $3)
         order by n.id desc
         limit $2
         "#,
         media.as_uuid(),
         SHOWN,
+        only.map(ReviewId::as_uuid),
     )
     .fetch_all(conn)
     .await?;

@@ -100,6 +100,11 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
                 leased_by = null, leased_at = null, leased_until = null
             where id = $2
             returning held_until
+        ),
+        exposed as (
+            insert into review_exposures as e (actor_id, day, team_id, decided)
+            values ($8, (now() at time zone 'UTC')::date, $4, 1)
+            on conflict (actor_id, day) do update set decided = e.decided + 1
         )
         insert into review_opinions (
             id, task_id, media_id, team_id, site_id, kind, tier, actor_id, ruling, policy_id, reason, seen_status, seen_verdict,
@@ -115,15 +120,15 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
         review.media.as_uuid(),
         review.team.as_uuid(),
         review.site.as_uuid(),
-        review.kind,
+        review.kind.as_str(),
         review.tier.number(),
         new.by.as_uuid(),
         new.ruling.as_str(),
         new.policy.map(|policy| policy.id.as_uuid()),
         new.reason.as_str(),
         i64::try_from(new.undo.as_secs()).unwrap_or(i64::MAX),
-        review.standing.status.as_str(),
-        i16::try_from(review.standing.verdicts).unwrap_or(i16::MAX),
+        review.seen.status.as_str(),
+        i16::try_from(review.seen.verdicts).unwrap_or(i16::MAX),
         review.leased_at,
     )
     .fetch_one(&mut *conn)

@@ -45,7 +45,7 @@ pub async fn waiting(conn: &mut PgConnection, team: TeamId) -> Result<Vec<Waitin
         from (
             select site_id, severity, tier, due_at, waiting_since
             from review_tasks
-            where team_id = $1
+            where team_id = $1 and only_for is null
             order by severity desc
             limit $2
         ) t

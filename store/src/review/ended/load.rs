@@ -1,10 +1,11 @@
 //! What is told at the end of a hold, locked.
 
+use chrono::{DateTime, Utc};
 use domain::{
-    id::{ActorId, MediaId, OpinionId, ReviewId},
+    id::{ActorId, MediaId, OpinionId, ReviewId, SiteId},
     media::{Ruling, Standing, Status},
     reason::Reason,
-    review::Tier,
+    review::{ReviewKind, Tier},
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -19,14 +20,18 @@ pub(super) struct Spoken {
     pub(super) policy_id: Option<Uuid>,
     pub(super) policy_code: Option<String>,
     pub(super) reason: Reason,
-    /// How the item stood when the person looked; none if that cannot be read.
+    /// How the item stood when the review was opened.
     pub(super) seen: Standing,
     /// How it stands.
     pub(super) standing: Standing,
-    /// The review; none if it has ended.
-    pub(super) task: Option<Uuid>,
+    pub(super) site: SiteId,
+    pub(super) kind: ReviewKind,
+    /// Whether the review is still there.
+    pub(super) is_open: bool,
     pub(super) tier: Tier,
     pub(super) needs_two: bool,
+    /// When it should have been decided.
+    pub(super) due_at: DateTime<Utc>,
     /// What another person said, which waits for a second one.
     pub(super) before: Option<Before>,
 }
@@ -49,11 +54,12 @@ pub(super) async fn load(
     let rows = sqlx::query!(
         r#"
         select
-            o.id, o.task_id, o.media_id, o.actor_id, o.ruling, o.policy_id, o.reason, o.seen_status, o.seen_verdict,
+            o.id, o.task_id, o.kind, o.site_id, o.media_id, o.actor_id, o.ruling, o.policy_id, o.reason, o.seen_status, o.seen_verdict,
             p.code as "policy_code?",
-            t.id as "task?",
+            t.id is not null as "is_open!",
             coalesce(t.tier, o.tier) as "tier!",
             coalesce(t.needed = 2, false) or coalesce(p.two_people, false) as "needs_two!",
+            coalesce(t.due_at, o.said_at) as "due_at!",
             m.status as "status?",
             m.verdict as "verdict?",
             b.id as "before_id?",
@@ -103,9 +109,12 @@ pub(super) async fn load(
                     Some(status) => standing(&status, row.verdict)?,
                     None => Standing::ACCEPTED,
                 },
-                task: row.task,
+                site: row.site_id.into(),
+                kind: read(row.kind.parse())?,
+                is_open: row.is_open,
                 tier: read(Tier::of_number(row.tier).ok_or("a tier that is unknown"))?,
                 needs_two: row.needs_two,
+                due_at: row.due_at,
                 before,
             })
         })
