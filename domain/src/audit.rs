@@ -40,6 +40,14 @@ named_set! {
         ReviewSkip = "review.skip",
         /// A person passed a review on to the leads.
         ReviewEscalate = "review.escalate",
+        /// Somebody appealed against the verdict of a media item.
+        MediaAppeal = "media.appeal",
+        /// A person wrote a note about a media item.
+        NoteCreate = "note.create",
+        /// Somebody said what the right decision about a media item is.
+        GoldenSet = "golden.set",
+        /// Somebody took back what the right decision about a media item is.
+        GoldenUnset = "golden.unset",
         /// A policy of the review desk was created.
         PolicyCreate = "policy.create",
         /// A policy of the review desk was changed.

@@ -35,11 +35,11 @@ const VIEWER: &[Scope] = &[
     Scope::ReviewsRead,
 ];
 
-const MODERATOR: &[Scope] = &above::<13>(VIEWER, &[Scope::MediaDecide]);
+const MODERATOR: &[Scope] = &above::<14>(VIEWER, &[Scope::MediaDecide, Scope::MediaAppeal]);
 
-const LEAD: &[Scope] = &above::<14>(MODERATOR, &[Scope::ReviewsManage]);
+const LEAD: &[Scope] = &above::<15>(MODERATOR, &[Scope::ReviewsManage]);
 
-const ADMIN: &[Scope] = &above::<20>(
+const ADMIN: &[Scope] = &above::<21>(
     LEAD,
     &[
         Scope::SitesWrite,
@@ -51,7 +51,7 @@ const ADMIN: &[Scope] = &above::<20>(
     ],
 );
 
-const OWNER: &[Scope] = &above::<24>(
+const OWNER: &[Scope] = &above::<25>(
     ADMIN,
     &[
         Scope::TeamsWrite,
@@ -170,7 +170,7 @@ mod tests {
                 .count()
         };
         assert_eq!(writes(Role::Viewer), 0);
-        assert_eq!(writes(Role::Moderator), 1);
+        assert_eq!(writes(Role::Moderator), 2);
         for scope in [
             Scope::PlansWrite,
             Scope::SubscriptionsWrite,

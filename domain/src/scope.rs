@@ -51,6 +51,8 @@ named_set! {
         MediaRead = "media:read",
         /// Decide media items.
         MediaDecide = "media:decide",
+        /// Appeal against verdicts: somebody else looks again.
+        MediaAppeal = "media:appeal",
         /// See the policies of the review desk, its settings, and how much waits.
         ReviewsRead = "reviews:read",
         /// Lead reviews: the second tier, what waits in detail, policies, and the settings of the

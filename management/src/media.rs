@@ -1,5 +1,6 @@
 //! Media: list, read, look at the image, decide.
 
+mod appeals;
 mod decisions;
 pub(crate) mod previews;
 pub mod why;
@@ -13,6 +14,7 @@ use store::{PgPool, media};
 use crate::{Caller, Management, Noun, Refused};
 
 pub use self::{
+    appeals::{Appealed, appeal},
     decisions::{Decided, NewDecision, decide, may_decide},
     previews::{obstacle, preview},
 };

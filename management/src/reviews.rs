@@ -5,7 +5,9 @@
 //! person. Nobody learns of a review that is somebody else's.
 
 mod decision;
+mod golden;
 mod lease;
+mod notes;
 mod shown;
 
 use domain::{
@@ -15,13 +17,17 @@ use domain::{
     scope::Scope,
 };
 use store::review::{self, Locked};
-pub use store::review::{AuthorHistory, Earlier, Machine, Note, Review, Waiting};
+pub use store::review::{
+    AuthorHistory, Earlier, Machine, Note, Review, Waiting, golden::GoldenItem,
+};
 
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews};
 
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
-    lease::{escalate, renew, skip},
+    golden::{golden_items, golden_of, set_golden, unset_golden},
+    lease::{escalate, renew, skip, unveil},
+    notes::{add_note, add_note_to, notes_of},
     shown::Shown,
 };
 

@@ -5,8 +5,11 @@
 //! *leases* it ([`claim`]). What the person says is *held* ([`say`]): until the time to undo it is
 //! over, only the desk knows it. Then a job tells it ([`Ended`]).
 
+pub mod appeal;
 mod claim;
 mod ended;
+pub mod exposure;
+pub mod golden;
 mod lease;
 mod look;
 mod note;

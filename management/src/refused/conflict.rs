@@ -41,6 +41,10 @@ pub enum Conflict {
     ReviewDecided,
     /// What was decided in the review was told already.
     ReviewTold,
+    /// Somebody has appealed already.
+    AppealOpen,
+    /// The item waits for a person anyway.
+    StillInReview,
     /// The leads have the review already.
     ReviewEscalated,
     /// Another one has this name.

@@ -23,6 +23,8 @@ pub enum Noun {
     Plan,
     /// A recovery of an endpoint's deliveries.
     Recovery,
+    /// What the right decision about an item is.
+    Golden,
     /// A review, or one that somebody else has.
     Review,
     /// A rule of a draft.
@@ -66,6 +68,7 @@ impl std::fmt::Display for Noun {
             Self::Media => "media item",
             Self::Plan => "plan",
             Self::Recovery => "recovery",
+            Self::Golden => "known answer",
             Self::Review => "review",
             Self::Rule => "rule",
             Self::RuleGroup => "rule group",

@@ -8,7 +8,7 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
-use store::review::{self, NewNote};
+use store::review::{self, NewNote, exposure};
 
 use super::lock_own;
 use crate::{Caller, Change, Conflict, Management, Refused};
@@ -97,4 +97,19 @@ pub async fn escalate(
             details: json!({ "review_id": review, "has_note": note.is_some() }),
         })
         .await
+}
+
+/// Notes that the caller has unveiled the picture of a review: people see how much they have seen.
+///
+/// # Errors
+/// The caller may not decide items, or does not have this review any more.
+pub async fn unveil(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let (actor, locked) = lock_own(&mut session, review).await?;
+    exposure::count_unveiled(session.conn(), actor, locked.team).await?;
+    session.commit_unrecorded().await
 }

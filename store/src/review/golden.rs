@@ -1,0 +1,132 @@
+//! Items whose answer is known. Moderators get them among others, without knowing it.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{ActorId, MediaId, SiteId, TeamId},
+    media::Ruling,
+    reach::Reach,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{Error, page::Page};
+
+/// An item whose answer is known.
+#[derive(Clone, Copy, Debug)]
+pub struct GoldenItem {
+    /// The item.
+    pub media: MediaId,
+    /// Its site.
+    pub site: SiteId,
+    /// The answer.
+    pub expected: Ruling,
+    /// Who says so.
+    pub added_by: ActorId,
+    /// Since when.
+    pub added_at: DateTime<Utc>,
+}
+
+/// Says what the answer is for an item that exists.
+pub async fn set(
+    conn: &mut PgConnection,
+    media: MediaId,
+    expected: Ruling,
+    by: ActorId,
+) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        insert into golden_items (media_id, team_id, site_id, expected, added_by)
+        select id, team_id, site_id, $2, $3 from media where id = $1
+        on conflict (media_id) do update set expected = excluded.expected, added_by = excluded.added_by, added_at = now()
+        ",
+        media.as_uuid(),
+        expected.as_str(),
+        by.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Forgets the answer for an item, and ends the reviews that ask for it. False: none was known.
+pub async fn unset(conn: &mut PgConnection, media: MediaId) -> Result<bool, Error> {
+    let removed = sqlx::query!(
+        "
+        with ended as (
+            delete from review_tasks where media_id = $1 and kind = 'golden'
+        )
+        delete from golden_items where media_id = $1
+        ",
+        media.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(removed.rows_affected() > 0)
+}
+
+/// What the answer for an item is; none if it is not known, or not within reach.
+pub async fn of(
+    conn: &mut PgConnection,
+    reach: Reach,
+    media: MediaId,
+) -> Result<Option<GoldenItem>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select media_id, site_id, expected, added_by, added_at
+        from golden_items
+        where media_id = $1 and ($2::uuid is null or team_id = $2)
+        ",
+        media.as_uuid(),
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(GoldenItem::try_from).transpose()
+}
+
+/// A team's items whose answer is known, in the order in which they were accepted.
+pub async fn list(
+    conn: &mut PgConnection,
+    team: TeamId,
+    page: Page,
+) -> Result<Vec<GoldenItem>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select media_id, site_id, expected, added_by, added_at
+        from golden_items
+        where team_id = $1 and ($2::uuid is null or media_id > $2)
+        order by media_id
+        limit $3
+        ",
+        team.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(GoldenItem::try_from).collect()
+}
+
+struct Row {
+    media_id: Uuid,
+    site_id: Uuid,
+    expected: String,
+    added_by: Uuid,
+    added_at: DateTime<Utc>,
+}
+
+impl TryFrom<Row> for GoldenItem {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            media: row.media_id.into(),
+            site: row.site_id.into(),
+            expected: row.expected.parse()?,
+            added_by: row.added_by.into(),
+            added_at: row.added_at,
+        })
+    }
+}
