@@ -87,6 +87,37 @@ pub async fn get(
     item.ok_or(Refused::NotFound(Noun::Media))
 }
 
+/// The last 50 other items of an item's author at the same site, the newest first. None if it has no
+/// author.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach.
+pub async fn related(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+) -> Result<Vec<Listed>, Refused> {
+    const MOST: usize = 50;
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let reach = session.reach();
+    let item = media::find(session.conn(), reach, media).await?;
+    let item = item.ok_or(Refused::NotFound(Noun::Media))?;
+    let Some(author) = item.author.and_then(|author| author.parse().ok()) else {
+        return Ok(Vec::new());
+    };
+    let filter = Filter {
+        site: Some(item.site),
+        author: Some(author),
+        ..Filter::default()
+    };
+    let page = media::list(session.conn(), reach, &filter, None, MOST + 1).await?;
+    let others = page
+        .media
+        .into_iter()
+        .filter(|listed| listed.media != media);
+    Ok(others.take(MOST).collect())
+}
+
 /// An item's inline image, as long as it is kept.
 ///
 /// # Errors

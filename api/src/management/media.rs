@@ -26,7 +26,7 @@ use self::{
     decision::{Decided, NewDecision},
     image::ImageFile,
     item::MediaItem,
-    list::{AppMediaId, ListedMedia},
+    list::AppMediaId,
 };
 use super::{
     Tag,
@@ -43,7 +43,9 @@ use crate::{
     query::Query,
 };
 
-pub(super) use self::{history::without_internals, item::MediaImage, preview::PreviewFile};
+pub(super) use self::{
+    history::without_internals, item::MediaImage, list::ListedMedia, preview::PreviewFile,
+};
 
 pub(crate) struct Media;
 

@@ -1,6 +1,7 @@
 //! Reviews: claim, look, renew, skip, escalate, decide, undo.
 
 mod described;
+mod items;
 mod shapes;
 
 use std::sync::Arc;
@@ -19,10 +20,18 @@ use crate::{
 };
 
 pub(super) use described::described;
+use items::{NewNote, WrittenNote};
 use shapes::{
     Claim, ClaimedReviews, Escalation, HeldDecision, Lease, NewReviewDecision, Review,
     WaitingReviews,
 };
+
+/// The operations, noun by noun.
+pub(super) type Nouns = (Reviews, items::ReviewedItems);
+
+pub(super) fn nouns() -> Nouns {
+    (Reviews, items::ReviewedItems)
+}
 
 pub(crate) struct Reviews;
 
@@ -165,6 +174,46 @@ impl Reviews {
     ) -> Result<NoContent, Refusal> {
         let note: Option<NoteText> = request.value.into();
         reviews::escalate(&management, &caller, review_id.0, note.as_ref()).await?;
+        Ok(NoContent)
+    }
+
+    /// Write a note in a review
+    ///
+    /// About the item of a review that is the caller's, for the people of the team. No application reads it.
+    #[oai(
+        path = "/reviews/:review_id/notes",
+        method = "post",
+        operation_id = "createReviewNote"
+    )]
+    async fn create_review_note(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+        request: JsonBody<NewNote>,
+    ) -> Result<Json<WrittenNote>, Refusal> {
+        let text = request.value.into_text();
+        let id = reviews::add_note(&management, &caller, review_id.0, &text).await?;
+        Ok(Json(WrittenNote::new(id.as_uuid())))
+    }
+
+    /// Count an unveiled picture
+    ///
+    /// Call it when the person uncovers the picture of a review. People can see how much they have seen, by day.
+    #[oai(
+        path = "/reviews/:review_id/unveil",
+        method = "post",
+        operation_id = "unveilReview"
+    )]
+    async fn unveil_review(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The review.
+        review_id: Path<ReviewId>,
+    ) -> Result<NoContent, Refusal> {
+        reviews::unveil(&management, &caller, review_id.0).await?;
         Ok(NoContent)
     }
 

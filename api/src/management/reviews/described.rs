@@ -64,6 +64,16 @@ pub(crate) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: NOT_YOURS,
+            request: Some(note()),
+            answer: Some(json!({ "id": example::NOTE })),
+            ..Operation::new("createReviewNote", Scope::MediaDecide)
+        },
+        Operation {
+            problems: NOT_YOURS,
+            ..Operation::new("unveilReview", Scope::MediaDecide)
+        },
+        Operation {
+            problems: NOT_YOURS,
             request: Some(json!({ "decision": "reject", "policy_id": example::POLICY })),
             answer: Some(json!({
                 "id": example::REVIEW,
@@ -77,7 +87,56 @@ pub(crate) fn described() -> Vec<Operation> {
             answer: Some(review()),
             ..Operation::new("undoReviewDecision", Scope::MediaDecide)
         },
+        Operation {
+            problems: &[Code::StillPending, Code::StillInReview, Code::AppealOpen],
+            request: Some(json!({ "text": "It is a line of a song." })),
+            answer: Some(json!({
+                "media_id": example::MEDIA,
+                "status": "rejected",
+                "due_at": "2026-01-31T16:00:00.123456Z",
+            })),
+            ..Operation::new("appealMedia", Scope::MediaAppeal)
+        },
+        Operation {
+            answer: Some(json!({ "data": [{
+                "id": example::NOTE,
+                "by": example::PERSON,
+                "name": "Ada",
+                "text": note()["text"],
+                "written_at": example::CREATED_AT,
+            }] })),
+            ..Operation::new("listMediaNotes", Scope::MediaRead)
+        },
+        Operation {
+            request: Some(note()),
+            answer: Some(json!({ "id": example::NOTE })),
+            ..Operation::new("createMediaNote", Scope::MediaDecide)
+        },
+        Operation {
+            answer: Some(json!({ "data": [], "next_cursor": null })),
+            ..Operation::new("listRelatedMedia", Scope::MediaRead)
+        },
+        Operation {
+            problems: &[Code::StillInReview],
+            request: Some(json!({ "expected": "reject" })),
+            ..Operation::new("setGoldenMedia", Scope::ReviewsManage)
+        },
+        Operation::new("unsetGoldenMedia", Scope::ReviewsManage),
+        Operation {
+            answer: Some(example::list(&json!({
+                "media_id": example::MEDIA,
+                "site_id": example::SITE,
+                "expected": "reject",
+                "added_by": example::PERSON,
+                "added_at": example::CREATED_AT,
+            }))),
+            ..Operation::new("listGoldenMedia", Scope::ReviewsManage)
+        },
     ]
+}
+
+fn note() -> Value {
+    json!({ "text": "The same picture as last week." })
 }
 
 fn review() -> Value {
@@ -85,6 +144,7 @@ fn review() -> Value {
         "id": example::REVIEW,
         "site_id": example::SITE,
         "site_name": "Community forum",
+        "kind": "review",
         "severity": "high",
         "tier": "everybody",
         "waiting_since": example::CREATED_AT,

@@ -7,7 +7,7 @@ use domain::{
     id::{ReviewId, ReviewPolicyId},
     media::{ContentType, Ruling},
     reason::Reason,
-    review::{NoteText, Severity, Tier},
+    review::{NoteText, ReviewKind, Severity, Tier},
     whole::Whole,
 };
 use management::reviews;
@@ -55,6 +55,8 @@ pub(crate) struct Review {
     site_id: Uuid,
     /// The site's name.
     site_name: String,
+    /// Why a person is asked.
+    kind: Member<ReviewKind>,
     /// How urgent it is.
     severity: Member<Severity>,
     /// Who is asked.
@@ -115,7 +117,7 @@ struct ReviewAuthorHistory {
 
 /// A note about an item. No application reads it.
 #[derive(Serialize, Object)]
-struct ReviewNote {
+pub(super) struct ReviewNote {
     /// The note.
     id: Uuid,
     /// Who wrote it: a person or a token.
@@ -169,6 +171,7 @@ impl TryFrom<reviews::Shown> for Review {
             notes,
             unseen,
         } = shown;
+        let kind = Member(review.shown_kind());
         let (details, trace) = match review.machine {
             Some(machine) => {
                 let trace = without_internals(&machine.trace)?;
@@ -180,6 +183,7 @@ impl TryFrom<reviews::Shown> for Review {
             id: review.id.as_uuid(),
             site_id: review.site.as_uuid(),
             site_name: review.site_name,
+            kind,
             severity: Member(review.severity),
             tier: Member(review.tier),
             waiting_since: review.waiting_since.into(),
