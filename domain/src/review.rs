@@ -2,9 +2,11 @@
 
 mod next;
 mod note;
+mod policy;
 
 pub use next::{Next, Said, Task, next};
 pub use note::{InvalidNote, NoteText};
+pub use policy::{Guideline, InvalidGuideline, InvalidPolicyCode, PolicyCode};
 
 use std::time::Duration;
 
@@ -30,6 +32,12 @@ pub type UndoSeconds = Whole<0, 60>;
 
 /// Within how many minutes a person should have decided: a year at most.
 pub type ReviewMinutes = Whole<1, 525_600>;
+
+/// Which percentage of what one person decided is shown to a second one.
+pub type AuditPercent = Whole<0, 100>;
+
+/// One in so many reviews is of an item whose answer is known.
+pub type GoldenEvery = Whole<5, 1_000>;
 
 /// The key of a policy on the desk.
 pub type PolicyKey = Whole<1, 9>;

@@ -21,6 +21,8 @@ pub enum Noun {
     Media,
     /// A plan.
     Plan,
+    /// A policy of the review desk.
+    Policy,
     /// A recovery of an endpoint's deliveries.
     Recovery,
     /// What the right decision about an item is.
@@ -67,6 +69,7 @@ impl std::fmt::Display for Noun {
             Self::Import => "import",
             Self::Media => "media item",
             Self::Plan => "plan",
+            Self::Policy => "policy",
             Self::Recovery => "recovery",
             Self::Golden => "known answer",
             Self::Review => "review",
