@@ -16,6 +16,7 @@ mod plans;
 mod providers;
 mod queues;
 mod recoveries;
+mod review_policies;
 mod reviews;
 mod rule_groups;
 mod sites;
@@ -48,7 +49,7 @@ type Nouns = (
     webhooks::Nouns,
     providers::Providers,
     queues::Nouns,
-    (media::Media, reviews::Nouns),
+    (media::Media, reviews::Nouns, review_policies::Nouns),
     tokens::Tokens,
     people::Nouns,
     audit_log::AuditLog,
@@ -69,7 +70,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         webhooks::nouns(),
         providers::Providers,
         queues::nouns(),
-        (media::Media, reviews::nouns()),
+        (media::Media, reviews::nouns(), review_policies::nouns()),
         tokens::Tokens,
         people::nouns(),
         audit_log::AuditLog,
@@ -103,6 +104,7 @@ fn described() -> Vec<document::Operation> {
         queues::described(),
         media::described(),
         reviews::described(),
+        review_policies::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),

@@ -7,7 +7,7 @@ use domain::{
     name::Name,
     policy::Policy,
     reason::Reason,
-    review::NoteText,
+    review::{Guideline, NoteText, PolicyCode},
 };
 use poem_openapi::registry::MetaSchema;
 
@@ -25,6 +25,41 @@ impl Described for Name {
         MetaSchema {
             min_length: Some(1),
             max_length: Some(Self::LONGEST),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl Described for PolicyCode {
+    fn expected() -> String {
+        format!(
+            "a text of 1 to {} of the characters a to z, 0 to 9, _, - and ., the first a letter",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LONGEST),
+            pattern: Some("^[a-z][a-z0-9_.-]*$".to_owned()),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl Described for Guideline {
+    fn expected() -> String {
+        format!(
+            "a text of at most {} characters, without NUL",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            max_length: Some(Self::LONGEST),
+            pattern: Some(r"^[^\x00]*$".to_owned()),
             ..MetaSchema::new("string")
         }
     }

@@ -1,0 +1,151 @@
+//! How the desk treats the items of a site.
+
+use std::sync::Arc;
+
+use domain::{
+    id::SiteId,
+    review::{AuditPercent, GoldenEvery, ReviewMinutes, UndoSeconds},
+};
+use management::{Management, desk};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+
+use super::super::{Tag, caller::Caller};
+use crate::{
+    answer::Json,
+    member::{Member, given},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+};
+
+/// How the desk treats the items of a site.
+#[derive(Serialize, Object)]
+pub(super) struct DeskSettings {
+    /// Within how many minutes a person should decide items of low severity.
+    low_minutes: Member<ReviewMinutes>,
+    /// The same for items of normal severity.
+    normal_minutes: Member<ReviewMinutes>,
+    /// The same for items of high severity.
+    high_minutes: Member<ReviewMinutes>,
+    /// The same for items of critical severity.
+    critical_minutes: Member<ReviewMinutes>,
+    /// For how many seconds a decision can be undone before it is told.
+    undo_seconds: Member<UndoSeconds>,
+    /// Which percentage of what one person decided is shown to a second one, who does not know that it was decided.
+    audit_percent: Member<AuditPercent>,
+    /// One in so many reviews is of an item whose right decision is known. `null` means none.
+    #[oai(nullable)]
+    golden_every: Option<Member<GoldenEvery>>,
+}
+
+impl From<desk::DeskSettings> for DeskSettings {
+    fn from(settings: desk::DeskSettings) -> Self {
+        Self {
+            low_minutes: Member(settings.low_minutes),
+            normal_minutes: Member(settings.normal_minutes),
+            high_minutes: Member(settings.high_minutes),
+            critical_minutes: Member(settings.critical_minutes),
+            undo_seconds: Member(settings.undo_seconds),
+            audit_percent: Member(settings.audit_percent),
+            golden_every: settings.golden_every.map(Member),
+        }
+    }
+}
+
+/// Fields to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeskSettingsChange {
+    /// Within how many minutes a person should decide items of low severity.
+    #[serde(default, deserialize_with = "given")]
+    low_minutes: Option<Member<ReviewMinutes>>,
+    /// The same for items of normal severity.
+    #[serde(default, deserialize_with = "given")]
+    normal_minutes: Option<Member<ReviewMinutes>>,
+    /// The same for items of high severity.
+    #[serde(default, deserialize_with = "given")]
+    high_minutes: Option<Member<ReviewMinutes>>,
+    /// The same for items of critical severity.
+    #[serde(default, deserialize_with = "given")]
+    critical_minutes: Option<Member<ReviewMinutes>>,
+    /// For how many seconds a decision can be undone before it is told.
+    #[serde(default, deserialize_with = "given")]
+    undo_seconds: Option<Member<UndoSeconds>>,
+    /// Which percentage of what one person decided is shown to a second one, who does not know that it was decided.
+    #[serde(default, deserialize_with = "given")]
+    audit_percent: Option<Member<AuditPercent>>,
+    /// One in so many reviews is of an item whose right decision is known. `null` means none.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    golden_every: Option<Option<Member<GoldenEvery>>>,
+}
+
+impl DeskSettingsChange {
+    fn apply(self, settings: desk::DeskSettings) -> desk::DeskSettings {
+        let minutes = |change: Option<Member<ReviewMinutes>>, present: ReviewMinutes| {
+            change.map_or(present, |minutes| minutes.0)
+        };
+        desk::DeskSettings {
+            low_minutes: minutes(self.low_minutes, settings.low_minutes),
+            normal_minutes: minutes(self.normal_minutes, settings.normal_minutes),
+            high_minutes: minutes(self.high_minutes, settings.high_minutes),
+            critical_minutes: minutes(self.critical_minutes, settings.critical_minutes),
+            undo_seconds: self
+                .undo_seconds
+                .map_or(settings.undo_seconds, |seconds| seconds.0),
+            audit_percent: self
+                .audit_percent
+                .map_or(settings.audit_percent, |percent| percent.0),
+            golden_every: self
+                .golden_every
+                .map_or(settings.golden_every, |every| every.map(|every| every.0)),
+        }
+    }
+}
+
+pub(crate) struct Desk;
+
+#[OpenApi(tag = "Tag::Reviews")]
+impl Desk {
+    /// Read the desk settings of a site
+    #[oai(
+        path = "/sites/:site_id/desk",
+        method = "get",
+        operation_id = "getDeskSettings"
+    )]
+    async fn get_desk_settings(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The site.
+        site_id: Path<SiteId>,
+    ) -> Result<Json<DeskSettings>, Refusal> {
+        let settings = desk::get(&management, &caller, site_id.0).await?;
+        Ok(Json(settings.into()))
+    }
+
+    /// Change the desk settings of a site
+    ///
+    /// Reviews that are open keep the time when they are due.
+    #[oai(
+        path = "/sites/:site_id/desk",
+        method = "patch",
+        operation_id = "updateDeskSettings"
+    )]
+    async fn update_desk_settings(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The site.
+        site_id: Path<SiteId>,
+        request: JsonBody<DeskSettingsChange>,
+    ) -> Result<Json<DeskSettings>, Refusal> {
+        let change = request.value;
+        let edit = |settings| change.apply(settings);
+        let settings = desk::update(&management, &caller, site_id.0, edit).await?;
+        Ok(Json(settings.into()))
+    }
+}

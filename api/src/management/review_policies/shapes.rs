@@ -1,0 +1,180 @@
+//! Policies in requests and answers.
+
+use domain::{
+    id::TeamId,
+    name::Name,
+    reason::Reason,
+    review::{Guideline, PolicyCode, PolicyKey, Severity},
+    score::Category,
+};
+use management::review_policies::{self, Settings};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::member::{Member, Time, given};
+
+/// What moderators reject items for.
+#[derive(Serialize, Object)]
+pub(crate) struct ReviewPolicy {
+    /// The policy.
+    id: Uuid,
+    /// Its team.
+    team_id: Uuid,
+    /// What programs and reports call it.
+    code: Member<PolicyCode>,
+    /// What people call it.
+    name: Member<Name>,
+    /// What moderators read about it.
+    guideline: Member<Guideline>,
+    /// What applications are told, unless the moderator writes something else.
+    reason: Member<Reason>,
+    /// Its key on the desk, from 1 to 9. `null` if it has none.
+    #[oai(nullable)]
+    key: Option<Member<PolicyKey>>,
+    /// How urgent items are for which it is suggested.
+    severity: Member<Severity>,
+    /// It is suggested for items that the machine flagged for one of these categories.
+    categories: Vec<Member<Category>>,
+    /// It is suggested for items that a rule with one of these names matched.
+    rules: Vec<Member<Name>>,
+    /// Whether two people must say the same before it is told. It applies where the policy is suggested, and to decisions
+    /// that name it.
+    two_people: bool,
+    /// When it was created.
+    created_at: Member<Time>,
+}
+
+impl From<review_policies::ReviewPolicy> for ReviewPolicy {
+    fn from(policy: review_policies::ReviewPolicy) -> Self {
+        let settings = policy.settings;
+        Self {
+            id: policy.id.as_uuid(),
+            team_id: policy.team.as_uuid(),
+            code: Member(settings.code),
+            name: Member(settings.name),
+            guideline: Member(settings.guideline),
+            reason: Member(settings.reason),
+            key: settings.key.map(Member),
+            severity: Member(settings.severity),
+            categories: settings.categories.into_iter().map(Member).collect(),
+            rules: settings.rules.into_iter().map(Member).collect(),
+            two_people: settings.two_people,
+            created_at: policy.created_at.into(),
+        }
+    }
+}
+
+/// A policy to create.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewReviewPolicy {
+    /// The team. If omitted, the team of the token.
+    #[serde(default, deserialize_with = "given")]
+    team_id: Option<Member<TeamId>>,
+    /// What programs and reports call it. No other policy of the team has the same code.
+    code: Member<PolicyCode>,
+    /// What people call it.
+    name: Member<Name>,
+    /// What moderators read about it. If omitted, nothing.
+    #[serde(default, deserialize_with = "given")]
+    guideline: Option<Member<Guideline>>,
+    /// What applications are told, unless the moderator writes something else.
+    reason: Member<Reason>,
+    /// Its key on the desk, from 1 to 9. No other policy of the team has the same key. If omitted, it has none.
+    #[serde(default, deserialize_with = "given")]
+    key: Option<Member<PolicyKey>>,
+    /// How urgent items are for which it is suggested. If omitted, `normal`.
+    #[serde(default, deserialize_with = "given")]
+    severity: Option<Member<Severity>>,
+    /// Suggest it for items that the machine flagged for one of these categories.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    categories: Option<Vec<Member<Category>>>,
+    /// Suggest it for items that a rule with one of these names matched.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    rules: Option<Vec<Member<Name>>>,
+    /// Whether two people must say the same before it is told. If omitted, one is enough.
+    #[serde(default, deserialize_with = "given")]
+    two_people: Option<bool>,
+}
+
+impl NewReviewPolicy {
+    /// The team that it names, and the settings.
+    pub(super) fn into_parts(self) -> (Option<TeamId>, Settings) {
+        let settings = Settings {
+            code: self.code.0,
+            name: self.name.0,
+            guideline: self.guideline.map(|text| text.0).unwrap_or_default(),
+            reason: self.reason.0,
+            key: self.key.map(|key| key.0),
+            severity: self
+                .severity
+                .map_or(Severity::Normal, |severity| severity.0),
+            categories: plain(self.categories.unwrap_or_default()),
+            rules: plain(self.rules.unwrap_or_default()),
+            two_people: self.two_people.unwrap_or_default(),
+        };
+        (self.team_id.map(|team| team.0), settings)
+    }
+}
+
+/// Fields of a policy to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReviewPolicyChange {
+    /// What programs and reports call it. No other policy of the team has the same code.
+    #[serde(default, deserialize_with = "given")]
+    code: Option<Member<PolicyCode>>,
+    /// What people call it.
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Member<Name>>,
+    /// What moderators read about it.
+    #[serde(default, deserialize_with = "given")]
+    guideline: Option<Member<Guideline>>,
+    /// What applications are told, unless the moderator writes something else.
+    #[serde(default, deserialize_with = "given")]
+    reason: Option<Member<Reason>>,
+    /// Its key on the desk, from 1 to 9. `null` removes it.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    key: Option<Option<Member<PolicyKey>>>,
+    /// How urgent items are for which it is suggested.
+    #[serde(default, deserialize_with = "given")]
+    severity: Option<Member<Severity>>,
+    /// Suggest it for items that the machine flagged for one of these categories.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    categories: Option<Vec<Member<Category>>>,
+    /// Suggest it for items that a rule with one of these names matched.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    rules: Option<Vec<Member<Name>>>,
+    /// Whether two people must say the same before it is told.
+    #[serde(default, deserialize_with = "given")]
+    two_people: Option<bool>,
+}
+
+impl ReviewPolicyChange {
+    pub(super) fn apply(self, settings: Settings) -> Settings {
+        Settings {
+            code: self.code.map_or(settings.code, |code| code.0),
+            name: self.name.map_or(settings.name, |name| name.0),
+            guideline: self.guideline.map_or(settings.guideline, |text| text.0),
+            reason: self.reason.map_or(settings.reason, |reason| reason.0),
+            key: self.key.map_or(settings.key, |key| key.map(|key| key.0)),
+            severity: self
+                .severity
+                .map_or(settings.severity, |severity| severity.0),
+            categories: self.categories.map_or(settings.categories, plain),
+            rules: self.rules.map_or(settings.rules, plain),
+            two_people: self.two_people.unwrap_or(settings.two_people),
+        }
+    }
+}
+
+fn plain<T>(members: Vec<Member<T>>) -> Vec<T> {
+    members.into_iter().map(|member| member.0).collect()
+}
