@@ -14,6 +14,7 @@ mod plans;
 mod providers;
 mod queues;
 mod recoveries;
+mod review_policies;
 mod reviews;
 mod rule_groups;
 mod sites;
