@@ -22,7 +22,7 @@ use crate::{
 pub(super) use described::described;
 use items::{NewNote, WrittenNote};
 use shapes::{
-    Claim, ClaimedReviews, Escalation, HeldDecision, Lease, NewReviewDecision, Review,
+    ClaimedReviews, HeldDecision, Lease, NewClaim, NewEscalation, NewReviewDecision, Review,
     WaitingReviews,
 };
 
@@ -37,7 +37,7 @@ pub(crate) struct Reviews;
 
 #[OpenApi(tag = "Tag::Reviews")]
 impl Reviews {
-    /// Claim reviews
+    /// NewClaim reviews
     ///
     /// Returns the reviews that the caller has, and if these are fewer than `limit`, the most urgent ones that nobody has.
     /// They are the caller's for 5 minutes: nobody else gets them. Then they are free again, unless the caller renews them.
@@ -55,7 +55,7 @@ impl Reviews {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        request: JsonBody<Claim>,
+        request: JsonBody<NewClaim>,
     ) -> Result<Json<ClaimedReviews>, Refusal> {
         let most = request.value.most();
         let shown = reviews::claim(&management, &caller, most).await?;
@@ -170,7 +170,7 @@ impl Reviews {
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
-        request: JsonBody<Escalation>,
+        request: JsonBody<NewEscalation>,
     ) -> Result<NoContent, Refusal> {
         let note: Option<NoteText> = request.value.into();
         reviews::escalate(&management, &caller, review_id.0, note.as_ref()).await?;

@@ -39,6 +39,8 @@ pub enum Conflict {
     ReviewNotYours,
     /// Somebody has decided in the review already.
     ReviewDecided,
+    /// The caller has not decided in the review.
+    ReviewUndecided,
     /// What was decided in the review was told already.
     ReviewTold,
     /// Somebody has appealed already.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    id::{ReviewId, ReviewPolicyId},
+    id::{ActorId, ReviewId, ReviewPolicyId},
     media::Ruling,
     reason::Reason,
     scope::Scope,
@@ -98,22 +98,19 @@ pub async fn undo(
     let (actor, _) = reviewer(&session)?;
     let reach = session.reach();
     let locked = review::lock(session.conn(), reach, review).await?;
-    let undone = match &locked {
-        Some(_) => review::undo(session.conn(), review, actor).await?,
-        None => false,
+    let Some(locked) = locked else {
+        return Err(ended(&mut session, review, actor).await?);
     };
-    let Some(locked) = locked.filter(|_| undone) else {
-        return Err(
-            if review::has_spoken(session.conn(), reach, review, actor).await? {
-                Refused::conflict(
-                    Conflict::ReviewTold,
-                    "The time to undo this is over. Somebody who may decide can overturn it on the item's page.",
-                )
-            } else {
-                Refused::NotFound(Noun::Review)
-            },
-        );
-    };
+    if !review::undo(session.conn(), review, actor).await? {
+        return Err(if locked.leased_by == Some(actor) {
+            Refused::conflict(
+                Conflict::ReviewUndecided,
+                "You have not decided here, so there is nothing to undo.",
+            )
+        } else {
+            ended(&mut session, review, actor).await?
+        });
+    }
     let shown = own(management, &mut session, review).await?;
     session
         .commit(Change {
@@ -124,6 +121,24 @@ pub async fn undo(
         })
         .await?;
     Ok(shown)
+}
+
+/// Why somebody can undo nothing in a review that has ended, or that is somebody else's.
+async fn ended(
+    session: &mut Session,
+    review: ReviewId,
+    actor: ActorId,
+) -> Result<Refused, Refused> {
+    let reach = session.reach();
+    let told = review::has_spoken(session.conn(), reach, review, actor).await?;
+    Ok(if told {
+        Refused::conflict(
+            Conflict::ReviewTold,
+            "The time to undo this is over. Somebody who may decide can overturn it on the item's page.",
+        )
+    } else {
+        Refused::NotFound(Noun::Review)
+    })
 }
 
 /// The policy that a rejection names.

@@ -83,7 +83,7 @@ pub(crate) fn described() -> Vec<Operation> {
             ..Operation::new("decideReview", Scope::MediaDecide)
         },
         Operation {
-            problems: &[Code::ReviewTold],
+            problems: &[Code::ReviewUndecided, Code::ReviewTold],
             answer: Some(review()),
             ..Operation::new("undoReviewDecision", Scope::MediaDecide)
         },

@@ -26,13 +26,13 @@ use crate::{
 /// How many reviews to claim.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Claim {
+pub(crate) struct NewClaim {
     /// The most reviews that the caller wants to have. If omitted, one.
     #[serde(default, deserialize_with = "given")]
     limit: Option<Member<Whole<1, 20>>>,
 }
 
-impl Claim {
+impl NewClaim {
     pub(super) fn most(self) -> usize {
         let limit = self.limit.map_or(1, |limit| limit.0.get());
         usize::try_from(limit).unwrap_or(1)
@@ -264,14 +264,14 @@ impl Lease {
 /// What to tell the leads.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Escalation {
+pub(crate) struct NewEscalation {
     /// A note for them, which is kept with the item.
     #[serde(default, deserialize_with = "given")]
     note: Option<Member<NoteText>>,
 }
 
-impl From<Escalation> for Option<NoteText> {
-    fn from(escalation: Escalation) -> Self {
+impl From<NewEscalation> for Option<NoteText> {
+    fn from(escalation: NewEscalation) -> Self {
         escalation.note.map(|note| note.0)
     }
 }

@@ -9,7 +9,7 @@ use domain::{
     email::Email,
     event::EventKind,
     hash_list::EntryHashes,
-    id::{BacktestId, EndpointId, RecoveryId},
+    id::{BacktestId, EndpointId, RecoveryId, TokenId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
     reach::Reach,
     recovery::RecoveryKind,
@@ -164,6 +164,52 @@ async fn people_of(conn: &mut PgConnection, tenant: &Tenant) -> BTreeMap<&'stati
     ])
 }
 
+/// A review that a token has, a policy, and an item whose answer is known.
+async fn desk_of(app: &App, tenant: &Tenant, token: TokenId) -> (Uuid, Uuid) {
+    let body = json!({ "api_key": tenant.key, "body": "in review", "content_base64": GIF });
+    let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
+    sqlx::query(
+        "with waiting as (
+             update media set status = 'pending_review', verdict = 1 where id = $1::text::uuid returning id, team_id, site_id
+         )
+         insert into reviews (media_id, team_id, site_id) select id, team_id, site_id from waiting",
+    )
+    .bind(media.as_str().unwrap())
+    .execute(&app.pool)
+    .await
+    .unwrap();
+    let review = sqlx::query_scalar(
+        "update review_tasks
+         set leased_by = $2, leased_at = now(), leased_until = now() + interval '5 minutes'
+         where media_id = $1::text::uuid
+         returning id",
+    )
+    .bind(media.as_str().unwrap())
+    .bind(token.as_uuid())
+    .fetch_one(&app.pool)
+    .await
+    .unwrap();
+    sqlx::query(
+        "insert into golden_items (media_id, team_id, site_id, expected, added_by)
+         select id, team_id, site_id, 'approve', $2 from media where team_id = $1",
+    )
+    .bind(tenant.team.as_uuid())
+    .bind(token.as_uuid())
+    .execute(&app.pool)
+    .await
+    .unwrap();
+    let policy = sqlx::query_scalar(
+        "insert into review_policies (id, team_id, code, name, guideline, reason, severity, categories, rules, two_people)
+         values (gen_random_uuid(), $1, 'spam', 'Spam', '', 'Spam.', 1, '{}', '{}', false)
+         returning id",
+    )
+    .bind(tenant.team.as_uuid())
+    .fetch_one(&app.pool)
+    .await
+    .unwrap();
+    (review, policy)
+}
+
 impl Things {
     pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
         for queue in [
@@ -171,6 +217,7 @@ impl Things {
             jobs::HASH_IMPORTS,
             jobs::HASH_SCANS,
             jobs::RECOVERIES,
+            jobs::REVIEWS,
         ] {
             app.leaves(queue);
         }
@@ -255,6 +302,9 @@ impl Things {
         .await
         .unwrap();
         ids.insert("plan_id", plan.to_string());
+        let (review, policy) = desk_of(app, tenant, token.id).await;
+        ids.insert("review_id", review.to_string());
+        ids.insert("policy_id", policy.to_string());
         Self {
             site_key: tenant.key.clone(),
             token: secret.expose().to_owned(),

@@ -208,6 +208,14 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         .await
         .unwrap();
 
+    app.flag(media.as_str().unwrap(), &[], &[]).await;
+    let review: Uuid = sqlx::query_scalar("select id from review_tasks")
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+    let policy = json!({ "code": "spam", "name": "Spam", "reason": "Spam." });
+    let policy = lists.post("/policies", policy).await.created();
+    let policy = policy["id"].as_str().unwrap().to_owned();
     let foreign = [
         ("{endpoint_id}", endpoint.as_str().unwrap().to_owned()),
         ("{delivery_id}", delivery.to_string()),
@@ -221,6 +229,8 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         ("{token_id}", theirs.id().await),
         ("{token_id}", operators.id().await),
         ("{plan_id}", custom["id"].as_str().unwrap().to_owned()),
+        ("{review_id}", review.to_string()),
+        ("{policy_id}", policy),
     ];
     let mut tried = 0;
     for operation in operations()
@@ -241,7 +251,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 83);
+    assert_eq!(tried, 103);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]

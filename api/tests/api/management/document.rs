@@ -335,6 +335,15 @@ async fn person_of(app: &App) -> MemberId {
         .unwrap()
 }
 
+/// A review that somebody has.
+async fn review_of(app: &App, caller: &Caller<'_>) -> String {
+    app.in_review("a review").await;
+    let claimed = caller.post("/reviews/claim", json!({ "limit": 20 })).await;
+    let claimed = claimed.ok();
+    let last = claimed["data"].as_array().unwrap().last().unwrap();
+    last["id"].as_str().unwrap().to_owned()
+}
+
 #[sqlx::test(migrations = false)]
 async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     let app = App::start(pool).await;
@@ -343,6 +352,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         jobs::HASH_IMPORTS,
         jobs::HASH_SCANS,
         jobs::RECOVERIES,
+        jobs::REVIEWS,
     ] {
         app.leaves(queue);
     }
@@ -384,7 +394,9 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         "queue": "recoveries",
         "group_id": app.tenant.team,
         "lane_id": app.tenant.team,
+        "policy_id": app.policy("spam", 1, &[], false).await,
     });
+    let lead = app.member(app.tenant.team).await;
     for operation in operations() {
         let Some(body) = operation.request.clone() else {
             continue;
@@ -415,14 +427,27 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
             continue;
         }
         let parameter = operation.template.split(['{', '}']).nth(1);
-        let id = parameter.map_or("", |name| there[name].as_str().unwrap());
+        let id = parameter.map_or("", |name| there[name].as_str().unwrap_or_default());
         let body = match body {
             Value::String(text) => text,
             body => body.to_string(),
         };
+        // Reviews are a person's of the team.
+        let review = match operation.template.contains("{review_id}") {
+            true => Some(review_of(&app, &lead).await),
+            false => None,
+        };
+        let id = review.as_deref().unwrap_or(id);
         let path = operation.path_with(|name| there[name].as_str().unwrap_or(id));
-        let answer = operator.perform(&operation, &path, &body).await;
-        assert!(matches!(answer.status, 200..=202), "{answer:?}");
-        assert_answers(&operation.method, &operation.template, &answer.json());
+        let is_of_the_desk = ["/reviews", "/golden", "/notes", "/policies"];
+        let caller = match is_of_the_desk.iter().any(|part| path.contains(part)) {
+            true => &lead,
+            false => &operator,
+        };
+        let answer = caller.perform(&operation, &path, &body).await;
+        assert!(matches!(answer.status, 200..=202 | 204), "{answer:?}");
+        if answer.status != 204 {
+            assert_answers(&operation.method, &operation.template, &answer.json());
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::app::{App, Tenant};
 
 impl App {
     /// Somebody who may decide and leads nothing.
-    async fn moderator(&self) -> Caller<'_> {
+    pub(super) async fn moderator(&self) -> Caller<'_> {
         let scopes = [Scope::MediaDecide, Scope::ReviewsRead];
         self.caller(Some(self.tenant.team), &scopes).await
     }
@@ -34,7 +34,7 @@ impl App {
     }
 
     /// A policy of the team.
-    async fn policy(
+    pub(super) async fn policy(
         &self,
         code: &str,
         severity: i16,

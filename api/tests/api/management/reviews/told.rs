@@ -85,7 +85,10 @@ async fn what_is_undone_is_never_told_and_the_review_is_the_persons_again(pool: 
     let (moderator, other) = (app.moderator().await, app.moderator().await);
     let review = claim_one(&moderator).await;
     let path = format!("/reviews/{review}/decision");
-    moderator.delete(&path).await.problem(404, "not_found");
+    moderator
+        .delete(&path)
+        .await
+        .problem(409, "review_undecided");
     decide(&moderator, &review, json!({ "decision": "approve" })).await;
     other.delete(&path).await.problem(404, "not_found");
     let undone = moderator.delete(&path).await.ok();
