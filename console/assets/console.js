@@ -36,9 +36,11 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 // Keys: an element with data-key is pressed, or focused if it is a field. Nothing happens while somebody types.
-const field = (element) => element.closest("input, textarea, select");
+const field = (element) => element.closest("input:not([type=checkbox]), textarea, select");
+const typing = (element) => field(element) && !element.matches("[type=radio]");
+const keysAreOn = () => localStorage.getItem("keys") !== "off";
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field(event.target)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !keysAreOn() || typing(event.target)) return;
   const found = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
   if (!found) return;
   event.preventDefault();
@@ -69,3 +71,43 @@ const refresh = () => {
   request.send();
 };
 setInterval(refresh, 15_000);
+
+// Keys can be switched off, in this browser.
+for (const choice of document.querySelectorAll("[data-keys-switch]")) {
+  choice.checked = keysAreOn();
+  choice.parentElement.hidden = false;
+  choice.addEventListener("change", () => localStorage.setItem("keys", choice.checked ? "on" : "off"));
+}
+
+// A review stays the person's while there is a sign of the person: every two minutes, unless two minutes were quiet.
+const desk = document.querySelector("[data-renew]");
+const tell = (path) => fetch(path, { method: "POST", body: new URLSearchParams() });
+if (desk) {
+  const PERIOD = 120_000;
+  let active = Date.now();
+  for (const sign of ["pointermove", "keydown", "scroll"]) {
+    addEventListener(sign, () => void (active = Date.now()), { passive: true });
+  }
+  setInterval(() => Date.now() - active < PERIOD && tell(desk.dataset.renew), PERIOD);
+}
+
+// A picture that was unveiled is counted for the person, and veiled again when the person looks elsewhere.
+const veils = [...document.querySelectorAll("[data-veil]")];
+for (const veil of veils) {
+  veil.addEventListener("change", () => veil.checked && veil.dataset.veil && tell(veil.dataset.veil));
+}
+const cover = () => veils.forEach((veil) => void (veil.checked = false));
+addEventListener("blur", cover);
+addEventListener("pagehide", cover);
+document.addEventListener("visibilitychange", () => document.hidden && cover());
+
+// How long something can still be undone.
+for (const clock of document.querySelectorAll("[data-countdown]")) {
+  let left = Number(clock.dataset.countdown);
+  const tick = () => {
+    clock.textContent = left > 0 ? `${left} s` : "";
+    if (left-- <= 0) clock.closest(".undo")?.remove();
+    else setTimeout(tick, 1_000);
+  };
+  tick();
+}

@@ -45,6 +45,7 @@ const SHEET: &str = concat!(
     include_str!("../assets/styles/people.css"),
     include_str!("../assets/styles/items.css"),
     include_str!("../assets/styles/rules.css"),
+    include_str!("../assets/styles/desk.css"),
     include_str!("../assets/styles/dead-jobs.css"),
     include_str!("../assets/styles/narrow.css"),
 );

@@ -4,12 +4,12 @@ pub(crate) mod decision;
 mod filter;
 pub(crate) mod item;
 pub(crate) mod listing;
-mod metadata;
-mod picture;
+pub(crate) mod metadata;
+pub(crate) mod picture;
 pub(crate) mod preview;
-mod sentence;
+pub(crate) mod sentence;
 mod timeline;
-mod trace;
+pub(crate) mod trace;
 
 use std::sync::Arc;
 

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
     AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead,
-    PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead, QueuesWrite, RulesRead, RulesWrite,
-    SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite,
-    TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite,
+    PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead, QueuesWrite, ReviewsManage,
+    ReviewsRead, RulesRead, RulesWrite, SitesRead, SitesWrite, SubscriptionsRead,
+    SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead,
+    WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, dead_jobs, door, hash_lists, items, overview, people, plans, providers,
-    queues,
+    account, assets, audit, dead_jobs, desk, door, hash_lists, items, overview, people, plans,
+    policies, providers, queues,
     router::{
         Needs::{self, Nothing, Scope, Session},
         Screen, back, get, post,
@@ -48,10 +49,18 @@ pub(crate) fn measured() -> Routes {
 
 /// All of them.
 pub(crate) fn all() -> Vec<Screen> {
-    [own(), rules(), content(), webhooks(), team(), instance()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        own(),
+        desk(),
+        rules(),
+        content(),
+        webhooks(),
+        team(),
+        instance(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Signing in, and the own account.
@@ -86,6 +95,34 @@ fn own() -> Vec<Screen> {
         post("/account/recovery-codes", Session, account::factor::renew_codes),
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
+    ]
+}
+
+/// The review desk of a team.
+#[rustfmt::skip]
+fn desk() -> Vec<Screen> {
+    vec![
+        get("/t/{team}/desk", Scope(MediaDecide), desk::show),
+        post("/t/{team}/desk/claim", Scope(MediaDecide), desk::claim),
+        get("/t/{team}/desk/{review}", Scope(MediaDecide), desk::review::show),
+        get("/t/{team}/desk/{review}/preview", Scope(MediaDecide), desk::review::preview),
+        post("/t/{team}/desk/{review}/decision", Scope(MediaDecide), desk::actions::decide),
+        post("/t/{team}/desk/{review}/undo", Scope(MediaDecide), desk::actions::undo),
+        post("/t/{team}/desk/{review}/skip", Scope(MediaDecide), desk::actions::skip),
+        post("/t/{team}/desk/{review}/escalate", Scope(MediaDecide), desk::actions::escalate),
+        post("/t/{team}/desk/{review}/note", Scope(MediaDecide), desk::actions::note),
+        post("/t/{team}/desk/{review}/renew", Scope(MediaDecide), desk::actions::renew),
+        post("/t/{team}/desk/{review}/unveil", Scope(MediaDecide), desk::actions::unveil),
+
+        get("/t/{team}/policies", Scope(ReviewsRead), policies::list),
+        get("/t/{team}/policies/new", Scope(ReviewsManage), policies::policy::new),
+        post("/t/{team}/policies/new", Scope(ReviewsManage), policies::policy::create),
+        get("/t/{team}/policies/{policy}", Scope(ReviewsRead), policies::policy::show),
+        post("/t/{team}/policies/{policy}", Scope(ReviewsManage), policies::policy::change),
+        post("/t/{team}/policies/{policy}/delete", Scope(ReviewsManage), policies::policy::delete),
+
+        get("/t/{team}/sites/{site}/desk", Scope(ReviewsRead), policies::desk::show),
+        post("/t/{team}/sites/{site}/desk", Scope(ReviewsManage), policies::desk::save),
     ]
 }
 

@@ -9,6 +9,8 @@ pub(crate) mod secret;
 pub(crate) mod settings;
 mod words;
 
+pub(crate) use here::{Here, Tab};
+
 use std::{collections::HashMap, sync::Arc};
 
 use askama::Template;

@@ -17,9 +17,7 @@ use domain::{
     scope::Scope,
 };
 use store::review::{self, Locked};
-pub use store::review::{
-    AuthorHistory, Earlier, Machine, Note, Review, Waiting, golden::GoldenItem,
-};
+pub use store::review::{AuthorHistory, Earlier, Note, Review, Waiting, golden::GoldenItem};
 
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews};
 

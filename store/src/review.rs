@@ -20,7 +20,7 @@ pub use self::{
     claim::{claim, leased},
     ended::{Ended, ReviewDied, held_for},
     lease::{Locked, escalate, lock, renew, skip},
-    look::{AuthorHistory, Earlier, Machine, Review, look},
+    look::{AuthorHistory, Earlier, Review, look},
     note::{NewNote, Note, add as add_note, of_media as notes_of},
     opinion::{Held, NewOpinion, UsedPolicy, has_spoken, policy, say, undo, undo_seconds},
     waiting::{Waiting, waiting},

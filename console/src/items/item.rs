@@ -92,7 +92,7 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
     let site = sites::get(&visit.management, &caller, item.site).await?;
     let may_decide = media::may_decide(&visit.management, &caller, item.site).await?;
     let endpoints = endpoints(visit, &caller, &item).await?;
-    let image = picture::of(&item);
+    let image = picture::of(item.content_type, item.image.as_ref());
     let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
     let lists = if has_hashes && frame.may(Scope::HashListsWrite) {
         own_lists(visit, &caller).await?

@@ -9,17 +9,17 @@ const MOST_NAMES: usize = 60;
 const LONGEST: usize = 300;
 
 /// Metadata as a page shows it.
-pub(super) struct Metadata {
+pub(crate) struct Metadata {
     /// Names and values. What is in objects and arrays is JSON.
-    pub(super) members: Vec<(Said, Said)>,
+    pub(crate) members: Vec<(Said, Said)>,
     /// How many names are not shown.
-    pub(super) more: usize,
+    pub(crate) more: usize,
     /// All of it as it was sent, at most 16 KiB, if something was cut.
-    pub(super) whole: Option<Said>,
+    pub(crate) whole: Option<Said>,
 }
 
 /// `None`: there is none.
-pub(super) fn of(json: &str) -> Option<Metadata> {
+pub(crate) fn of(json: &str) -> Option<Metadata> {
     let value: serde_json::Value = serde_json::from_str(json).ok()?;
     let members = value.as_object().filter(|members| !members.is_empty())?;
     let shown: Vec<_> = members

@@ -1,24 +1,24 @@
 //! What is known about the image of an item.
 
 use domain::{decision::Unchecked, media::ContentType};
-use management::media::{Item, KnownImage};
+use management::media::KnownImage;
 
 /// What is known about the image.
-pub(super) struct Picture {
-    pub(super) kind: String,
-    pub(super) size: Option<String>,
-    pub(super) bytes: Option<String>,
-    pub(super) sha256: Option<String>,
-    pub(super) pdq: Option<String>,
-    pub(super) quality: Option<u8>,
-    pub(super) problem: Option<String>,
+pub(crate) struct Picture {
+    pub(crate) kind: String,
+    pub(crate) size: Option<String>,
+    pub(crate) bytes: Option<String>,
+    pub(crate) sha256: Option<String>,
+    pub(crate) pdq: Option<String>,
+    pub(crate) quality: Option<u8>,
+    pub(crate) problem: Option<String>,
 }
 
 /// `None`: the item has no image.
-pub(super) fn of(item: &Item) -> Option<Picture> {
-    let known = match (&item.image, item.content_type) {
+pub(crate) fn of(content_type: ContentType, image: Option<&KnownImage>) -> Option<Picture> {
+    let known = match (image, content_type) {
         (None, ContentType::Text) => return None,
-        (known, _) => known.as_ref(),
+        (known, _) => known,
     };
     let read = |read: fn(&KnownImage) -> Option<String>| known.and_then(read);
     let format = read(|image| image.format.map(|format| format.to_string()));

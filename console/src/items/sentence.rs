@@ -14,7 +14,7 @@ use management::media::{
 pub(super) const PENDING: &str = "Not judged yet: the machine decides first.";
 
 /// Why a verdict was decided so.
-pub(super) fn of(verdict: &Verdict, why: Option<&Why>) -> String {
+pub(crate) fn of(verdict: &Verdict, why: Option<&Why>) -> String {
     let status = outcome(verdict.status);
     let Some(why) = why else {
         return format!("{status}. A newer version of Gatehouse stored why.");

@@ -16,75 +16,75 @@ use management::media::{
 use crate::{page::At, said::Said};
 
 /// How a page explains the machine's verdict.
-pub(super) struct Trace {
-    pub(super) rules: Vec<Rule>,
+pub(crate) struct Trace {
+    pub(crate) rules: Vec<Rule>,
     /// How many more rules matched.
-    pub(super) more: usize,
-    pub(super) scores: Vec<Score>,
-    pub(super) providers: Vec<Provider>,
-    pub(super) unchecked: Vec<String>,
+    pub(crate) more: usize,
+    pub(crate) scores: Vec<Score>,
+    pub(crate) providers: Vec<Provider>,
+    pub(crate) unchecked: Vec<String>,
     /// Which categories nothing could score.
-    pub(super) unscored: Vec<String>,
+    pub(crate) unscored: Vec<String>,
     /// What the site's setting for failures did, if something could not be checked.
-    pub(super) policy: Option<&'static str>,
+    pub(crate) policy: Option<&'static str>,
     /// The versions of rule groups that judge the item.
-    pub(super) versions: Vec<Version>,
-    pub(super) processing_time_ms: Option<u64>,
+    pub(crate) versions: Vec<Version>,
+    pub(crate) processing_time_ms: Option<u64>,
 }
 
 /// A rule that matched.
-pub(super) struct Rule {
-    pub(super) name: Said,
-    pub(super) kind: &'static str,
-    pub(super) is_rejecting: bool,
-    pub(super) details: String,
+pub(crate) struct Rule {
+    pub(crate) name: Said,
+    pub(crate) kind: &'static str,
+    pub(crate) is_rejecting: bool,
+    pub(crate) details: String,
     /// How the text was read to find it.
-    pub(super) reading: Option<&'static str>,
+    pub(crate) reading: Option<&'static str>,
     /// The page of its group.
-    pub(super) group: Option<String>,
+    pub(crate) group: Option<String>,
     /// The page of the hash list.
-    pub(super) list: Option<String>,
+    pub(crate) list: Option<String>,
 }
 
 /// The score of a category.
-pub(super) struct Score {
-    pub(super) category: Category,
+pub(crate) struct Score {
+    pub(crate) category: Category,
     /// From 0 to 1.
-    pub(super) value: f64,
+    pub(crate) value: f64,
     /// The tone of its bar: whether a rule's threshold was reached.
-    pub(super) tone: &'static str,
+    pub(crate) tone: &'static str,
 }
 
 impl Score {
-    pub(super) fn percent(&self) -> f64 {
+    pub(crate) fn percent(&self) -> f64 {
         (self.value * 100.0).round()
     }
 
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         format!("{:.2}", self.value)
     }
 }
 
 /// What a provider answered.
-pub(super) struct Provider {
-    pub(super) name: String,
-    pub(super) modality: Modality,
-    pub(super) elapsed_ms: u64,
-    pub(super) scored: usize,
-    pub(super) failure: Option<String>,
+pub(crate) struct Provider {
+    pub(crate) name: String,
+    pub(crate) modality: Modality,
+    pub(crate) elapsed_ms: u64,
+    pub(crate) scored: usize,
+    pub(crate) failure: Option<String>,
     /// Its answer in its own words.
-    pub(super) raw: Option<Said>,
+    pub(crate) raw: Option<Said>,
     /// The page of the item whose answer was used again.
-    pub(super) cached_from: Option<String>,
+    pub(crate) cached_from: Option<String>,
 }
 
 /// A version of a rule group.
-pub(super) struct Version {
-    pub(super) path: String,
-    pub(super) name: String,
-    pub(super) number: i32,
+pub(crate) struct Version {
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) number: i32,
     /// How long its rules took.
-    pub(super) took: Option<String>,
+    pub(crate) took: Option<String>,
 }
 
 /// Rules that are shown. Thousands can match.
@@ -93,31 +93,42 @@ const RULES: usize = 100;
 /// Characters of a provider's raw answer.
 const RAW: usize = 8_000;
 
-pub(super) fn of(team: At, item: &Item, why: Option<&Why>) -> Trace {
+pub(crate) fn of(team: At, item: &Item, why: Option<&Why>) -> Trace {
     let answers = item.analysis.as_ref().and_then(why::answers);
     let scores = why.and_then(|why| why.scores);
     let scores = scores.or_else(|| answers.as_ref().and_then(|answers| answers.scores));
     let found = why.map_or(&[][..], |why| &why.found);
     let reports = answers.map_or_else(Vec::new, |answers| answers.providers);
     let unchecked = why.map_or(&[][..], |why| &why.unchecked);
+    let (rules, more) = rules(team, found);
     Trace {
-        rules: found
-            .iter()
-            .take(RULES)
-            .map(|rule| Rule::new(team, rule))
-            .collect(),
-        more: found.len().saturating_sub(RULES),
+        rules,
+        more,
         scores: scores.map_or_else(Vec::new, |scores| bars(&scores, found)),
         providers: reports
             .into_iter()
             .map(|report| Provider::new(team, report))
             .collect(),
-        unchecked: unchecked.iter().map(sentence).collect(),
+        unchecked: sentences(unchecked),
         unscored: why.map_or_else(Vec::new, unscored),
         policy: why.and_then(policy),
         versions: versions(team, item, why),
         processing_time_ms: why.and_then(|why| why.processing_time_ms),
     }
+}
+
+/// The first rules that matched, and how many more did.
+pub(crate) fn rules(team: At, found: &[FoundRule]) -> (Vec<Rule>, usize) {
+    let first = found.iter().take(RULES);
+    (
+        first.map(|rule| Rule::new(team, rule)).collect(),
+        found.len().saturating_sub(RULES),
+    )
+}
+
+/// What could not be checked, as sentences.
+pub(crate) fn sentences(unchecked: &[Unchecked]) -> Vec<String> {
+    unchecked.iter().map(sentence).collect()
 }
 
 /// What could not be checked, as a sentence.
@@ -129,7 +140,7 @@ fn sentence(unchecked: &Unchecked) -> String {
 }
 
 /// Where rules matched in the text.
-pub(super) fn places(why: Option<&Why>) -> Vec<Range<usize>> {
+pub(crate) fn places(why: Option<&Why>) -> Vec<Range<usize>> {
     let found = why.map_or(&[][..], |why| &why.found).iter();
     found
         .filter_map(|rule| match &rule.evidence {
@@ -170,7 +181,7 @@ const fn reading(view: View) -> Option<&'static str> {
     }
 }
 
-fn bars(scores: &Scores, found: &[FoundRule]) -> Vec<Score> {
+pub(crate) fn bars(scores: &Scores, found: &[FoundRule]) -> Vec<Score> {
     let tone = |category| {
         let mut tone = "";
         for rule in found {

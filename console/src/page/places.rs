@@ -86,11 +86,13 @@ const fn headed(heading: &'static str, place: Place) -> Place {
 #[rustfmt::skip]
 const TEAM: &[Place] = &[
     place("Overview", "overview", "overview", Scope::MediaRead),
+    place("Desk", "desk", "desk", Scope::MediaDecide),
     place("Items", "items", "items", Scope::MediaRead),
     place("Rules", "rules", "rules", Scope::RulesRead),
     place("Hash lists", "hash-lists", "lists", Scope::HashListsRead),
     place("Webhooks", "webhooks", "hooks", Scope::WebhooksRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
+    place("Policies", "policies", "lists", Scope::ReviewsRead),
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),
     place("Tokens", "tokens", "token", Scope::TokensRead),

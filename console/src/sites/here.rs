@@ -16,10 +16,17 @@ pub(crate) enum Tab {
     Settings,
     Keys,
     Secret,
+    Desk,
 }
 
 impl Tab {
-    const ALL: [Self; 4] = [Self::Overview, Self::Settings, Self::Keys, Self::Secret];
+    const ALL: [Self; 5] = [
+        Self::Overview,
+        Self::Settings,
+        Self::Keys,
+        Self::Secret,
+        Self::Desk,
+    ];
 
     /// What people read.
     pub(crate) const fn name(self) -> &'static str {
@@ -28,6 +35,7 @@ impl Tab {
             Self::Settings => "Settings",
             Self::Keys => "Keys",
             Self::Secret => "Webhook secret",
+            Self::Desk => "Desk",
         }
     }
 
@@ -37,6 +45,7 @@ impl Tab {
             Self::Settings => "settings",
             Self::Keys => "keys",
             Self::Secret => "secret",
+            Self::Desk => "desk",
         }
     }
 
@@ -47,6 +56,7 @@ impl Tab {
             Self::Settings => Scope::SitesWrite,
             Self::Keys => Scope::KeysRead,
             Self::Secret => Scope::WebhooksRead,
+            Self::Desk => Scope::ReviewsRead,
         }
     }
 }

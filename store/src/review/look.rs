@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{
     id::{ActorId, MediaId, ReviewId, ReviewPolicyId, SiteId, TeamId},
-    media::{ContentType, ModerationType, Ruling, Status},
+    media::{ContentType, Ruling, Status},
     review::{ReviewKind, Severity, Tier},
 };
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use sqlx::{PgConnection, types::Json};
 use super::lease::tier;
 use crate::{
     Error,
-    media::{KnownImage, known},
+    media::{KnownImage, Verdict, known},
 };
 
 /// At most this many earlier items of an author are counted.
@@ -60,20 +60,9 @@ pub struct Review {
     /// What is known of the image.
     pub image: Option<KnownImage>,
     /// The machine's last verdict; none if there is none.
-    pub machine: Option<Machine>,
+    pub machine: Option<Verdict>,
     /// What people said before, for a lead; nobody else sees it.
     pub earlier: Vec<Earlier>,
-}
-
-/// What the machine found.
-#[derive(Debug)]
-pub struct Machine {
-    /// Whether scores or rules carried its verdict.
-    pub moderation_type: ModerationType,
-    /// `moderation_details`, as its event carried them.
-    pub details: Box<RawValue>,
-    /// How it came to be.
-    pub trace: Box<RawValue>,
 }
 
 /// What somebody said before.
@@ -113,7 +102,11 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
             t.id, t.media_id, t.team_id, t.site_id, s.name as site_name, t.kind, t.severity, t.tier, t.waiting_since, t.due_at,
             t.leased_by, t.leased_until, m.content_type, m.body, m.content_url, m.author,
             m.metadata as "metadata: Json<Box<RawValue>>",
+            v.number as "number?",
+            v.status as "machine_status?",
+            v.previous_status as "previous_status?",
             v.moderation_type as "moderation_type?",
+            v.moderated_at as "moderated_at?",
             v.details as "details?: Json<Box<RawValue>>",
             v.trace as "trace?: Json<Box<RawValue>>",
             array(
@@ -128,7 +121,7 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
         join media m on m.id = t.media_id
         join sites s on s.id = t.site_id
         left join lateral (
-            select moderation_type, details, trace
+            select number, status, previous_status, moderation_type, moderated_at, details, trace
             from verdicts
             where media_id = t.media_id and moderation_type in ('ai', 'rule')
             order by number desc
@@ -141,11 +134,15 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
     .fetch_optional(&mut *conn)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let machine = match (row.moderation_type, row.details, row.trace) {
-        (Some(moderation_type), Some(details), Some(trace)) => Some(Machine {
-            moderation_type: moderation_type.parse()?,
-            details: details.0,
-            trace: trace.0,
+    let machine = match (row.number, row.machine_status, row.previous_status) {
+        (Some(number), Some(status), Some(previous_status)) => Some(Verdict {
+            number,
+            status: status.parse()?,
+            previous_status: previous_status.parse()?,
+            moderation_type: row.moderation_type.unwrap_or_default().parse()?,
+            details: row.details.ok_or_else(incomplete)?.0,
+            trace: row.trace.ok_or_else(incomplete)?.0,
+            moderated_at: row.moderated_at.ok_or_else(incomplete)?,
         }),
         _ => None,
     };
@@ -183,6 +180,10 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
             Tier::Leads => earlier(conn, review).await?,
         },
     }))
+}
+
+fn incomplete() -> Error {
+    Error::Unreadable("an incomplete verdict".into())
 }
 
 async fn earlier(conn: &mut PgConnection, review: ReviewId) -> Result<Vec<Earlier>, Error> {

@@ -1,0 +1,168 @@
+//! The review desk: how much waits, and the way to the next review.
+
+pub(crate) mod actions;
+pub(crate) mod review;
+
+use std::{collections::HashMap, sync::Arc};
+
+use askama::Template;
+use domain::{
+    id::{ReviewId, SiteId},
+    review::{Severity, Tier},
+};
+use management::{
+    Refused,
+    reviews::{self, Waiting},
+    sites::{self, Page},
+};
+
+use crate::{
+    page::{self, At, Frame},
+    router::Answer,
+    time::Moment,
+    trouble::Trouble,
+    visit::Visit,
+};
+
+/// Sites whose names are known.
+const SITES: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "desk.html")]
+struct Start {
+    frame: Frame,
+    team: At,
+    rows: Vec<Row>,
+    total: i64,
+    overdue: i64,
+    /// What was decided last, and can be undone for a while.
+    held: Option<Held>,
+    /// Whether the person has just looked for a review, and there was none.
+    is_empty: bool,
+}
+
+/// What waits of one site and severity.
+struct Row {
+    site: String,
+    severity: Severity,
+    for_leads: bool,
+    reviews: i64,
+    overdue: i64,
+    oldest: Moment,
+}
+
+/// A decision that the page before sent.
+struct Held {
+    review: ReviewId,
+    said: &'static str,
+}
+
+impl Held {
+    /// The one that the address names. It has only an id and one of two words, so nobody can make a page say something else.
+    fn of(visit: &Visit) -> Option<Self> {
+        let said = match visit.query.get("as") {
+            "approve" => "Approved.",
+            "reject" => "Rejected.",
+            _ => return None,
+        };
+        let review: uuid::Uuid = visit.query.get("decided").parse().ok()?;
+        Some(Self {
+            review: review.into(),
+            said,
+        })
+    }
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let team = At::Team(team);
+    let waiting = reviews::waiting(&visit.management, &caller).await?;
+    let first = Page {
+        after: None,
+        limit: SITES,
+    };
+    let sites = sites::list(&visit.management, &caller, first).await?;
+    let names: HashMap<SiteId, String> = sites
+        .into_iter()
+        .map(|site| (site.id, site.settings.name))
+        .collect();
+    let page = Start {
+        frame: Frame::of(&visit, team, "desk").await?,
+        total: waiting.iter().map(|part| part.reviews).sum(),
+        overdue: waiting.iter().map(|part| part.overdue).sum(),
+        rows: waiting
+            .into_iter()
+            .map(|part| Row::new(part, &names))
+            .collect(),
+        held: Held::of(&visit),
+        is_empty: visit.query.has("empty"),
+        team,
+    };
+    Ok(page::shown(&page))
+}
+
+pub(crate) async fn claim(visit: Arc<Visit>) -> Answer {
+    next(&visit, "").await
+}
+
+/// Leads to the next review, or to the start if none is left. `query` says what was done.
+async fn next(visit: &Visit, query: &str) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let claimed = reviews::claim(&visit.management, &caller, 1).await?;
+    let place = match claimed.first() {
+        Some(shown) => format!("desk/{}?{query}", shown.review.id),
+        None => format!("desk?empty=yes&{query}"),
+    };
+    let place = place.trim_end_matches(['?', '&']);
+    Ok(page::see_other(At::Team(team).path(place)))
+}
+
+/// Whether a review is not the person's any more, which happens to everybody: somebody else decided, or it took too long.
+fn is_lost(refused: &Refused) -> bool {
+    use management::{Conflict, Noun};
+    matches!(
+        refused,
+        Refused::NotFound(Noun::Review)
+            | Refused::Conflict(Conflict::ReviewNotYours | Conflict::ReviewDecided, _)
+    )
+}
+
+impl Row {
+    fn new(part: Waiting, names: &HashMap<SiteId, String>) -> Self {
+        let site = names.get(&part.site).cloned();
+        Self {
+            site: site.unwrap_or_else(|| part.site.to_string()),
+            severity: part.severity,
+            for_leads: part.tier == Tier::Leads,
+            reviews: part.reviews,
+            overdue: part.overdue,
+            oldest: part.oldest.into(),
+        }
+    }
+}
+
+impl Start {
+    /// Leads decide what moderators pass up.
+    fn has_leads(&self) -> bool {
+        self.rows.iter().any(|row| row.for_leads)
+    }
+}
+
+/// The tone of a severity.
+pub(crate) fn tone(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "no",
+        Severity::High => "warn",
+        Severity::Normal | Severity::Low => "",
+    }
+}
+
+/// A trouble that leads on to the next review, if the review is lost; else the trouble itself.
+async fn lost_or(visit: &Visit, refused: Refused) -> Answer {
+    if is_lost(&refused) {
+        return next(visit, "lost=yes").await;
+    }
+    Err(Trouble::Refused(refused))
+}
