@@ -12,6 +12,7 @@ pub(super) fn about(queue: &str) -> &'static str {
         "hash-scans" => "Compares stored images with new hashes.",
         "recoveries" => "Sends again what endpoints have missed.",
         "statistics" => "Counts for the overviews of teams.",
+        "reviews" => "Tells what people decided on the desk.",
         _ => "Not known to this version: another version of Gatehouse made it.",
     }
 }

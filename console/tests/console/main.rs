@@ -6,6 +6,7 @@ mod audit;
 mod browser;
 mod cost;
 mod dead_jobs;
+mod desk;
 mod door;
 mod first;
 mod hash_lists;

@@ -157,12 +157,8 @@ pub async fn add(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
             select *
             from json_to_recordset($1::text::json) as i (
                 id uuid, site_id uuid, status text, app_media_id text, body text, metadata json, author text,
-                group_versions uuid [], verdict smallint, created_at timestamptz, waiting_since timestamptz
+                group_versions uuid [], verdict smallint, created_at timestamptz
             )
-        ),
-        new_reviews as (
-            insert into reviews (media_id, team_id, site_id, waiting_since)
-            select id, $2, site_id, waiting_since from items where waiting_since is not null
         )
         insert into media (
             id, team_id, site_id, status, content_type, app_media_id, body, metadata, author, group_versions, verdict, created_at
@@ -198,6 +194,7 @@ pub async fn add(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
     .bind(to_json(&batch.verdicts)?)
     .execute(&mut *conn)
     .await?;
+    add_reviews(conn, batch).await?;
     add_webhooks(conn, batch).await?;
     // As the statement that accepts submissions books them.
     sqlx::query(
@@ -213,6 +210,23 @@ pub async fn add(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
     .bind(TEAM.as_uuid())
     .bind(count(batch.items.len()))
     .bind(count(batch.deliveries.len()))
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// After the verdicts: the desk sorts items by what the machine found.
+async fn add_reviews(conn: &mut PgConnection, batch: &Batch) -> Result<(), Error> {
+    sqlx::query(
+        "
+        insert into reviews (media_id, team_id, site_id, waiting_since)
+        select id, $2, site_id, waiting_since
+        from json_to_recordset($1::text::json) as i (id uuid, site_id uuid, waiting_since timestamptz)
+        where waiting_since is not null
+        ",
+    )
+    .bind(to_json(&batch.items)?)
+    .bind(TEAM.as_uuid())
     .execute(conn)
     .await?;
     Ok(())

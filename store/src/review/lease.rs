@@ -33,7 +33,7 @@ pub struct Locked {
     pub leased_at: Option<DateTime<Utc>>,
     /// Whether somebody has decided, and can still undo it.
     pub is_held: bool,
-    /// How the item stood when the review was opened, with the status that it has now.
+    /// The state of the item when the review was opened, with its present status.
     pub seen: Standing,
 }
 

@@ -65,6 +65,7 @@ const QUEUES: (&str, &[&str]) = (
         "hash-scans",
         "images",
         "recoveries",
+        "reviews",
         "rules",
         "statistics",
         "webhooks",

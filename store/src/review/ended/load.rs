@@ -20,9 +20,9 @@ pub(super) struct Spoken {
     pub(super) policy_id: Option<Uuid>,
     pub(super) policy_code: Option<String>,
     pub(super) reason: Reason,
-    /// How the item stood when the review was opened.
+    /// The state of the item when the review was opened.
     pub(super) seen: Standing,
-    /// How it stands.
+    /// Its present state.
     pub(super) standing: Standing,
     pub(super) site: SiteId,
     pub(super) kind: ReviewKind,
