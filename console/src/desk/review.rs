@@ -78,8 +78,8 @@ struct Desk<'a> {
 struct Policy {
     id: String,
     name: String,
-    guideline: String,
-    reason: String,
+    guideline: Option<Said>,
+    reason: Said,
     key: Option<i64>,
     is_suggested: bool,
     two_people: bool,
@@ -243,8 +243,10 @@ fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -
             Policy {
                 id: policy.id.to_string(),
                 name: settings.name.to_string(),
-                guideline: settings.guideline.as_str().to_owned(),
-                reason: settings.reason.as_str().to_owned(),
+                guideline: Some(settings.guideline.as_str())
+                    .filter(|text| !text.is_empty())
+                    .map(|text| Said::new(text, &[])),
+                reason: Said::new(settings.reason.as_str(), &[]),
                 key: settings.key.map(domain::review::PolicyKey::get),
                 is_suggested: suggested.contains(&policy.id),
                 two_people: settings.two_people,
