@@ -6,6 +6,7 @@ mod account;
 mod admin;
 mod crashes;
 mod dashboards;
+mod desk;
 mod example_data;
 mod faces;
 mod first_hour;
