@@ -91,10 +91,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
         frame: Frame::of(&visit, team, "desk").await?,
         total: waiting.iter().map(|part| part.reviews).sum(),
         overdue: waiting.iter().map(|part| part.overdue).sum(),
-        rows: waiting
-            .into_iter()
-            .map(|part| Row::new(part, &names))
-            .collect(),
+        rows: waiting.iter().map(|part| Row::new(part, &names)).collect(),
         held: Held::of(&visit),
         is_empty: visit.query.has("empty"),
         team,
@@ -130,7 +127,7 @@ fn is_lost(refused: &Refused) -> bool {
 }
 
 impl Row {
-    fn new(part: Waiting, names: &HashMap<SiteId, String>) -> Self {
+    fn new(part: &Waiting, names: &HashMap<SiteId, String>) -> Self {
         let site = names.get(&part.site).cloned();
         Self {
             site: site.unwrap_or_else(|| part.site.to_string()),

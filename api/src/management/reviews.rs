@@ -37,7 +37,7 @@ pub(crate) struct Reviews;
 
 #[OpenApi(tag = "Tag::Reviews")]
 impl Reviews {
-    /// NewClaim reviews
+    /// Claim reviews
     ///
     /// Returns the reviews that the caller has, and if these are fewer than `limit`, the most urgent ones that nobody has.
     /// They are the caller's for 5 minutes: nobody else gets them. Then they are free again, unless the caller renews them.

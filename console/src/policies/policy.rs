@@ -46,14 +46,6 @@ struct Page {
 }
 
 impl Page {
-    fn severities(&self) -> &'static [Severity] {
-        Severity::ALL
-    }
-
-    fn categories(&self) -> [Category; Category::ALL.len()] {
-        Category::ALL
-    }
-
     fn deletion(&self, policy: &ReviewPolicy) -> String {
         format!("{}/{}/delete", self.team.path("policies"), policy.id)
     }
@@ -62,7 +54,7 @@ impl Page {
         self.frame.may(Scope::ReviewsManage)
     }
 
-    fn is_chosen(&self, category: &Category) -> bool {
+    fn is_chosen(&self, category: Category) -> bool {
         let name = category.to_string();
         self.values.categories.contains(&name)
     }

@@ -55,8 +55,9 @@ pub fn next(task: Task, said: Said) -> Next {
         (ReviewKind::Golden, _) => Next::Grade,
         (ReviewKind::Audit | ReviewKind::Appeal, _) if agrees => Next::Keep,
         (ReviewKind::Audit, Tier::Everybody) => Next::AskLead,
-        (ReviewKind::Audit, Tier::Leads) | (ReviewKind::Appeal, _) => Next::Tell,
-        (ReviewKind::Review, Tier::Leads) => Next::Tell,
+        (ReviewKind::Appeal, _) | (ReviewKind::Audit | ReviewKind::Review, Tier::Leads) => {
+            Next::Tell
+        }
         (ReviewKind::Review, Tier::Everybody) => match said.before {
             Some(before) if before == said.ruling => Next::Tell,
             Some(_) => Next::AskLead,

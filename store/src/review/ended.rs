@@ -61,7 +61,7 @@ impl Effect for Ended {
             match (spoken.next(), spoken.step()) {
                 (Next::Tell, Some(step)) => told.push(Telling::of(tx.conn, spoken, step).await?),
                 (Next::Tell, None) | (Next::Nothing, _) => {
-                    mark::superseded(tx.conn, spoken).await?
+                    mark::superseded(tx.conn, spoken).await?;
                 }
                 (Next::Keep, _) => mark::kept(tx.conn, spoken).await?,
                 (Next::AskAnother, _) => mark::ask_another(tx.conn, spoken).await?,

@@ -13,7 +13,7 @@ const NOT_YOURS: &[Code] = &[Code::ReviewNotYours, Code::ReviewDecided];
 
 /// What the document says beyond the signatures.
 pub(crate) fn described() -> Vec<Operation> {
-    vec![
+    let mut operations = vec![
         Operation {
             request: Some(json!({ "limit": 2 })),
             answer: Some(json!({ "data": [review()] })),
@@ -87,6 +87,14 @@ pub(crate) fn described() -> Vec<Operation> {
             answer: Some(review()),
             ..Operation::new("undoReviewDecision", Scope::MediaDecide)
         },
+    ];
+    operations.extend(about_items());
+    operations
+}
+
+/// The operations on items outside of reviews.
+fn about_items() -> Vec<Operation> {
+    vec![
         Operation {
             problems: &[Code::StillPending, Code::StillInReview, Code::AppealOpen],
             request: Some(json!({ "text": "It is a line of a song." })),

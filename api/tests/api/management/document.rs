@@ -433,16 +433,18 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
             body => body.to_string(),
         };
         // Reviews are a person's of the team.
-        let review = match operation.template.contains("{review_id}") {
-            true => Some(review_of(&app, &lead).await),
-            false => None,
+        let review = if operation.template.contains("{review_id}") {
+            Some(review_of(&app, &lead).await)
+        } else {
+            None
         };
         let id = review.as_deref().unwrap_or(id);
         let path = operation.path_with(|name| there[name].as_str().unwrap_or(id));
         let is_of_the_desk = ["/reviews", "/golden", "/notes", "/policies"];
-        let caller = match is_of_the_desk.iter().any(|part| path.contains(part)) {
-            true => &lead,
-            false => &operator,
+        let caller = if is_of_the_desk.iter().any(|part| path.contains(part)) {
+            &lead
+        } else {
+            &operator
         };
         let answer = caller.perform(&operation, &path, &body).await;
         assert!(matches!(answer.status, 200..=202 | 204), "{answer:?}");

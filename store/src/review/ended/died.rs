@@ -15,10 +15,11 @@ impl Obituary for ReviewDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut opinions = Vec::new();
         for job in dead {
-            match job.args::<ReviewJob>() {
-                Ok(ReviewJob { opinion }) => opinions.push(opinion.as_uuid()),
-                Err(_) => error!(job.id = %job.id, "a dead job of a review has no readable id"),
-            }
+            let Ok(ReviewJob { opinion }) = job.args() else {
+                error!(job.id = %job.id, "a dead job of a review has no readable id");
+                continue;
+            };
+            opinions.push(opinion.as_uuid());
         }
         forget(tx.conn, &opinions).await
     }

@@ -22,15 +22,11 @@ async fn set(lead: &Caller<'_>, app: &App, settings: Value) {
 }
 
 /// Outcomes of what people said, in order.
-async fn outcomes(app: &App) -> Vec<Option<String>> {
+async fn outcomes(app: &App) -> Vec<String> {
     sqlx::query_scalar("select outcome from review_opinions order by id")
         .fetch_all(&app.pool)
         .await
         .unwrap()
-}
-
-fn is(outcome: &str) -> Option<String> {
-    Some(outcome.to_owned())
 }
 
 #[sqlx::test(migrations = false)]
@@ -79,7 +75,7 @@ async fn a_second_person_looks_at_what_one_decided_and_cannot_tell(pool: PgPool)
     // The same: nothing changes.
     decide(&second, audit["id"].as_str().unwrap(), rejection).await;
     app.end_holds().await;
-    assert_eq!(outcomes(&app).await, [is("told"), is("agreed")]);
+    assert_eq!(outcomes(&app).await, ["told", "agreed"]);
     assert_eq!(
         app.count("select count(*) from verdicts where number > 1")
             .await,
@@ -111,10 +107,7 @@ async fn where_an_audit_disagrees_a_lead_decides_and_may_overturn(pool: PgPool) 
     decide(&lead, &audit, rejection).await;
     app.end_holds().await;
     assert_eq!(app.status_of(&media).await, "rejected");
-    assert_eq!(
-        outcomes(&app).await,
-        [is("told"), is("disagreed"), is("told")]
-    );
+    assert_eq!(outcomes(&app).await, ["told", "disagreed", "told"]);
     assert_eq!(app.count("select count(*) from review_tasks").await, 0);
 }
 
@@ -217,7 +210,7 @@ async fn an_item_whose_answer_is_known_looks_like_any_other_and_changes_nothing(
     let normal = claim(&moderator, 1).await.remove(0);
     assert_eq!(likeness(&seen), likeness(&normal));
     let last = outcomes(&app).await.pop().unwrap();
-    assert_eq!(last, is("right"));
+    assert_eq!(last, "right");
     assert_eq!(app.status_of(&known).await, "rejected");
     let verdicts = lead.get(&format!("/media/{known}")).await.ok()["verdicts"]
         .as_array()
