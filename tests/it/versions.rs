@@ -5,11 +5,16 @@
 mod interface;
 mod version;
 
+use std::time::Duration;
+
+use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{Api, Worker, http};
+use crate::support::{Api, Worker, eventually, http};
 use interface::Interface;
 use version::Version;
+
+const SOON: Duration = Duration::from_secs(30);
 
 #[sqlx::test(migrations = false)]
 #[ignore = "needs the previous version: make test-versions"]
@@ -95,4 +100,63 @@ async fn the_previous_version_works_beside_this_one_on_this_ones_schema(pool: Pg
         .await
         .unwrap();
     assert_eq!(dead, 0, "{}", pool.connect_options().to_url_lossy());
+}
+
+/// Items that wait for a person, and their reviews on the desk.
+async fn waiting(pool: &PgPool) -> (i64, i64) {
+    let both = "select (select count(*) from reviews), (select count(*) from review_tasks)";
+    sqlx::query_as(both).fetch_one(pool).await.unwrap()
+}
+
+#[sqlx::test(migrations = false)]
+#[ignore = "needs the previous version: make test-versions"]
+async fn the_previous_version_feeds_the_desk_and_its_decisions_end_reviews(pool: PgPool) {
+    use Version::{Previous, This};
+
+    Previous.run(&pool, &["migrate"]);
+    let (team, site) = Previous.site(&pool, "first");
+    let token = Previous.token(&pool, "moderator");
+    let api = Api::launch(Previous.program(&pool), &[]).await;
+    let worker = Worker::launch(Previous.program(&pool)).await;
+    worker.leaves_jobs();
+    let base = api.base_url.replace("/functions/", "/management/");
+    let post = async |path: &str, body: Value| {
+        let request = http().post(format!("{base}{path}")).json(&body);
+        let answer = request.bearer_auth(&token).send().await.unwrap();
+        assert!(answer.status().is_success(), "{answer:?}");
+        answer.json::<Value>().await.unwrap()
+    };
+    let rule = json!({ "name": "n", "type": "keyword", "keywords": ["maybe"], "effect": "review" });
+    let group = json!({ "name": "doubt", "team_id": team, "rules": [rule] });
+    let group = post("/rule-groups", group).await["id"].clone();
+    let submit = async |text: &str| {
+        let fields = json!({ "api_key": site.key, "body": text, "rule_group_id": group });
+        let (status, submitted) = api.post("submit-media", None, &fields).await.unwrap();
+        assert_eq!(status, 200, "{submitted}");
+        submitted["id"].as_str().unwrap().to_owned()
+    };
+    let reviews = async || {
+        let waits = "select count(*) from reviews";
+        sqlx::query_scalar::<_, i64>(waits)
+            .fetch_one(&pool)
+            .await
+            .unwrap()
+    };
+    submit("maybe, before this version came").await;
+    eventually("the first one waits", SOON, async || {
+        (reviews().await == 1).then_some(())
+    })
+    .await;
+    This.run(&pool, &["migrate"]);
+    assert_eq!(waiting(&pool).await, (1, 1));
+    let media = submit("maybe, beside this version").await;
+    eventually("the second one waits", SOON, async || {
+        (reviews().await == 2).then_some(())
+    })
+    .await;
+    assert_eq!(waiting(&pool).await, (2, 2));
+
+    let decision = json!({ "decision": "approve", "reason": "It is fine." });
+    post(&format!("/media/{media}/decision"), decision).await;
+    assert_eq!(waiting(&pool).await, (1, 1));
 }
