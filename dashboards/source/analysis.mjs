@@ -128,9 +128,9 @@ export default dashboard({
     }),
     graph({
       title: "Reviews",
-      says: "Items that wait for a person.",
-      series: [["waiting", "max(gatehouse_reviews_waiting)"]],
-      unit: "short", runbook: "ReviewAge", opens: "tenants",
+      says: "Items that wait for a person, and reviews that a person should have decided by now.",
+      series: [["waiting", "max(gatehouse_reviews_waiting)"], ["overdue", "max(gatehouse_reviews_overdue)"]],
+      unit: "short", runbook: "ReviewsOverdue", opens: "tenants",
     }),
 
     row("Images"),

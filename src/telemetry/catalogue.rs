@@ -122,6 +122,12 @@ const METRICS: [(Kind, &str, Unit, &str); 56] = [
     ),
     (
         Gauge,
+        "gatehouse_reviews_overdue",
+        Unit::Count,
+        "Reviews that a person should have decided by now, at most 100000",
+    ),
+    (
+        Gauge,
         "gatehouse_statistics_lag_seconds",
         Unit::Seconds,
         "Age of the time up to which everything is counted in the statistics",

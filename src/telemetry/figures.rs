@@ -22,12 +22,13 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long all of them may take together.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const PLAIN: [&str; 5] = [
+const PLAIN: [&str; 6] = [
     "gatehouse_oldest_transaction_seconds",
     "gatehouse_database_bytes",
     "gatehouse_wal_bytes_total",
     "gatehouse_reviews_waiting",
     "gatehouse_review_age_seconds",
+    "gatehouse_reviews_overdue",
 ];
 const DEAD_TUPLES: &str = "gatehouse_dead_tuples";
 const ENDPOINTS: &str = "gatehouse_webhook_endpoints";
@@ -156,9 +157,10 @@ async fn read(conn: &mut PgConnection) -> Read {
     let reviews = read.take(figures::reviews(conn).await);
     let waiting = reviews.map(|reviews| float(reviews.waiting));
     let oldest = reviews.map(|reviews| reviews.oldest_seconds);
+    let overdue = reviews.map(|reviews| float(reviews.overdue));
     for (name, value) in PLAIN
         .into_iter()
-        .zip([transaction, bytes, wal, waiting, oldest])
+        .zip([transaction, bytes, wal, waiting, oldest, overdue])
     {
         gauge!(name).set(value.unwrap_or(f64::NAN));
     }

@@ -296,6 +296,14 @@ def an_item_waits_for_two_days(stack):
     stack.postgres.sql("update reviews set waiting_since = waiting_since + interval '2 days' where waiting_since < now() - interval '1 day'")
 
 
+@injection("ReviewsOverdue", "database", 300, severity="ticket", after=20, resolves=300,
+           rewrites=(("GatehouseReviewsOverdue", "> 10", "> 2"),), note="the threshold is 2 reviews instead of 10")
+def reviews_are_late(stack):
+    stack.postgres.sql("update review_tasks set due_at = now() - interval '1 hour'")
+    yield
+    stack.postgres.sql("update review_tasks set due_at = now() + interval '1 day'")
+
+
 @injection("OldTransaction", "database", 120, severity="ticket",
            rewrites=(("GatehouseOldTransaction", "> 300", "> 40"),), note="the threshold is 40 s instead of 300")
 def a_transaction_stays_open(stack):

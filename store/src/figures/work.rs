@@ -17,6 +17,8 @@ pub struct Reviews {
     pub waiting: i64,
     /// How long the oldest has waited, in seconds; 0 if none waits.
     pub oldest_seconds: f64,
+    /// How many reviews of the desk should have been decided by now; [`COUNTED`] if there are more.
+    pub overdue: i64,
 }
 
 /// The endpoints that were not deleted, by the state of their deliveries.
@@ -49,7 +51,16 @@ pub async fn reviews(conn: &mut PgConnection) -> Result<Reviews, Error> {
                     from (select waiting_since from reviews order by media_id limit $2) as first
                 ),
                 0
-            )::float8 as "oldest_seconds!"
+            )::float8 as "oldest_seconds!",
+            (
+                select count(*)
+                from (
+                    select
+                    from review_tasks
+                    where due_at < now() and held_until is null and only_for is null
+                    limit $1
+                ) as late
+            ) as "overdue!"
         "#,
         COUNTED,
         FIRST,

@@ -18,6 +18,7 @@ async fn reviews_are_counted_and_the_oldest_is_found(pool: PgPool) {
     let none = Reviews {
         waiting: 0,
         oldest_seconds: 0.0,
+        overdue: 0,
     };
     assert_eq!(figures::reviews(&mut conn).await.unwrap(), none);
 
@@ -35,6 +36,21 @@ async fn reviews_are_counted_and_the_oldest_is_found(pool: PgPool) {
         (900.0..960.0).contains(&reviews.oldest_seconds),
         "{reviews:?}"
     );
+    assert_eq!(reviews.overdue, 0, "people have a day for each of them");
+    sqlx::query(
+        "update review_tasks t set due_at = now() - interval '1 minute'
+         from (select id from review_tasks limit 7) late where t.id = late.id",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    assert_eq!(figures::reviews(&mut conn).await.unwrap().overdue, 7);
+    // What somebody has decided is not late any more.
+    sqlx::query("update review_tasks set held_until = now() where due_at < now()")
+        .execute(&pool)
+        .await
+        .unwrap();
+    assert_eq!(figures::reviews(&mut conn).await.unwrap().overdue, 0);
 
     sqlx::query(
         "insert into reviews (media_id, team_id, site_id)
