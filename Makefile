@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -21,6 +21,9 @@ test-sign-on: ## single sign-on in Chromium, with a real provider of OpenID Conn
 
 test-console: ## the console in Chromium: every page, hostile content, without scripts (needs Node.js and Chromium)
 	@scripts/test-console $(ARGS)
+
+test-desk-kills: ## two moderators press keys on the desk in Chromium, while the service is killed every few seconds (ITEMS=2000)
+	@scripts/test-desk-kills $(ITEMS)
 
 test-dashboards: ## the dashboards against Grafana's types, and every query on a Prometheus that scrapes a busy service (needs Node.js)
 	@scripts/test-dashboards
