@@ -17,10 +17,11 @@ use serde::Serialize;
 use sqlx::PgConnection;
 
 pub(crate) use self::table::Desked;
-use self::{claims::Claims, fill::Filled, ledger::Ledger, next_item::NextItem};
+use self::{claims::Claims, ledger::Ledger, next_item::NextItem};
 use crate::{
     latency::Percentiles,
-    load::Ticks,
+    load::{Ticks, paced, per_second, ticks},
+    meter,
     processes::Kind,
     receiver::Manners,
     report::Machine,
@@ -29,6 +30,8 @@ use crate::{
 };
 
 const SITES: usize = 8;
+/// For how many seconds bare commits are measured in each round.
+const BARE_SECONDS: u64 = 5;
 /// How long the workers may take to tell what was decided at full speed.
 const PATIENCE: Duration = Duration::from_mins(5);
 /// How often a client may ask, so that the bench is never told to wait.
@@ -68,6 +71,8 @@ pub(crate) struct Options {
 /// The percentiles of the parts of a round.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Round {
+    /// A commit of almost nothing, one at a time at the same rate: what the disk does. Every claim waits for one.
+    bare_commit: Percentiles,
     /// The statement, with its commit.
     sql: Percentiles,
     /// `POST /management/v1/reviews/claim`.
@@ -169,11 +174,12 @@ async fn one_round(
     next_item: &NextItem<'_>,
     conn: &mut PgConnection,
 ) -> anyhow::Result<Round> {
-    let paced = || Ticks::start(options.rate, options.each_paced());
+    let at_rate = || Ticks::start(options.rate, options.each_paced());
     let all = || Ticks::at_once(u64::from(options.claims));
-    let sql = claims.in_sql(&paced(), true).await?;
-    let http = claims.over_http(&paced(), true).await?;
-    let next_item = next_item.run(&paced()).await?;
+    let bare_commit = bare_commits(options, conn).await?;
+    let sql = claims.in_sql(&at_rate(), true).await?;
+    let http = claims.over_http(&at_rate(), true).await?;
+    let next_item = next_item.run(&at_rate()).await?;
     until_told(conn).await?;
     let begun = Instant::now();
     let claim = claims.in_sql(&all(), false).await?;
@@ -184,6 +190,7 @@ async fn one_round(
     let http_at_full_speed = Speed::of(claim, begun.elapsed());
     until_told(conn).await?;
     Ok(Round {
+        bare_commit,
         sql,
         http,
         next_item,
@@ -195,7 +202,7 @@ async fn one_round(
 impl Options {
     /// Decisions of a paced part.
     fn each_paced(&self) -> u64 {
-        crate::load::ticks(self.rate, u64::from(self.seconds))
+        ticks(self.rate, u64::from(self.seconds))
     }
 
     /// How many reviews the whole run decides, so that enough wait until its end.
@@ -207,10 +214,21 @@ impl Options {
 impl Speed {
     fn of(claim: Percentiles, took: Duration) -> Self {
         Self {
-            rate: crate::load::per_second(claim.count, took),
+            rate: per_second(claim.count, took),
             claim,
         }
     }
+}
+
+async fn bare_commits(options: &Options, conn: &mut PgConnection) -> anyhow::Result<Percentiles> {
+    let seconds = u64::from(options.seconds).min(BARE_SECONDS);
+    let commits = paced(options.rate, ticks(options.rate, seconds), async || {
+        sqlx::query("select pg_logical_emit_message(true, 'bench', 'commit')")
+            .execute(&mut *conn)
+            .await?;
+        Ok(())
+    });
+    Ok(commits.await?.percentiles())
 }
 
 async fn waiting(conn: &mut PgConnection) -> anyhow::Result<i64> {
@@ -221,7 +239,7 @@ async fn waiting(conn: &mut PgConnection) -> anyhow::Result<i64> {
 /// Waits until the workers have told everything that was decided, so that no part is measured beside another part's work.
 async fn until_told(conn: &mut PgConnection) -> anyhow::Result<()> {
     let begun = Instant::now();
-    while crate::meter::jobs(conn).await? > 0 {
+    while meter::jobs(conn).await? > 0 {
         ensure!(begun.elapsed() < PATIENCE, "what was decided is not told");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -156,7 +156,7 @@ async fn lock_own(session: &mut Session, review: ReviewId) -> Result<(ActorId, L
     let reach = session.reach();
     let locked = review::lock(session.conn(), reach, review).await?;
     let locked = locked.ok_or(Refused::NotFound(Noun::Review))?;
-    // For whoever has decided, the review has ended, although somebody else may be asked now. Otherwise the answer would tell what
+    // For a person who has decided, the review has ended, although somebody else may be asked now. Otherwise the answer would tell what
     // kind of review it was.
     if review::has_decided(session.conn(), review, actor).await? {
         return Err(Refused::NotFound(Noun::Review));

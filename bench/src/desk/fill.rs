@@ -89,6 +89,9 @@ pub(super) async fn fill(
     let policy = sqlx::query_scalar("select id from review_policies where key = 2")
         .fetch_one(&mut *conn)
         .await?;
+    sqlx::query("reset synchronous_commit")
+        .execute(&mut *conn)
+        .await?;
     let moderators = moderators(conn, team.into(), options.moderators).await?;
     tidy(conn).await?;
     let bytes = sqlx::query_scalar("select pg_database_size(current_database())")
