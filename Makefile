@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -88,6 +88,11 @@ bench-pages: ## every page of the console with a million items, each at most 50 
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench pages
+
+bench-desk: ## the review desk with 200,000 reviews waiting and 50 moderators: claims, and the next item (about 8 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench desk
 
 bench-queue: ## the queue compared with graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
 	@scripts/setup test

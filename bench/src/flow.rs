@@ -59,6 +59,9 @@ pub(crate) struct Options {
     /// One `gatehouse up` in place of API and worker processes
     #[arg(long)]
     up: bool,
+    /// Which percentage of the items a rule sends to a person; all others are approved [default: as the texts come]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(0..=100))]
+    reviews_percent: Option<u64>,
 }
 
 /// Runs the benchmark.
@@ -93,6 +96,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Flowed> {
         machine: machine.context("no round was asked for")?,
         seed,
         rate: options.rate,
+        reviews_percent: options.reviews_percent,
         processes: if options.up {
             "one `up`".to_owned()
         } else {

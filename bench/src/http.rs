@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Answer {
     /// The HTTP status code.
     pub(crate) status: u16,
+    /// Where a redirect leads.
+    pub(crate) location: Option<String>,
     /// The whole body.
     pub(crate) body: BytesMut,
 }

@@ -18,6 +18,7 @@ mod clock;
 mod cluster;
 mod compare;
 mod deliveries;
+mod desk;
 mod driver;
 mod endurance;
 mod fairness;
@@ -118,6 +119,9 @@ enum Command {
     Backup(backup::Options),
     /// Every page of the console, with a million items: the server's p95 of each must be at most 50 ms
     Pages(pages::Options),
+    /// The review desk with 200,000 reviews waiting and 50 moderators: claims, the next item, and whether
+    /// time tells reviews with known answers from others
+    Desk(desk::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -246,6 +250,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Pages(options) => {
             let json = options.common.ground.json;
             shown(&pages::run(options).await?, json)?
+        }
+        Command::Desk(options) => {
+            let json = options.common.ground.json;
+            shown(&desk::run(options).await?, json)?
         }
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;

@@ -112,6 +112,20 @@ pub(crate) async fn empty_tables(conn: &mut PgConnection) -> anyhow::Result<()> 
     )
     .execute(&mut *conn)
     .await?;
+    // Older versions have no desk. Reviews that are truncated fire no trigger.
+    sqlx::query(
+        "
+        do $$
+        begin
+            if to_regclass('review_tasks') is not null then
+                truncate review_tasks, review_opinions;
+            end if;
+        end
+        $$
+        ",
+    )
+    .execute(&mut *conn)
+    .await?;
     sqlx::query("checkpoint").execute(conn).await?;
     Ok(())
 }

@@ -21,6 +21,9 @@ const LONGEST_BYTES: f64 = 20_000.0;
 /// Of the logarithm of the length: one text in seventy is longer than 4 KB.
 const SPREAD: f64 = 1.2;
 
+/// How many texts are looked at to find a harmless one.
+const TRIES: u64 = 64;
+
 /// A text and the verdict that it must get.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
@@ -71,6 +74,22 @@ impl Texts {
         let mut random = self.source(number);
         let length = length(&mut random);
         self.of_length(number, length)
+    }
+
+    /// A text that the demo's rules send to a person if it is one of these percent, and approve otherwise.
+    pub(crate) fn with_reviews(self, number: u64, percent: u64) -> String {
+        // More than one in ten is harmless.
+        let harmless = (0..TRIES)
+            .map(|next| self.get(number * TRIES + next))
+            .find(|text| text.expected == Some(Status::Approved));
+        let mut body = harmless.map_or_else(|| self.plain(number, 300), |text| text.body);
+        // Neighbouring numbers differ, and each hundred has exactly as many.
+        if number.wrapping_mul(61) % 100 < percent {
+            let mut random = self.source(number);
+            let code = format!("review-{:04}", random.random_range(0..10_000));
+            insert(&mut random, &mut body, &code);
+        }
+        body
     }
 
     /// A harmless text of exactly this many bytes of plain ASCII: the typical submission of the throughput benchmark.

@@ -105,14 +105,15 @@ pub async fn preview(
     previews::of_item(management, session, media).await
 }
 
-/// How much waits in the caller's team, the most urgent first.
+/// How much waits in the caller's team, as the caller sees it, the most urgent first.
 ///
 /// # Errors
 /// The caller may not see it.
 pub async fn waiting(management: &Management, caller: &Caller) -> Result<Vec<Waiting>, Refused> {
     let mut session = management.read(caller, Scope::ReviewsRead).await?;
     let team = team(&session)?;
-    Ok(review::waiting(session.conn(), team).await?)
+    let person = session.actor().id();
+    Ok(review::waiting(session.conn(), team, person).await?)
 }
 
 /// The caller, as reviews name somebody, and the team.
@@ -155,6 +156,11 @@ async fn lock_own(session: &mut Session, review: ReviewId) -> Result<(ActorId, L
     let reach = session.reach();
     let locked = review::lock(session.conn(), reach, review).await?;
     let locked = locked.ok_or(Refused::NotFound(Noun::Review))?;
+    // For a person who has decided, the review has ended, although somebody else may be asked now. Otherwise the answer would tell what
+    // kind of review it was.
+    if review::has_decided(session.conn(), review, actor).await? {
+        return Err(Refused::NotFound(Noun::Review));
+    }
     if locked.is_held {
         return Err(Refused::conflict(
             Conflict::ReviewDecided,

@@ -22,6 +22,8 @@ pub use self::{
     lease::{Locked, escalate, lock, renew, skip},
     look::{AuthorHistory, Earlier, Review, look},
     note::{NewNote, Note, add as add_note, of_media as notes_of},
-    opinion::{Held, NewOpinion, UsedPolicy, has_spoken, policy, say, undo, undo_seconds},
+    opinion::{
+        Held, NewOpinion, UsedPolicy, has_decided, has_spoken, policy, say, undo, undo_seconds,
+    },
     waiting::{Waiting, waiting},
 };

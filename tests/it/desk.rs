@@ -15,6 +15,8 @@ use tokio::time::{sleep, timeout};
 use crate::support::{DataDir, Up, eventually, http};
 
 const SOON: Duration = Duration::from_secs(30);
+/// For thousands of items.
+const LATE: Duration = Duration::from_mins(5);
 /// A text that the demo's rules send to a person.
 const DOUBTFUL: &str = "see review-2024 for the details";
 
@@ -71,6 +73,18 @@ async fn in_review(up: &Up, items: usize) {
         let verdict = up.verdict(&media).await;
         assert_eq!(verdict["status"], "pending_review", "{verdict}");
     }
+}
+
+/// Many items that wait for a person.
+async fn many_in_review(up: &Up, pool: &PgPool, items: usize) {
+    for _ in 0..items {
+        up.submit(json!({ "body": DOUBTFUL })).await;
+    }
+    let expected = i64::try_from(items).unwrap();
+    eventually("all wait for a person", LATE, async || {
+        (count(pool, "select count(*) from review_tasks").await == expected).then_some(())
+    })
+    .await;
 }
 
 async fn undo_within(up: &Up, seconds: u64) {
@@ -142,12 +156,21 @@ async fn case_81_what_was_decided_is_told_once_and_what_was_undone_never_althoug
 
 #[tokio::test(flavor = "multi_thread")]
 async fn case_82_no_review_is_lost_or_shown_to_two_people_while_the_service_is_killed() {
-    const ITEMS: usize = 60;
+    two_people_decide_while_all_is_killed(60).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
+async fn case_82_of_2000_reviews_none_is_lost_or_shown_to_two_people() {
+    two_people_decide_while_all_is_killed(2_000).await;
+}
+
+async fn two_people_decide_while_all_is_killed(items: usize) {
     let data = DataDir::new();
     let mut up = Up::start(&data, &[]).await;
     let pool = PgPool::connect(&data.database()).await.unwrap();
     undo_within(&up, 1).await;
-    in_review(&up, ITEMS).await;
+    many_in_review(&up, &pool, items).await;
     let people = [
         Person::new(&up, "first").await,
         Person::new(&up, "second").await,
@@ -186,16 +209,17 @@ async fn case_82_no_review_is_lost_or_shown_to_two_people_while_the_service_is_k
         up.kill();
         kills += 1;
         assert!(
-            kills < 60,
+            kills < items.max(60),
             "{} reviews are left",
             count(&pool, waiting).await
         );
         up = Up::start(&data, &[]).await;
     }
     assert!(kills > 1, "nothing was killed while people worked");
+    eprintln!("{items} reviews, {kills} kills");
     assert_told_once(&pool).await;
     let decided = "select count(*) from verdicts where moderation_type = 'manual'";
-    assert_eq!(count(&pool, decided).await, i64::try_from(ITEMS).unwrap());
+    assert_eq!(count(&pool, decided).await, i64::try_from(items).unwrap());
     let [first, second] = shown.map(|shown| shown.into_inner().unwrap());
     let first: BTreeSet<&String> = first.keys().collect();
     let both: Vec<_> = second
@@ -203,6 +227,6 @@ async fn case_82_no_review_is_lost_or_shown_to_two_people_while_the_service_is_k
         .filter(|review| first.contains(review))
         .collect();
     assert!(both.is_empty(), "shown to two people: {both:?}");
-    assert_eq!(first.len() + second.len(), ITEMS);
+    assert_eq!(first.len() + second.len(), items);
     assert_eq!(count(&pool, "select count(*) from review_tasks").await, 0);
 }

@@ -220,7 +220,9 @@ pub(crate) async fn look(customers: &Customers, finished: &Cell<bool>) -> anyhow
 
 fn meaning(answer: Result<Answer, Silence>) -> anyhow::Result<Meaning> {
     match answer {
-        Ok(Answer { status: 200, body }) => {
+        Ok(Answer {
+            status: 200, body, ..
+        }) => {
             let accepted: Accepted =
                 serde_json::from_slice(&body).context("a 200 that cannot be read")?;
             ensure!(
@@ -232,7 +234,7 @@ fn meaning(answer: Result<Answer, Silence>) -> anyhow::Result<Meaning> {
         }
         // Postgres is down, but the submission may have been stored.
         Ok(Answer { status: 500.., .. }) => Ok(Meaning::Unknown),
-        Ok(Answer { status, body }) => bail!(
+        Ok(Answer { status, body, .. }) => bail!(
             "a submission was refused: {status} {}",
             String::from_utf8_lossy(&body)
         ),

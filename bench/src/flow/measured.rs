@@ -15,6 +15,8 @@ pub(crate) struct Flowed {
     pub(super) machine: Machine,
     pub(super) seed: u64,
     pub(super) rate: f64,
+    /// The percentage of the items that a rule sends to a person, if it was asked for.
+    pub(super) reviews_percent: Option<u64>,
     pub(super) processes: String,
     pub(super) measured: Measured,
     pub(super) beside: Option<Measured>,
@@ -39,6 +41,8 @@ pub(super) struct Ratios {
     pub(super) p50: f64,
     pub(super) p99: f64,
     pub(super) full_speed: Option<f64>,
+    /// Of the processor time of an item in all processes, at full speed.
+    pub(super) processor_time: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -58,6 +62,8 @@ pub(super) struct Round {
 #[derive(Debug, Serialize)]
 pub(super) struct Drain {
     pub(super) items: u64,
+    /// How many of them wait for a person.
+    pub(super) reviews: i64,
     /// Answers a second while submitting.
     pub(super) submitted_rate: f64,
     /// Items a second from the first submission to the last webhook.
@@ -69,6 +75,11 @@ pub(super) struct Drain {
 impl Round {
     fn full_speed(&self) -> Option<f64> {
         self.drain.as_ref().map(|drain| drain.whole_rate)
+    }
+
+    /// In microseconds for each item.
+    fn processor_time(&self) -> Option<f64> {
+        self.drain.as_ref().map(|drain| drain.resources.total_us())
     }
 
     pub(super) fn summary(&self) -> String {
@@ -97,10 +108,14 @@ impl Ratios {
         let speeds: Vec<f64> = pairs()
             .filter_map(|(one, other)| Some(one.full_speed()? / other.full_speed()?))
             .collect();
+        let times: Vec<f64> = pairs()
+            .filter_map(|(one, other)| Some(one.processor_time()? / other.processor_time()?))
+            .collect();
         Self {
             p50: median(pairs().map(|(one, other)| one.whole_way.p50_ms / other.whole_way.p50_ms)),
             p99: median(pairs().map(|(one, other)| one.whole_way.p99_ms / other.whole_way.p99_ms)),
             full_speed: (!speeds.is_empty()).then(|| median(speeds)),
+            processor_time: (!times.is_empty()).then(|| median(times)),
         }
     }
 }

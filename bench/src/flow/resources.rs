@@ -84,6 +84,11 @@ impl Resources {
         })
     }
 
+    /// Processor time of an item in all processes, in microseconds.
+    pub(super) fn total_us(&self) -> f64 {
+        self.api_us + self.worker_us + self.postgres_us
+    }
+
     pub(super) fn lines(&self) -> Vec<Line> {
         let Self {
             api_us,

@@ -124,11 +124,14 @@ impl Flow<'_> {
 
     fn request(&self, number: u64) -> Vec<u8> {
         let site = &self.stack.sites[usize::try_from(number).unwrap_or(0) % self.stack.sites.len()];
-        http::submission(
-            &site.key,
-            &format!("flow-{number}"),
-            &self.texts.get(number).body,
-        )
+        http::submission(&site.key, &format!("flow-{number}"), &self.text(number))
+    }
+
+    fn text(&self, number: u64) -> String {
+        match self.options.reviews_percent {
+            Some(percent) => self.texts.with_reviews(number, percent),
+            None => self.texts.get(number).body,
+        }
     }
 
     /// Submits as fast as the answers come, while the workers work, and waits for every webhook.
@@ -144,6 +147,9 @@ impl Flow<'_> {
         let submitted = start.elapsed();
         self.wait_for(items).await?;
         let cost = meter.stop(&mut self.conn, items).await?;
+        let reviews = sqlx::query_scalar("select count(*) from reviews")
+            .fetch_one(&mut self.conn)
+            .await?;
         let resources = Resources::since(used, &self.stack, &mut self.conn, items).await?;
         let seen = self.stack.receiver.seen();
         let last = seen
@@ -154,6 +160,7 @@ impl Flow<'_> {
             .unwrap_or(start);
         Ok(Drain {
             items,
+            reviews,
             submitted_rate: load::per_second(items, submitted),
             whole_rate: load::per_second(items, last - start),
             cost,

@@ -3,6 +3,9 @@
 use super::{Flowed, Measured, Ratios};
 use crate::report::{Line, Report, cost_lines};
 
+/// The most that the desk may add to what an item costs, if a share of the items goes to people: see `--reviews-percent`.
+const MOST: f64 = 1.05;
+
 impl Report for Flowed {
     fn lines(&self) -> Vec<Line> {
         let mut lines = vec![
@@ -11,13 +14,39 @@ impl Report for Flowed {
             Line::fact("processes", self.processes.clone()),
             Line::fact("seed", self.seed.to_string()),
         ];
+        if let Some(percent) = self.reviews_percent {
+            lines.push(Line::fact(
+                "items that go to people",
+                format!("{percent} %"),
+            ));
+        }
         lines.extend(self.measured.lines());
         if let Some(beside) = &self.beside {
             lines.push(Line::heading("The binary beside"));
             lines.extend(beside.lines());
         }
         lines.extend(self.ratios.iter().flat_map(Ratios::lines));
+        if let Some(times) = self.added() {
+            let verdict = if times <= MOST { "met" } else { "missed" };
+            lines.push(Line::fact(
+                "cost of an item with reviews",
+                format!("{times:.3} (at most {MOST}: {verdict})"),
+            ));
+        }
         lines
+    }
+
+    /// Whether reviews cost no more than they may, if that was asked.
+    fn holds(&self) -> bool {
+        self.added().is_none_or(|times| times <= MOST)
+    }
+}
+
+impl Flowed {
+    /// How many times as much processor time an item takes as with the binary beside, if a share of the items goes to people.
+    fn added(&self) -> Option<f64> {
+        self.reviews_percent?;
+        self.ratios.as_ref()?.processor_time
     }
 }
 
@@ -40,6 +69,10 @@ impl Measured {
                     drain.whole_rate, drain.submitted_rate
                 );
                 lines.push(Line::fact("at full speed", speed));
+                lines.push(Line::fact(
+                    "items that wait for people",
+                    format!("{} of {}", drain.reviews, drain.items),
+                ));
             }
         }
         lines.push(Line::heading("Medians over the rounds"));
@@ -79,7 +112,10 @@ impl Ratios {
             Line::fact("p99", format!("{:.2}", self.p99)),
         ];
         if let Some(ratio) = self.full_speed {
-            lines.push(Line::fact("items at full speed", format!("{ratio:.2}")));
+            lines.push(Line::fact("items at full speed", format!("{ratio:.3}")));
+        }
+        if let Some(ratio) = self.processor_time {
+            lines.push(Line::fact("processor time per item", format!("{ratio:.3}")));
         }
         lines
     }

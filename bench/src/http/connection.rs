@@ -29,6 +29,8 @@ pub(super) struct Head {
     /// Bytes of the body.
     pub(super) content: usize,
     pub(super) closes: bool,
+    /// Where a redirect leads.
+    pub(super) location: Option<String>,
 }
 
 impl Connection {
@@ -64,6 +66,7 @@ impl Connection {
         let _ = self.buffer.split_to(head.length);
         Ok(Answer {
             status: head.status,
+            location: head.location,
             body: self.buffer.split_to(head.content),
         })
     }
@@ -92,6 +95,7 @@ pub(super) fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
     let status = response.code.unwrap_or_default();
     let mut content = None;
     let mut closes = response.version == Some(0);
+    let mut location = None;
     for header in response.headers.iter() {
         if header.name.eq_ignore_ascii_case("content-length") {
             content = std::str::from_utf8(header.value)
@@ -99,6 +103,8 @@ pub(super) fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
                 .and_then(|text| text.parse().ok());
         } else if header.name.eq_ignore_ascii_case("connection") {
             closes = header.value.eq_ignore_ascii_case(b"close");
+        } else if header.name.eq_ignore_ascii_case("location") {
+            location = String::from_utf8(header.value.to_vec()).ok();
         }
     }
     let content = match (status, content) {
@@ -111,5 +117,6 @@ pub(super) fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
         length,
         content,
         closes,
+        location,
     }))
 }

@@ -14,6 +14,14 @@ fn a_head_is_read_once_it_is_complete() {
 }
 
 #[test]
+fn a_redirect_says_where_it_leads() {
+    let answer =
+        b"HTTP/1.1 303 See Other\r\nlocation: /t/1/desk?as=reject\r\ncontent-length: 0\r\n\r\n";
+    let head = parse(answer).unwrap().unwrap();
+    assert_eq!(head.location.as_deref(), Some("/t/1/desk?as=reject"));
+}
+
+#[test]
 fn an_answer_of_unknown_length_is_an_error_rather_than_a_guess() {
     assert!(parse(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").is_err());
 }

@@ -57,3 +57,16 @@ fn a_plain_text_has_the_length_asked_for() {
         assert!(text.len() == 300 && text.is_ascii(), "{text}");
     }
 }
+
+#[test]
+fn a_share_of_the_texts_goes_to_people_and_all_others_are_harmless() {
+    let texts = Texts::new(9);
+    let bodies: Vec<String> = (0..400)
+        .map(|number| texts.with_reviews(number, 10))
+        .collect();
+    let reviewed = bodies.iter().filter(|body| body.contains("review-"));
+    assert_eq!(reviewed.count(), 40);
+    for body in &bodies {
+        assert!(!body.contains("blockedword") && is_scored(body), "{body}");
+    }
+}

@@ -12,6 +12,7 @@ mod first;
 mod hash_lists;
 mod instance;
 mod items;
+mod known_answers;
 mod matrix;
 mod operators;
 mod overview;

@@ -47,6 +47,8 @@ pub enum Conflict {
     AppealOpen,
     /// The item waits for a person anyway.
     StillInReview,
+    /// The machine decided about the item, without a person.
+    NeverInReview,
     /// The leads have the review already.
     ReviewEscalated,
     /// Another one has this name.

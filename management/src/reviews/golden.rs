@@ -47,7 +47,7 @@ pub async fn golden_of(
 /// Says what the right decision about an item is.
 ///
 /// # Errors
-/// The caller may not do it; there is no such item within reach, or it is pending or waits for a person.
+/// The caller may not do it; there is no such item within reach, it is pending or waits for a person, or never waited for one.
 pub async fn set_golden(
     management: &Management,
     caller: &Caller,
@@ -64,6 +64,13 @@ pub async fn set_golden(
                 "The item has no final verdict yet: decide it first.",
             ));
         }
+    }
+    if !golden::was_in_review(session.conn(), media).await? {
+        return Err(Refused::conflict(
+            Conflict::NeverInReview,
+            "The machine decided about this item, so moderators would notice that it is no usual one: choose an item that was in \
+             review.",
+        ));
     }
     golden::set(session.conn(), media, expected, actor).await?;
     session

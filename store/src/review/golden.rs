@@ -26,6 +26,29 @@ pub struct GoldenItem {
     pub added_at: DateTime<Utc>,
 }
 
+/// Whether a machine sent an item to a person. Others would be conspicuous on the desk, because the
+/// machine's verdict is shown there.
+pub async fn was_in_review(conn: &mut PgConnection, media: MediaId) -> Result<bool, Error> {
+    let was = sqlx::query_scalar!(
+        r#"
+        select coalesce(
+            (
+                select status = 'pending_review'
+                from verdicts
+                where media_id = $1 and moderation_type <> 'manual'
+                order by number desc
+                limit 1
+            ),
+            false
+        ) as "was!"
+        "#,
+        media.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(was)
+}
+
 /// Says what the answer is for an item that exists.
 pub async fn set(
     conn: &mut PgConnection,

@@ -192,3 +192,23 @@ pub async fn has_spoken(
     .await?;
     Ok(found)
 }
+
+/// Whether somebody has decided in a review and cannot undo it any more.
+pub async fn has_decided(
+    conn: &mut PgConnection,
+    review: ReviewId,
+    actor: ActorId,
+) -> Result<bool, Error> {
+    let decided = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from review_opinions where task_id = $1 and actor_id = $2 and outcome is not null
+        ) as "decided!"
+        "#,
+        review.as_uuid(),
+        actor.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(decided)
+}

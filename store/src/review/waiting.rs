@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{SiteId, TeamId},
+    id::{ActorId, SiteId, TeamId},
     review::{Severity, Tier},
 };
 use sqlx::PgConnection;
@@ -30,9 +30,17 @@ pub struct Waiting {
     pub oldest: DateTime<Utc>,
 }
 
-/// What waits in a team, the most urgent first. If there is more than [`COUNTED`], what is least
-/// urgent is not counted.
-pub async fn waiting(conn: &mut PgConnection, team: TeamId) -> Result<Vec<Waiting>, Error> {
+/// What waits in a team, the most urgent first, as this person sees it: reviews that only somebody
+/// else gets are not counted. If there is more than [`COUNTED`], what is least urgent is not
+/// counted.
+///
+/// The person's own ones are counted like any other, also for a while after the person has passed
+/// them on. Otherwise the numbers would tell which these are.
+pub async fn waiting(
+    conn: &mut PgConnection,
+    team: TeamId,
+    person: Option<ActorId>,
+) -> Result<Vec<Waiting>, Error> {
     let rows = sqlx::query!(
         r#"
         select
@@ -45,7 +53,9 @@ pub async fn waiting(conn: &mut PgConnection, team: TeamId) -> Result<Vec<Waitin
         from (
             select site_id, severity, tier, due_at, waiting_since
             from review_tasks
-            where team_id = $1 and only_for is null
+            where
+                team_id = $1
+                and (only_for is null or only_for = $3 and (tier = 1 and $3 <> all(not_for) or due_at > now()))
             order by severity desc
             limit $2
         ) t
@@ -54,6 +64,7 @@ pub async fn waiting(conn: &mut PgConnection, team: TeamId) -> Result<Vec<Waitin
         "#,
         team.as_uuid(),
         COUNTED,
+        person.map(ActorId::as_uuid),
     )
     .fetch_all(conn)
     .await?;

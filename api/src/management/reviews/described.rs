@@ -125,7 +125,7 @@ fn about_items() -> Vec<Operation> {
             ..Operation::new("listRelatedMedia", Scope::MediaRead)
         },
         Operation {
-            problems: &[Code::StillInReview],
+            problems: &[Code::StillInReview, Code::NeverInReview],
             request: Some(json!({ "expected": "reject" })),
             ..Operation::new("setGoldenMedia", Scope::ReviewsManage)
         },

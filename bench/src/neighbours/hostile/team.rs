@@ -110,7 +110,7 @@ impl Team {
         if what == SUBMIT && outcome == "200" {
             tally.accepted += 1;
         }
-        if let Ok(Answer { status, body }) = answer
+        if let Ok(Answer { status, body, .. }) = answer
             && *status >= 400
         {
             let key = format!("{what}: {outcome}");

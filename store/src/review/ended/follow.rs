@@ -37,32 +37,55 @@ pub(super) async fn with_audit(
 }
 
 /// Every so often, the person gets an item of the site whose answer is known, one at a time, and
-/// none twice within 90 days. It is due when the review was due that the person has just ended, so
-/// it comes soon and looks like its neighbours.
+/// none twice within 90 days, also if the person passed it on.
+///
+/// It looks like its neighbours: a machine sent it to a person, its image is still there, and it has
+/// waited nearly as long as the review that the person has just ended. So it comes soon. No two
+/// reviews have waited for exactly as long, and none begins to wait in the future.
 pub(super) async fn with_known_answer(
     conn: &mut PgConnection,
     spoken: &Spoken,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "
+        with forgotten as (
+            delete from review_tasks
+            where
+                only_for = $2 and leased_by is null and held_until is null and (tier = 2 or $2 = any(not_for))
+                and waiting_since < now() - interval '90 days'
+        )
         insert into review_tasks (
             id, media_id, team_id, site_id, kind, verdict, severity, categories, rules, waiting_since, due_at, only_for
         )
         select
             gen_random_uuid(), g.media_id, g.team_id, g.site_id, 'golden', coalesce(g.verdict, 0), p.severity, f.categories, f.rules,
-            g.due_at - make_interval(mins => g.minutes[p.severity + 1]), g.due_at, $2
+            g.waiting_since, g.waiting_since + make_interval(mins => g.minutes[p.severity + 1]), $2
         from (
-            select m.id as media_id, m.team_id, m.site_id, m.verdict, d.minutes, $3::timestamptz as due_at
+            select
+                m.id as media_id, m.team_id, m.site_id, m.verdict, d.minutes,
+                $3::timestamptz + random() * least(clock_timestamp() - $3::timestamptz, interval '1 minute') as waiting_since
             from desk_settings d
             join golden_items g on g.site_id = d.site_id
             join media m on m.id = g.media_id
             where
                 d.site_id = $1 and random() * d.golden_every < 1
-                and not exists (select from review_tasks t where t.only_for = $2)
+                and not exists (
+                    select from review_tasks t where t.only_for = $2 and t.tier = 1 and $2 <> all(t.not_for)
+                )
                 and not exists (
                     select
                     from review_opinions o
                     where o.media_id = g.media_id and o.actor_id = $2 and o.said_at > now() - interval '90 days'
+                )
+                and (
+                    select v.status
+                    from verdicts v
+                    where v.media_id = g.media_id and v.moderation_type <> 'manual'
+                    order by v.number desc
+                    limit 1
+                ) = 'pending_review'
+                and not exists (
+                    select from media_images i where i.media_id = g.media_id and i.format is not null and i.bytes is null
                 )
             order by random()
             limit 1
@@ -73,7 +96,7 @@ pub(super) async fn with_known_answer(
         ",
         spoken.site.as_uuid(),
         spoken.actor.as_uuid(),
-        spoken.due_at,
+        spoken.waiting_since,
     )
     .execute(conn)
     .await?;

@@ -30,8 +30,8 @@ pub(super) struct Spoken {
     pub(super) is_open: bool,
     pub(super) tier: Tier,
     pub(super) needs_two: bool,
-    /// When it should have been decided.
-    pub(super) due_at: DateTime<Utc>,
+    /// Since when it has waited.
+    pub(super) waiting_since: DateTime<Utc>,
     /// What another person said, which waits for a second one.
     pub(super) before: Option<Before>,
 }
@@ -59,7 +59,7 @@ pub(super) async fn load(
             t.id is not null as "is_open!",
             coalesce(t.tier, o.tier) as "tier!",
             coalesce(t.needed = 2, false) or coalesce(p.two_people, false) as "needs_two!",
-            coalesce(t.due_at, o.said_at) as "due_at!",
+            coalesce(t.waiting_since, o.opened_at) as "waiting_since!",
             m.status as "status?",
             m.verdict as "verdict?",
             b.id as "before_id?",
@@ -114,7 +114,7 @@ pub(super) async fn load(
                 is_open: row.is_open,
                 tier: read(Tier::of_number(row.tier).ok_or("a tier that is unknown"))?,
                 needs_two: row.needs_two,
-                due_at: row.due_at,
+                waiting_since: row.waiting_since,
                 before,
             })
         })
