@@ -6,6 +6,7 @@ python manifests.py overlay.yaml --custom objects.json     writes objects of cus
 import json
 import re
 import sys
+from pathlib import Path
 
 import kubernetes_validate
 import yaml
@@ -14,7 +15,9 @@ VERSION = "1.37"
 MAX_CONNECTIONS = 200
 # Superusers, operators and backups, `migrate`.
 RESERVED = 3 + 7 + 16
-QUEUES = {"images", "analysis", "rules", "webhooks", "backtests", "hash-imports", "hash-scans", "recoveries", "statistics"}
+# Every queue of the program, so that no new one is forgotten in a manifest.
+JOBS = Path(__file__).parents[2] / "store/src/jobs.rs"
+QUEUES = set(re.findall(r'QueueName::new\("([a-z-]+)"\)', JOBS.read_text()))
 
 
 def containers(document):
