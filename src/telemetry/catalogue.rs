@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 56] = [
+const METRICS: [(Kind, &str, Unit, &str); 57] = [
     (
         Counter,
         "gatehouse_http_requests_total",
