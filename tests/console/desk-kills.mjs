@@ -30,12 +30,15 @@ async function start() {
   const args = ["up", "--data-dir", `${directory}/data`, "--listen", listen, "--metrics-listen", metrics, "--console-listen", console_];
   const service = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(service, "exit");
-  let link;
-  for await (const line of createInterface(service.stdout)) {
-    link ??= line.match(/http:\S+\/links\/\S+/)?.[0];
-    // The link is below this line.
-    if (line.startsWith("Gatehouse is up")) setTimeout(() => service.stdout.destroy(), 500);
-  }
+  let link = null;
+  // It says that it is up, and after that where the first person begins, if there is none yet.
+  await new Promise((resolve, reject) => {
+    service.once("exit", () => reject(new Error("the service does not start")));
+    createInterface(service.stdout).on("line", (line) => {
+      link ??= line.match(/http:\S+\/links\/\S+/)?.[0] ?? null;
+      if (line.startsWith("Gatehouse is up")) setTimeout(resolve, 500);
+    });
+  });
   return { service, ended, link };
 }
 
