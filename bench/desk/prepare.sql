@@ -1,4 +1,4 @@
--- What the other files of this directory share. They run in the order of `bench/src/desk/fill.rs`. The schema is dropped at the end.
+-- What the other files of this directory share. They run in the order of `bench/src/desk/fill.rs`.
 
 create schema bench;
 
@@ -18,7 +18,9 @@ from sites;
 
 -- What the service's own workers have judged: texts that were submitted and need a person.
 create table bench.templates as
-select row_number() over (order by m.id) - 1 as number, m.body, m.group_versions, v.moderation_type, v.details::jsonb as details, v.trace
+select
+    row_number() over (order by m.id) - 1 as number, m.body, m.group_versions, v.moderation_type, v.details::jsonb as details,
+    v.trace
 from reviews r
 join media m on m.id = r.media_id
 join verdicts v on v.media_id = m.id and v.number = 1;
@@ -39,7 +41,9 @@ cross join (select team_id from bench.sites limit 1) t
 where c.severity is not null;
 
 insert into users (id, email, name, password_hash)
-select bench.id_at(now(), 'user ' || n), 'person-' || n || '@bench.example', 'Person ' || n, '$argon2id$v=19$m=19456,t=2,p=1$AAAA$AAAA'
+select
+    bench.id_at(now(), 'user ' || n), 'person-' || n || '@bench.example', 'Person ' || n,
+    '$argon2id$v=19$m=19456,t=2,p=1$AAAA$AAAA'
 from generate_series(1, bench.setting('people')) n;
 
 insert into memberships (id, user_id, team_id, role)

@@ -215,14 +215,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.json;
             shown(&rules::run(options).await?, json)?
         }
-        Command::Deliveries(options) => {
-            let json = options.common.ground.json;
-            if options.slow_team {
-                shown(&deliveries::slow_team::run(options).await?, json)?
-            } else {
-                shown(&deliveries::run(options).await?, json)?
-            }
-        }
+        Command::Deliveries(options) => deliver(options).await?,
         Command::Images(options) => {
             let json = options.json;
             shown(&images::run(options).await?, json)?
@@ -272,6 +265,16 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             true
         }
     })
+}
+
+/// Both parts of `deliveries`.
+async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
+    let json = options.common.ground.json;
+    if options.slow_team {
+        shown(&deliveries::slow_team::run(options).await?, json)
+    } else {
+        shown(&deliveries::run(options).await?, json)
+    }
 }
 
 /// Prints a report, and returns whether it holds.

@@ -89,7 +89,7 @@ impl<'a> Claims<'a> {
             }
             anyhow::Ok(latencies)
         });
-        merged(try_join_all(people).await?)
+        merged(&try_join_all(people).await?)
     }
 
     /// Claims over HTTP with each tick. Paced claims are measured from when they were due.
@@ -117,7 +117,7 @@ impl<'a> Claims<'a> {
             }
             anyhow::Ok(latencies)
         });
-        merged(try_join_all(people).await?)
+        merged(&try_join_all(people).await?)
     }
 
     /// Approves what somebody has, without the interface.
@@ -148,9 +148,9 @@ pub(super) fn decision_request(person: &Moderator, review: Uuid) -> Vec<u8> {
     )
 }
 
-fn merged(all: Vec<Latencies>) -> anyhow::Result<Percentiles> {
+fn merged(all: &[Latencies]) -> anyhow::Result<Percentiles> {
     let mut merged = Latencies::new();
-    for own in &all {
+    for own in all {
         merged.merge(own);
     }
     ensure!(merged.count() > 0, "nothing was measured");

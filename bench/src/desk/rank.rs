@@ -7,7 +7,7 @@ pub(super) fn p_value(one: &[f64], other: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> = one.iter().map(|value| (*value, true)).collect();
     all.extend(other.iter().map(|value| (*value, false)));
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (n, m, total) = (one.len() as f64, other.len() as f64, all.len() as f64);
+    let (of_one, of_other, total) = (one.len() as f64, other.len() as f64, all.len() as f64);
     let (mut ranks_of_one, mut ties, mut before) = (0.0, 0.0, 0.0);
     for equal in all.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let count = equal.len() as f64;
@@ -16,12 +16,12 @@ pub(super) fn p_value(one: &[f64], other: &[f64]) -> f64 {
         ties += count.powi(3) - count;
         before += count;
     }
-    let u = ranks_of_one - n * (n + 1.0) / 2.0;
-    let variance = n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
+    let u = ranks_of_one - of_one * (of_one + 1.0) / 2.0;
+    let variance = of_one * of_other / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
     if variance <= 0.0 {
         return 1.0;
     }
-    let distance = ((u - n * m / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
+    let distance = ((u - of_one * of_other / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
     (2.0 * above(distance)).min(1.0)
 }
 
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn p_values_are_those_of_r() {
-        // wilcox.test(x, y, exact = FALSE, correct = TRUE)
+        // As `wilcox.test(x, y, exact = FALSE, correct = TRUE)`.
         let x: Vec<f64> = (1..=20).map(f64::from).collect();
         let y: Vec<f64> = (1..=20).map(|n| f64::from(n) + 6.5).collect();
-        assert!(p_value(&x, &y) < 0.01, "{}", p_value(&x, &y));
+        assert!(near(p_value(&x, &y), 0.0033), "{}", p_value(&x, &y));
         assert!(near(p_value(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), 0.0809));
         assert!(near(
             p_value(&[1.0, 2.0, 2.0, 3.0], &[2.0, 3.0, 4.0, 4.0]),
-            0.1797
+            0.1342
         ));
     }
 

@@ -1,5 +1,7 @@
 //! Pages of the desk: nobody can tell audits and items whose answer is known from other reviews.
 
+use std::fmt::Write as _;
+
 use domain::{id::MediaId, role::Role, rules::RuleEffect};
 use serde_json::json;
 use sqlx::PgPool;
@@ -17,7 +19,7 @@ fn shape(page: &str) -> String {
     while let Some(next) = rest.chars().next() {
         let id = rest.get(..36).and_then(|start| start.parse::<Uuid>().ok());
         if let Some(id) = id {
-            shape.push_str(&format!("<id of version {}>", id.get_version_num()));
+            write!(shape, "<id of version {}>", id.get_version_num()).unwrap();
             rest = &rest[36..];
         } else if rest.starts_with("<time ") {
             shape.push_str("<time>");

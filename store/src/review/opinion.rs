@@ -193,7 +193,8 @@ pub async fn has_spoken(
     Ok(found)
 }
 
-/// Whether somebody has decided in a review and cannot undo it any more.
+/// Whether somebody has decided in a review, cannot undo it any more, and was not forestalled by a
+/// verdict from elsewhere.
 pub async fn has_decided(
     conn: &mut PgConnection,
     review: ReviewId,
@@ -202,7 +203,7 @@ pub async fn has_decided(
     let decided = sqlx::query_scalar!(
         r#"
         select exists (
-            select from review_opinions where task_id = $1 and actor_id = $2 and outcome is not null
+            select from review_opinions where task_id = $1 and actor_id = $2 and outcome <> 'superseded'
         ) as "decided!"
         "#,
         review.as_uuid(),

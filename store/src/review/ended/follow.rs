@@ -70,7 +70,9 @@ pub(super) async fn with_known_answer(
             where
                 d.site_id = $1 and random() * d.golden_every < 1
                 and not exists (
-                    select from review_tasks t where t.only_for = $2 and t.tier = 1 and $2 <> all(t.not_for)
+                    select
+                    from review_tasks t
+                    where t.only_for = $2 and (t.tier = 1 and $2 <> all(t.not_for) or t.media_id = g.media_id)
                 )
                 and not exists (
                     select
