@@ -47,6 +47,10 @@ pub enum Conflict {
     AppealOpen,
     /// The item waits for a person anyway.
     StillInReview,
+    /// The team has a bulk decision that has not ended.
+    BulkDecisionRunning,
+    /// More reviews match the filter than the lead was shown.
+    MoreReviewsMatch,
     /// The leads have the review already.
     ReviewEscalated,
     /// Another one has this name.

@@ -353,6 +353,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         jobs::HASH_SCANS,
         jobs::RECOVERIES,
         jobs::REVIEWS,
+        jobs::BULK_DECISIONS,
     ] {
         app.leaves(queue);
     }

@@ -1,5 +1,6 @@
 //! Reviews: what people are asked to look at, and what they decide.
 
+mod bulk;
 mod leases;
 mod second_looks;
 mod told;
