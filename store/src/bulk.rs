@@ -77,7 +77,7 @@ pub struct Bulk {
     pub total: i32,
     /// In how many of them a decision was made.
     pub done: i32,
-    /// How many were left alone: they had ended, somebody had them, or the lead could not have them.
+    /// How many were skipped: they had ended, somebody had them, or the lead could not have them.
     pub skipped: i32,
     /// How many decisions were undone before they were told.
     pub undone: i32,

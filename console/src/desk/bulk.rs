@@ -3,7 +3,7 @@
 mod progress;
 mod values;
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use askama::Template;
 use domain::{media::ContentType, review::Severity, score::Category};
@@ -25,8 +25,7 @@ use crate::{
     form::Form,
     items::{
         picture::{self, Picture},
-        sentence,
-        trace,
+        sentence, trace,
     },
     page::{self, At, Frame},
     problems::Problems,
@@ -38,6 +37,9 @@ use crate::{
 
 /// Fields of this page. What is wrong with anything else is told above the form.
 const FIELDS: &[&str] = &["rule", "author", "policy_id", "reason", "typed"];
+
+/// So many characters of each text are shown.
+const SHOWN: usize = 1_000;
 
 /// Bulk decisions that the page names.
 const LAST: i64 = 5;
@@ -94,7 +96,13 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
         Err(refused) => refused,
     };
     let problems = Problems::of(refused)?;
-    form(&visit, &visit.form, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+    form(
+        &visit,
+        &visit.form,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        problems,
+    )
+    .await
 }
 
 /// The page for a filter, with what is wrong with what was sent.
@@ -139,6 +147,15 @@ async fn form(visit: &Visit, sent: &Form, status: StatusCode, mut problems: Prob
     Ok(page::html(status, &page))
 }
 
+/// The beginning of a text. The page of the item has all of it.
+fn beginning(text: &str, marked: &[Range<usize>]) -> Said {
+    let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
+    Said {
+        is_cut: end.is_some(),
+        ..Said::new(&text[..end.unwrap_or(text.len())], marked)
+    }
+}
+
 impl Many {
     /// Whether a name is the chosen one of a list.
     fn is(&self, chosen: &str, name: &str) -> bool {
@@ -157,7 +174,7 @@ impl Card {
             item: team.path(&format!("items/{}", review.media)),
             severity: review.severity,
             waiting: review.waiting_since.into(),
-            said: review.body.as_deref().map(|text| Said::new(text, &places)),
+            said: review.body.as_deref().map(|text| beginning(text, &places)),
             image: picture::of(review.content_type, review.image.as_ref()),
             unseen: unseen
                 .filter(|_| review.content_type == ContentType::Image)

@@ -10,11 +10,11 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
+pub use store::bulk::{Bulk, Filter};
 use store::{
     bulk::{self, Asker, Chosen},
     page::Page,
 };
-pub use store::bulk::{Bulk, Filter};
 
 use super::{NewDecision, Shown, decision, reviewer, team};
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
@@ -211,7 +211,10 @@ async fn reviews(session: &mut Session, meant: &Meant) -> Result<Vec<ReviewId>, 
                 return Err(Refused::field("filter", message));
             }
             if found.is_empty() {
-                return Err(Refused::field("filter", "matches no review that nobody has"));
+                return Err(Refused::field(
+                    "filter",
+                    "matches no review that nobody has",
+                ));
             }
             Ok(found)
         }

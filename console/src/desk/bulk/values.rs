@@ -83,7 +83,8 @@ fn read<T>(
 }
 
 fn of_list<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "must be one of the list".to_owned())
+    text.parse()
+        .map_err(|_| "must be one of the list".to_owned())
 }
 
 /// A decision as it was sent.

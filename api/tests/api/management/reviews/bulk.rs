@@ -91,7 +91,7 @@ async fn named_reviews_are_decided_and_told_once_and_others_wait(pool: PgPool) {
     let app = App::with_reviews(pool, 3).await;
     let lead = app.member(app.tenant.team).await;
     let named = app.reviews().await[..2].to_vec();
-    let ids = [named[0], named[1], named[0], Uuid::new_v4()];
+    let ids = [named[0], named[1], named[0], Uuid::now_v7()];
     let path = start(&lead, json!({ "decision": "approve", "review_ids": ids })).await;
     app.decide_in_bulk().await;
     assert_eq!(progress(&lead, &path).await, state(2, 1, 0, "finished"));
@@ -116,8 +116,7 @@ async fn named_reviews_are_decided_and_told_once_and_others_wait(pool: PgPool) {
     let listed = lead.get("/reviews/bulk").await.ok();
     assert_answers("GET", "/reviews/bulk", &listed);
     assert_eq!(listed["data"].as_array().unwrap().len(), 1);
-    let recorded =
-        "select count(*) from audit_log where action = 'bulk_decision.create' and team_id is not null";
+    let recorded = "select count(*) from audit_log where action = 'bulk_decision.create' and team_id is not null";
     assert_eq!(app.count(recorded).await, 1);
 }
 
@@ -155,7 +154,10 @@ async fn a_filter_finds_what_has_all_of_it_and_decides_about_no_more_than_was_sh
     };
     for (filter, expected) in [
         (json!({}), &["insult", "links", "more links"][..]),
-        (json!({ "site_id": app.tenant.site }), &["insult", "links", "more links"]),
+        (
+            json!({ "site_id": app.tenant.site }),
+            &["insult", "links", "more links"],
+        ),
         (json!({ "site_id": Uuid::now_v7() }), &[]),
         (json!({ "severity": "high" }), &["links"]),
         (json!({ "policy_id": spam }), &["links"]),
@@ -200,7 +202,12 @@ async fn what_somebody_has_is_skipped_and_so_is_what_the_lead_passed_on(pool: Pg
     let leased = claim_one(&moderator).await;
     let other = app.moderator().await;
     let held = claim_one(&other).await;
-    super::decide(&other, &held, json!({ "decision": "reject", "reason": "No." })).await;
+    super::decide(
+        &other,
+        &held,
+        json!({ "decision": "reject", "reason": "No." }),
+    )
+    .await;
     let skipped = claim_one(&lead).await;
     let path = format!("/reviews/{skipped}/skip");
     assert_eq!(lead.send("POST", &path, "").await.status, 204);
@@ -235,7 +242,10 @@ async fn undone_while_it_is_held_nothing_is_told_and_the_rest_is_stopped(pool: P
     // The same slice again changes nothing, and neither does undoing again.
     app.apply(late).await;
     lead.delete(&path).await.ok();
-    assert_eq!(progress(&lead, &path).await, state(100, 0, 100, "cancelled"));
+    assert_eq!(
+        progress(&lead, &path).await,
+        state(100, 0, 100, "cancelled")
+    );
     app.end_holds().await;
     assert_eq!(app.approved().await, 0);
     assert_eq!(preview(&lead, json!({})).await["count"], 103);
@@ -243,7 +253,11 @@ async fn undone_while_it_is_held_nothing_is_told_and_the_rest_is_stopped(pool: P
     assert_eq!(app.count(recorded).await, 1);
 
     // What was told stays.
-    let path = start(&lead, json!({ "decision": "approve", "filter": {}, "count": 103 })).await;
+    let path = start(
+        &lead,
+        json!({ "decision": "approve", "filter": {}, "count": 103 }),
+    )
+    .await;
     assert!(app.decide_slice().await);
     app.end_holds().await;
     assert!(app.decide_slice().await);
@@ -276,7 +290,8 @@ async fn a_leads_word_is_final_where_two_people_must_agree(pool: PgPool) {
     assert_eq!(progress(&lead, &path).await, state(2, 0, 0, "finished"));
     let told = "select count(*) from media where status = 'rejected'";
     assert_eq!(app.count(told).await, 2);
-    let agreed = "select count(*) from review_opinions where outcome = 'agreed' and bulk_id is null";
+    let agreed =
+        "select count(*) from review_opinions where outcome = 'agreed' and bulk_id is null";
     assert_eq!(app.count(agreed).await, 1);
     // A lead's word is not audited.
     assert!(app.reviews().await.is_empty());
@@ -309,8 +324,12 @@ async fn another_teams_reviews_are_as_missing_ones(pool: PgPool) {
     let stranger = app.member(other.team).await;
     assert_eq!(preview(&stranger, json!({})).await["count"], 0);
     let mut told = Vec::new();
-    for ids in [app.reviews().await, vec![Uuid::new_v4(), Uuid::new_v4()]] {
-        let path = start(&stranger, json!({ "decision": "approve", "review_ids": ids })).await;
+    for ids in [app.reviews().await, vec![Uuid::now_v7(), Uuid::now_v7()]] {
+        let path = start(
+            &stranger,
+            json!({ "decision": "approve", "review_ids": ids }),
+        )
+        .await;
         app.decide_in_bulk().await;
         told.push(progress(&stranger, &path).await);
     }
@@ -333,13 +352,19 @@ async fn only_leads_decide_in_bulk_and_mistakes_are_named(pool: PgPool) {
     let lead = app
         .caller(Some(app.tenant.team), &[Scope::ReviewsManage])
         .await;
-    let many: Vec<Uuid> = (0..501).map(|_| Uuid::new_v4()).collect();
+    let many: Vec<Uuid> = (0..501).map(|_| Uuid::now_v7()).collect();
     for (decision, field) in [
         (json!({ "decision": "approve" }), "review_ids"),
-        (json!({ "decision": "approve", "review_ids": [] }), "review_ids"),
-        (json!({ "decision": "approve", "review_ids": many }), "review_ids"),
         (
-            json!({ "decision": "approve", "review_ids": [Uuid::new_v4()], "filter": {}, "count": 1 }),
+            json!({ "decision": "approve", "review_ids": [] }),
+            "review_ids",
+        ),
+        (
+            json!({ "decision": "approve", "review_ids": many }),
+            "review_ids",
+        ),
+        (
+            json!({ "decision": "approve", "review_ids": [Uuid::now_v7()], "filter": {}, "count": 1 }),
             "review_ids",
         ),
         (json!({ "decision": "approve", "filter": {} }), "count"),
@@ -347,7 +372,10 @@ async fn only_leads_decide_in_bulk_and_mistakes_are_named(pool: PgPool) {
             json!({ "decision": "approve", "filter": { "rule": "none" }, "count": 1 }),
             "filter",
         ),
-        (json!({ "decision": "reject", "filter": {}, "count": 1 }), "reason"),
+        (
+            json!({ "decision": "reject", "filter": {}, "count": 1 }),
+            "reason",
+        ),
         (
             json!({ "decision": "reject", "policy_id": Uuid::now_v7(), "filter": {}, "count": 1 }),
             "policy_id",
