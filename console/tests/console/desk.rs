@@ -329,7 +329,8 @@ async fn decide_slice(stage: &Stage) {
 async fn a_lead_decides_about_many_at_once_and_undoes(pool: PgPool) {
     let stage = Stage::new(pool).await;
     let site = stage.site("Forum").await;
-    waiting(&stage, site, &["first <b>", "second"]).await;
+    let hostile = format!("x{HOSTILE}");
+    waiting(&stage, site, &["first <b>", &hostile]).await;
     let mut mo = stage.person("mo@market.example", Role::Moderator).await;
     let mut lead = stage.person("lead@market.example", Role::Lead).await;
     let desk = format!("/t/{}/desk", stage.team);

@@ -69,8 +69,8 @@ pub async fn preview(
 /// Starts a bulk decision. It runs in the background.
 ///
 /// # Errors
-/// The caller may not make bulk decisions; too many or no reviews are named or match; more match than
-/// the caller was shown; there is no such policy; a rejection has neither policy nor reason; the team
+/// The caller may not make bulk decisions; too many or no reviews are named; more match than the caller
+/// was shown, or than one bulk decision can be about; there is no such policy; a rejection has neither policy nor reason; the team
 /// has a bulk decision that runs.
 pub async fn create(
     management: &Management,
@@ -209,12 +209,6 @@ async fn reviews(session: &mut Session, meant: &Meant) -> Result<Vec<ReviewId>, 
             if found.len() > MOST_IN_BULK {
                 let message = format!("matches more than {MOST_IN_BULK} reviews: narrow it");
                 return Err(Refused::field("filter", message));
-            }
-            if found.is_empty() {
-                return Err(Refused::field(
-                    "filter",
-                    "matches no review that nobody has",
-                ));
             }
             Ok(found)
         }

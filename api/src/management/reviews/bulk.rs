@@ -24,7 +24,7 @@ use crate::{
 };
 
 pub(super) use described::described;
-use shapes::{BulkDecision, BulkPreview, NewBulkDecision, ReviewFilter};
+use shapes::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
 
 pub(crate) struct BulkDecisions;
 
@@ -43,7 +43,7 @@ impl BulkDecisions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        request: JsonBody<ReviewFilter>,
+        request: JsonBody<NewReviewFilter>,
     ) -> Result<Json<BulkPreview>, Refusal> {
         let filter = request.value.into();
         let preview = bulk::preview(&management, &caller, &filter).await?;

@@ -344,6 +344,7 @@ impl Things {
         let name = match name {
             "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
             "site_ids" => "site_id",
+            "review_ids" => "review_id",
             "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
             // A team is a group of every queue, and a lane of most.

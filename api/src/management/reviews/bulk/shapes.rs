@@ -28,9 +28,9 @@ use crate::{
 };
 
 /// Which reviews are meant: those that match all members. Reviews that somebody has are never meant.
-#[derive(Serialize, Deserialize, Object)]
+#[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ReviewFilter {
+pub(crate) struct NewReviewFilter {
     /// Only reviews of items of this site.
     #[oai(nullable)]
     #[serde(default)]
@@ -57,8 +57,8 @@ pub(crate) struct ReviewFilter {
     author: Option<Member<Author>>,
 }
 
-impl From<ReviewFilter> for bulk::Filter {
-    fn from(filter: ReviewFilter) -> Self {
+impl From<NewReviewFilter> for bulk::Filter {
+    fn from(filter: NewReviewFilter) -> Self {
         Self {
             site: filter.site_id.map(|site| site.0),
             severity: filter.severity.map(|severity| severity.0),
@@ -68,6 +68,29 @@ impl From<ReviewFilter> for bulk::Filter {
             author: filter.author.map(|author| author.0),
         }
     }
+}
+
+/// Which reviews were meant: those that matched all members that are not `null`.
+#[derive(Serialize, Object)]
+struct ReviewFilter {
+    /// Reviews of items of this site.
+    #[oai(nullable)]
+    site_id: Option<Member<SiteId>>,
+    /// Reviews of this severity.
+    #[oai(nullable)]
+    severity: Option<Member<Severity>>,
+    /// Reviews for which this policy was suggested.
+    #[oai(nullable)]
+    policy_id: Option<Member<ReviewPolicyId>>,
+    /// Reviews of items that the machine had flagged for this category.
+    #[oai(nullable)]
+    category: Option<Member<Category>>,
+    /// Reviews of items that a rule with this name had matched.
+    #[oai(nullable)]
+    rule: Option<Member<Name>>,
+    /// Reviews of items by this author.
+    #[oai(nullable)]
+    author: Option<Member<Author>>,
 }
 
 impl From<bulk::Filter> for ReviewFilter {
@@ -139,7 +162,7 @@ pub(crate) struct NewBulkDecision {
     review_ids: Option<Vec<Member<ReviewId>>>,
     /// Which reviews: all that match.
     #[serde(default, deserialize_with = "given")]
-    filter: Option<ReviewFilter>,
+    filter: Option<NewReviewFilter>,
     /// The number of reviews that the preview showed. If more match by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
     count: Option<Member<Whole<1, 10_000>>>,

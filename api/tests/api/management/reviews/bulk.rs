@@ -343,9 +343,12 @@ async fn only_leads_decide_in_bulk_and_mistakes_are_named(pool: PgPool) {
     let app = App::with_reviews(pool, 1).await;
     let moderator = app.moderator().await;
     let approval = json!({ "decision": "approve", "filter": {}, "count": 1 });
-    for path in ["/reviews/bulk", "/reviews/bulk/preview"] {
+    for (path, body) in [
+        ("/reviews/bulk", approval),
+        ("/reviews/bulk/preview", json!({})),
+    ] {
         moderator
-            .post(path, approval.clone())
+            .post(path, body)
             .await
             .problem(403, "missing_scope");
     }
@@ -368,10 +371,6 @@ async fn only_leads_decide_in_bulk_and_mistakes_are_named(pool: PgPool) {
             "review_ids",
         ),
         (json!({ "decision": "approve", "filter": {} }), "count"),
-        (
-            json!({ "decision": "approve", "filter": { "rule": "none" }, "count": 1 }),
-            "filter",
-        ),
         (
             json!({ "decision": "reject", "filter": {}, "count": 1 }),
             "reason",
