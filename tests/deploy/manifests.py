@@ -14,10 +14,7 @@ VERSION = "1.37"
 MAX_CONNECTIONS = 200
 # Superusers, operators and backups, `migrate`.
 RESERVED = 3 + 7 + 16
-QUEUES = {
-    "images", "analysis", "rules", "webhooks", "backtests", "hash-imports", "hash-scans", "recoveries", "statistics", "reviews",
-    "bulk-decisions",
-}
+QUEUES = {"images", "analysis", "rules", "webhooks", "backtests", "hash-imports", "hash-scans", "recoveries", "statistics"}
 
 
 def containers(document):
