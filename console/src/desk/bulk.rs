@@ -156,13 +156,6 @@ fn beginning(text: &str, marked: &[Range<usize>]) -> Said {
     }
 }
 
-impl Many {
-    /// Whether a name is the chosen one of a list.
-    fn is(&self, chosen: &str, name: &str) -> bool {
-        chosen == name
-    }
-}
-
 impl Card {
     fn new(team: At, shown: Shown) -> Self {
         let Shown { review, unseen, .. } = shown;
