@@ -1,6 +1,7 @@
 //! The review desk: how much waits, and the way to the next review.
 
 pub(crate) mod actions;
+pub(crate) mod bulk;
 pub(crate) mod review;
 
 use std::{collections::HashMap, sync::Arc};

@@ -104,6 +104,10 @@ fn desk() -> Vec<Screen> {
     vec![
         get("/t/{team}/desk", Scope(MediaDecide), desk::show),
         post("/t/{team}/desk/claim", Scope(MediaDecide), desk::claim),
+        get("/t/{team}/desk/bulk", Scope(ReviewsManage), desk::bulk::show),
+        post("/t/{team}/desk/bulk", Scope(ReviewsManage), desk::bulk::create),
+        get("/t/{team}/desk/bulk/{bulk}", Scope(ReviewsManage), desk::bulk::progress),
+        post("/t/{team}/desk/bulk/{bulk}/undo", Scope(ReviewsManage), desk::bulk::undo),
         get("/t/{team}/desk/{review}", Scope(MediaDecide), desk::review::show),
         get("/t/{team}/desk/{review}/preview", Scope(MediaDecide), desk::review::preview),
         post("/t/{team}/desk/{review}/decision", Scope(MediaDecide), desk::actions::decide),

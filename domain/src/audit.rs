@@ -40,6 +40,10 @@ named_set! {
         ReviewSkip = "review.skip",
         /// A person passed a review on to the leads.
         ReviewEscalate = "review.escalate",
+        /// A lead started a bulk decision: one decision about many reviews.
+        BulkDecisionCreate = "bulk_decision.create",
+        /// A bulk decision was stopped, and what could be undone of it was undone.
+        BulkDecisionCancel = "bulk_decision.cancel",
         /// Somebody appealed against the verdict of a media item.
         MediaAppeal = "media.appeal",
         /// A person wrote a note about a media item.

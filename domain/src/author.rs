@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// The author of an item, as the application names it: 1 to 200 characters, none of them NUL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Author(String);
 
 impl Author {
@@ -42,6 +43,12 @@ impl TryFrom<String> for Author {
         } else {
             Err(InvalidAuthor)
         }
+    }
+}
+
+impl From<Author> for String {
+    fn from(author: Author) -> Self {
+        author.0
     }
 }
 

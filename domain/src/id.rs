@@ -112,6 +112,8 @@ ids! {
     ReviewPolicyId,
     /// A note about an item.
     NoteId,
+    /// A bulk decision: one decision about many reviews.
+    BulkDecisionId,
 }
 
 impl EventId {

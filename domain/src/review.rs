@@ -24,6 +24,15 @@ pub const MOST_LEASED: usize = 20;
 /// After this many people have skipped a review, it goes to the leads.
 pub const MOST_SKIPS: i16 = 3;
 
+/// The most reviews that one bulk decision is about.
+pub const MOST_IN_BULK: usize = 10_000;
+
+/// The most reviews that a bulk decision can name. With a filter, it can be about more of them.
+pub const MOST_NAMED_IN_BULK: usize = 500;
+
+/// So many reviews are shown before a bulk decision.
+pub const SHOWN_OF_BULK: usize = 50;
+
 /// The most policies of a team.
 pub const MOST_POLICIES: i64 = 100;
 

@@ -4,6 +4,7 @@
 //! [`undo`] it is over. Then a job tells it, whatever became of the process, the browser or the
 //! person. Nobody learns of a review that is somebody else's.
 
+pub mod bulk;
 mod decision;
 mod golden;
 mod lease;

@@ -10,14 +10,14 @@ mod webhooks;
 use queue::QueueName;
 
 pub use self::{
-    chains::{BacktestJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob},
+    chains::{BacktestJob, BulkJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob},
     media::MediaJob,
     reviews::ReviewJob,
     subject::subject,
     webhooks::{DeliveryJob, TURNS, Turn},
 };
 pub(crate) use self::{
-    chains::{add_up, import, recover, replay, scan},
+    chains::{add_up, decide_next, import, recover, replay, scan},
     media::{analyse, begin, judge, tell_and_begin},
     reviews::end_review,
     webhooks::{Pages, deliver},
@@ -54,8 +54,11 @@ pub const STATISTICS: QueueName = QueueName::new("statistics");
 /// What people decide on the review desk is told, when the time to undo it is over. Lane: the team.
 pub const REVIEWS: QueueName = QueueName::new("reviews");
 
+/// One decision about many reviews is held for each of them, slice by slice. Lane: the team.
+pub const BULK_DECISIONS: QueueName = QueueName::new("bulk-decisions");
+
 /// Every queue. Those of an item's steps come first, in order.
-pub const ALL: [QueueName; 10] = [
+pub const ALL: [QueueName; 11] = [
     IMAGES,
     ANALYSIS,
     RULES,
@@ -66,11 +69,12 @@ pub const ALL: [QueueName; 10] = [
     RECOVERIES,
     STATISTICS,
     REVIEWS,
+    BULK_DECISIONS,
 ];
 
 /// How many jobs of a lane may run at once, over all processes, unless another cap is set. Queues
 /// that are not listed have no cap.
-pub const LANE_CAPS: [(QueueName, u32); 7] = [
+pub const LANE_CAPS: [(QueueName, u32); 8] = [
     // With this cap, slow servers of one team delay no other team's images.
     (IMAGES, 16),
     (WEBHOOKS, 32),
@@ -79,4 +83,5 @@ pub const LANE_CAPS: [(QueueName, u32); 7] = [
     (HASH_SCANS, 1),
     (RECOVERIES, 1),
     (STATISTICS, 1),
+    (BULK_DECISIONS, 1),
 ];

@@ -11,6 +11,7 @@ pub mod answers;
 pub mod audit;
 pub mod backtest;
 mod batches;
+pub mod bulk;
 pub mod chain;
 pub mod created;
 pub mod delivery;

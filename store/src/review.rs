@@ -16,6 +16,7 @@ mod note;
 mod opinion;
 mod waiting;
 
+pub(crate) use self::opinion::hold;
 pub use self::{
     claim::{claim, leased},
     ended::{Ended, ReviewDied, held_for},

@@ -28,7 +28,16 @@ struct Person {
 
 impl Person {
     async fn new(up: &Up, name: &str) -> Self {
-        let token = json!({ "name": name, "scopes": ["media:decide"] });
+        Self::with(up, name, "media:decide").await
+    }
+
+    /// Somebody who leads reviews.
+    async fn lead(up: &Up) -> Self {
+        Self::with(up, "lead", "reviews:manage").await
+    }
+
+    async fn with(up: &Up, name: &str, scope: &str) -> Self {
+        let token = json!({ "name": name, "scopes": [scope] });
         let (code, token) = up.manage("/tokens", &token).await;
         assert_eq!(code, 201, "{token}");
         Self {
@@ -229,4 +238,85 @@ async fn two_people_decide_while_all_is_killed(items: usize) {
     assert!(both.is_empty(), "shown to two people: {both:?}");
     assert_eq!(first.len() + second.len(), items);
     assert_eq!(count(&pool, "select count(*) from review_tasks").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn case_83_a_bulk_decision_is_told_once_or_undone_although_all_is_killed() {
+    const ITEMS: usize = 150;
+    let data = DataDir::new();
+    let mut up = Up::start(&data, &[]).await;
+    let pool = PgPool::connect(&data.database()).await.unwrap();
+    undo_within(&up, 60).await;
+    for item in 0..2 * ITEMS {
+        let text = if item % 2 == 0 { "even" } else { "odd" };
+        let item = json!({ "body": format!("{DOUBTFUL} {text}"), "app_media_id": text });
+        up.submit(item).await;
+    }
+    let waiting = "select count(*) from reviews";
+    eventually("all wait for a person", SOON, async || {
+        (count(&pool, waiting).await == i64::try_from(2 * ITEMS).unwrap()).then_some(())
+    })
+    .await;
+    let reviews = async |text: &str| -> Vec<String> {
+        sqlx::query_scalar(
+            "select t.id::text from review_tasks t join media m on m.id = t.media_id where m.app_media_id = $1",
+        )
+        .bind(text)
+        .fetch_all(&pool)
+        .await
+        .unwrap()
+    };
+    let (even, odd) = (reviews("even").await, reviews("odd").await);
+    assert_eq!((even.len(), odd.len()), (ITEMS, ITEMS));
+
+    // The first one is undone while it is held, and the service is killed right after the answer.
+    let person = Person::lead(&up).await;
+    let approval = json!({ "decision": "approve", "review_ids": even });
+    let started = person.send(&up, "POST", "/reviews/bulk", approval).await;
+    let (code, bulk) = started.unwrap();
+    assert_eq!(code, 202, "{bulk}");
+    let held = "select count(*) from review_opinions where outcome is null";
+    eventually("some are held", SOON, async || {
+        (count(&pool, held).await > 0).then_some(())
+    })
+    .await;
+    let path = format!("/reviews/bulk/{}", bulk["id"].as_str().unwrap());
+    let undone = person.send(&up, "DELETE", &path, json!({})).await.unwrap();
+    assert_eq!(undone.0, 200, "{undone:?}");
+    up.kill();
+    assert_eq!(count(&pool, held).await, 0);
+
+    // The second one is killed while it is made, more than once, and is told in the end.
+    up = Up::start(&data, &[]).await;
+    undo_within(&up, 2).await;
+    let rejection = json!({ "decision": "reject", "reason": "As it is.", "review_ids": odd });
+    let started = person.send(&up, "POST", "/reviews/bulk", rejection).await;
+    let (code, bulk) = started.unwrap();
+    assert_eq!(code, 202, "{bulk}");
+    for _ in 0..3 {
+        sleep(Duration::from_millis(u64::from(rand::random::<u8>()))).await;
+        up.kill();
+        up = Up::start(&data, &[]).await;
+    }
+    let rejected = "select count(*) from media where status = 'rejected'";
+    eventually("all are told", SOON * 2, async || {
+        (count(&pool, rejected).await == i64::try_from(ITEMS).unwrap()).then_some(())
+    })
+    .await;
+    let jobs = "select count(*) from queue.jobs where queue in ('reviews', 'bulk-decisions')
+                and run_at <= now() + interval '5 seconds'";
+    eventually("no job is left", SOON, async || {
+        (count(&pool, jobs).await == 0).then_some(())
+    })
+    .await;
+    assert_told_once(&pool).await;
+    let decided = "select count(*) from verdicts where moderation_type = 'manual'";
+    assert_eq!(count(&pool, decided).await, i64::try_from(ITEMS).unwrap());
+    let done: i32 = sqlx::query_scalar("select done from bulk_decisions where ruling = 'reject'")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(usize::try_from(done).unwrap(), ITEMS);
+    let approved = "select count(*) from media where status = 'approved'";
+    assert_eq!(count(&pool, approved).await, 0);
 }

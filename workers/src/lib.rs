@@ -1,9 +1,10 @@
 //! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries,
-//! imports and scans of hash lists, and statistics. Each step loads what its job names and works outside of any
+//! imports and scans of hash lists, statistics, and decisions of people. Each step loads what its job names and works outside of any
 //! transaction. It returns an effect, which the queue applies when it finishes the job.
 
 pub mod analysis;
 pub mod backtests;
+pub mod bulk_decisions;
 pub mod darkroom;
 mod examined;
 mod groups;

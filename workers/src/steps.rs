@@ -23,6 +23,7 @@ use crate::{
     RETRY, RUN_DEADLINE,
     analysis::{self, Analyst},
     backtests::Replayer,
+    bulk_decisions::Decider,
     darkroom::Darkroom,
     hash_lists::{HashLists, imports::Importer, scans::Scanner},
     images::{self, Examiner},
@@ -91,6 +92,7 @@ impl Steps {
             jobs::RECOVERIES => self.chain(monitor, Recoverer::new(self.pool.clone())),
             jobs::STATISTICS => self.chain(monitor, Summer::new(self.pool.clone())),
             jobs::REVIEWS => self.reviews(monitor),
+            jobs::BULK_DECISIONS => self.chain(monitor, Decider::new(self.pool.clone())),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }

@@ -1,5 +1,6 @@
 //! Reviews: claim, look, renew, skip, escalate, decide, undo.
 
+mod bulk;
 mod described;
 mod items;
 mod shapes;
@@ -27,10 +28,10 @@ use shapes::{
 };
 
 /// The operations, noun by noun.
-pub(super) type Nouns = (Reviews, items::ReviewedItems);
+pub(super) type Nouns = (Reviews, items::ReviewedItems, bulk::BulkDecisions);
 
 pub(super) fn nouns() -> Nouns {
-    (Reviews, items::ReviewedItems)
+    (Reviews, items::ReviewedItems, bulk::BulkDecisions)
 }
 
 pub(crate) struct Reviews;

@@ -122,6 +122,12 @@ fn put(body: &mut Value, pointer: &str, id: &str) {
         // Only rules of one type name lists.
         let rule = json!({ "name": "a", "type": "image_hash", "lists": [id], "effect": "reject" });
         body["rules"] = json!([rule]);
+    } else if parent == "/filter" {
+        // A bulk decision takes a filter instead of reviews.
+        let members = body.as_object_mut().unwrap();
+        members.remove("review_ids");
+        body["count"] = json!(1);
+        body["filter"] = json!({ name: id });
     } else if name == "0" {
         let (grandparent, list) = parent.rsplit_once('/').unwrap();
         body.pointer_mut(grandparent).unwrap()[list] = json!([id]);

@@ -36,6 +36,9 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
             "The hash is on the list. Images that are submitted from now on are compared with it."
         }
         "hash-removed" => "The entry was removed. What it matched before stays matched.",
+        "bulk-undone" => {
+            "The rest was stopped, and what was still held was undone. What was told stays."
+        }
         "policy-created" => "The policy was created. It is on the desk now.",
         "policy-deleted" => "The policy was deleted.",
         "saved" => "The settings were saved.",

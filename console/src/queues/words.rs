@@ -13,6 +13,7 @@ pub(super) fn about(queue: &str) -> &'static str {
         "recoveries" => "Sends again what endpoints have missed.",
         "statistics" => "Counts for the overviews of teams.",
         "reviews" => "Tells what people decided on the desk.",
+        "bulk-decisions" => "Makes one decision about many reviews.",
         _ => "Not known to this version: another version of Gatehouse made it.",
     }
 }

@@ -301,3 +301,125 @@ async fn a_site_has_a_page_for_the_desk(pool: PgPool) {
     assert!(lead.get(&page).await.text.contains("value=\"9\""));
     assert_eq!(stage.recorded("desk.update").await, ["Ada"]);
 }
+
+/// Makes the decisions of the next slice, as the workers do.
+async fn decide_slice(stage: &Stage) {
+    let pool = &stage.management.pool;
+    let running: Uuid = sqlx::query_scalar("select id from bulk_decisions where state = 'running'")
+        .fetch_one(pool)
+        .await
+        .unwrap();
+    let slice = store::bulk::slice::next(pool, running.into()).await;
+    let slice = slice.unwrap().unwrap();
+    let survivor = queue::Survivor {
+        job: queue::JobId(1),
+        attempt: 1,
+        effect: &slice,
+    };
+    let mut db = pool.begin().await.unwrap();
+    let mut tx = queue::FinishTx {
+        conn: &mut db,
+        jobs: queue::NewJobs::new(),
+    };
+    queue::Effect::apply(&[survivor], &mut tx).await.unwrap();
+    db.commit().await.unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_lead_decides_about_many_at_once_and_undoes(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    let hostile = format!("x{HOSTILE}");
+    waiting(&stage, site, &["first <b>", &hostile]).await;
+    let mut mo = stage.person("mo@market.example", Role::Moderator).await;
+    let mut lead = stage.person("lead@market.example", Role::Lead).await;
+    let desk = format!("/t/{}/desk", stage.team);
+    let bulk = format!("{desk}/bulk");
+    assert!(!mo.get(&desk).await.text.contains("Many at once"));
+    assert_eq!(mo.get(&bulk).await.status, StatusCode::FORBIDDEN);
+    assert!(lead.get(&desk).await.text.contains("Many at once"));
+
+    let none = lead.get(&format!("{bulk}?rule=Other")).await.text;
+    assert!(none.contains("No review matches"), "{none}");
+    let wrong = lead
+        .get(&format!("{bulk}?author={}", "x".repeat(201)))
+        .await;
+    assert!(wrong.text.contains("author-problem"), "{}", wrong.text);
+    let page = lead
+        .get(&format!("{bulk}?rule=Contact&site={site}"))
+        .await
+        .text;
+    assert!(
+        is_harmless(&page) && page.contains("2 reviews match") && page.contains("irst &#60;b&#62;"),
+        "{page}"
+    );
+    let nothing = lead.post(&bulk, "decision=approve").await;
+    assert_eq!(nothing.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        nothing.text.contains("Nothing is ticked"),
+        "{}",
+        nothing.text
+    );
+    let reviews: Vec<Uuid> = sqlx::query_scalar("select id from review_tasks order by id")
+        .fetch_all(&stage.management.pool)
+        .await
+        .unwrap();
+    let ticked = format!("review={}&review={}", reviews[0], reviews[1]);
+    let wrong = lead.post(&bulk, &format!("decision=reject&{ticked}")).await;
+    assert!(wrong.text.contains("reason-problem"), "{}", wrong.text);
+
+    let form = format!("decision=reject&reason={}&{ticked}", encoded(HOSTILE));
+    let started = lead.post(&bulk, &form).await.leads_to().to_owned();
+    assert!(started.starts_with(&format!("{bulk}/")), "{started}");
+    let page = lead.get(&started).await.text;
+    assert!(is_harmless(&page) && page.contains("running"), "{page}");
+    decide_slice(&stage).await;
+    let page = lead.get(&started).await.text;
+    assert!(
+        page.contains("finished") && page.contains("<dd>2</dd>"),
+        "{page}"
+    );
+    let undone = lead.post(&format!("{started}/undo"), "").await;
+    assert_eq!(undone.leads_to(), format!("{started}?done=bulk-undone"));
+    let held: i64 = sqlx::query_scalar("select count(*) from review_opinions")
+        .fetch_one(&stage.management.pool)
+        .await
+        .unwrap();
+    assert_eq!(held, 0);
+    assert!(lead.get(&bulk).await.text.contains("2 reviews match"));
+    assert_eq!(stage.recorded("bulk_decision.create").await, ["Ada"]);
+    assert_eq!(stage.recorded("bulk_decision.cancel").await, ["Ada"]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn all_that_match_are_decided_after_their_number_was_typed(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let site = stage.site("Forum").await;
+    waiting(&stage, site, &["text"; 51]).await;
+    let mut lead = stage.person("lead@market.example", Role::Lead).await;
+    let bulk = format!("/t/{}/desk/bulk", stage.team);
+    let page = lead.get(&format!("{bulk}?rule=Contact")).await.text;
+    assert!(
+        page.contains("51 reviews match, the 50 most urgent ones are shown")
+            && page.contains("Type <code>51</code>"),
+        "{page}"
+    );
+    let form =
+        |typed: &str| format!("decision=approve&rule=Contact&all=yes&count=51&typed={typed}");
+    let wrong = lead.post(&bulk, &form("50")).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(wrong.text.contains("typed-problem"), "{}", wrong.text);
+    waiting(&stage, site, &["late"]).await;
+    let more = lead.post(&bulk, &form("51")).await;
+    assert!(
+        more.text.contains("More reviews match than the 51")
+            && more.text.contains("Type <code>52</code>"),
+        "{}",
+        more.text
+    );
+    let form = form("52").replace("count=51", "count=52");
+    let started = lead.post(&bulk, &form).await.leads_to().to_owned();
+    decide_slice(&stage).await;
+    let page = lead.get(&started).await.text;
+    assert!(page.contains("<dd>52</dd>"), "{page}");
+}

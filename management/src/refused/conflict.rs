@@ -49,6 +49,10 @@ pub enum Conflict {
     StillInReview,
     /// The machine decided about the item, without a person.
     NeverInReview,
+    /// The team has a bulk decision that has not ended.
+    BulkDecisionRunning,
+    /// More reviews match the filter than the lead was shown.
+    MoreReviewsMatch,
     /// The leads have the review already.
     ReviewEscalated,
     /// Another one has this name.

@@ -5,6 +5,8 @@
 pub enum Noun {
     /// A backtest.
     Backtest,
+    /// A bulk decision.
+    BulkDecision,
     /// A delivery.
     Delivery,
     /// A webhook endpoint.
@@ -61,6 +63,7 @@ impl std::fmt::Display for Noun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Backtest => "backtest",
+            Self::BulkDecision => "bulk decision",
             Self::Delivery => "delivery",
             Self::Endpoint => "webhook endpoint",
             Self::Entry => "entry",

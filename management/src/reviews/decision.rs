@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    id::{ActorId, ReviewId, ReviewPolicyId},
+    id::{ActorId, ReviewId, ReviewPolicyId, TeamId},
     media::Ruling,
     reason::Reason,
     scope::Scope,
 };
 use serde_json::json;
-use store::review::{self, Locked, NewOpinion, UsedPolicy};
+use store::review::{self, NewOpinion, UsedPolicy};
 
 use super::{Shown, lock_own, own, reviewer};
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session};
@@ -53,7 +53,7 @@ pub async fn decide(
     let mut session = management.change(caller, Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
     session.require_own_site(locked.site)?;
-    let policy = policy(&mut session, &locked, &new).await?;
+    let policy = policy(&mut session, locked.team, &new).await?;
     let reason = reason(&new, policy.as_ref())?;
     let undo = review::undo_seconds(session.conn(), locked.site).await?;
     let opinion = NewOpinion {
@@ -63,6 +63,7 @@ pub async fn decide(
         policy: policy.as_ref(),
         reason: &reason,
         undo,
+        bulk: None,
     };
     let held = review::say(session.conn(), opinion).await?;
     session
@@ -142,9 +143,9 @@ async fn ended(
 }
 
 /// The policy that a rejection names.
-async fn policy(
+pub(super) async fn policy(
     session: &mut Session,
-    locked: &Locked,
+    team: TeamId,
     new: &NewDecision,
 ) -> Result<Option<UsedPolicy>, Refused> {
     let Some(id) = new.policy else {
@@ -153,12 +154,13 @@ async fn policy(
     if new.ruling == Ruling::Approve {
         return Err(Refused::field("policy_id", "is only for rejections"));
     }
-    let policy = review::policy(session.conn(), locked.team, id).await?;
+    let policy = review::policy(session.conn(), team, id).await?;
     let unknown = || Refused::field("policy_id", "is no policy of your team");
     policy.map(Some).ok_or_else(unknown)
 }
 
-fn reason(new: &NewDecision, policy: Option<&UsedPolicy>) -> Result<Reason, Refused> {
+/// What the application is told.
+pub(super) fn reason(new: &NewDecision, policy: Option<&UsedPolicy>) -> Result<Reason, Refused> {
     if let Some(reason) = &new.reason {
         return Ok(reason.clone());
     }

@@ -14,7 +14,7 @@ use super::images;
 use crate::{
     Error, answers, backtest,
     batches::{self, ROWS},
-    delivery, hash_list, image, recovery,
+    bulk, delivery, hash_list, image, recovery,
     rule_group::{self, shadow},
     statistics,
 };
@@ -73,6 +73,7 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         swept("old backtests", backtest::forget_old(pool).await),
         swept("old events", delivery::retention::forget_old(pool).await),
         swept("old recoveries", recovery::forget_old(pool).await),
+        swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),
         swept("old statistics", statistics::forget_old(pool).await),
         swept(

@@ -1,11 +1,13 @@
 //! The jobs of chains, each of which does one slice.
 
-use domain::id::{BacktestId, HashImportId, HashListId, HashScanId, RecoveryId, TeamId};
+use domain::id::{
+    BacktestId, BulkDecisionId, HashImportId, HashListId, HashScanId, RecoveryId, TeamId,
+};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{BACKTESTS, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS};
+use super::{BACKTESTS, BULK_DECISIONS, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS};
 
 /// A slice of a chain ([`chain`](crate::chain)) is tried this often. It reads and computes, so it
 /// fails only when Postgres or its process fails. Waiting for its turn is not an attempt.
@@ -39,6 +41,13 @@ pub struct RecoveryJob {
     pub recovery: RecoveryId,
 }
 
+/// The payload of [`BULK_DECISIONS`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct BulkJob {
+    /// The bulk decision.
+    pub bulk: BulkDecisionId,
+}
+
 /// The payload of [`STATISTICS`]: there is one such chain, and its progress is stored in the
 /// database.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -62,6 +71,11 @@ pub(crate) fn scan(scan: HashScanId, list: HashListId, team: Option<TeamId>) -> 
 /// Send the next slice.
 pub(crate) fn recover(recovery: RecoveryId, team: TeamId) -> NewJob {
     slice(RECOVERIES, Lane(team.as_uuid()), &RecoveryJob { recovery })
+}
+
+/// Hold the decisions of the next slice.
+pub(crate) fn decide_next(bulk: BulkDecisionId, team: TeamId) -> NewJob {
+    slice(BULK_DECISIONS, Lane(team.as_uuid()), &BulkJob { bulk })
 }
 
 /// Add up the next slice.

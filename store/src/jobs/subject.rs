@@ -13,9 +13,10 @@ struct Ids {
     scan: Option<Uuid>,
     recovery: Option<Uuid>,
     opinion: Option<Uuid>,
+    bulk: Option<Uuid>,
 }
 
-/// The item, delivery, backtest, import, scan, recovery or opinion that a job is about. `None` for a page of
+/// The item, delivery, backtest, import, scan, recovery, opinion or bulk decision that a job is about. `None` for a page of
 /// several deliveries, and for a payload that this version cannot read.
 pub fn subject(payload: &str) -> Option<Uuid> {
     let ids: Ids = serde_json::from_str(payload).ok()?;
@@ -26,6 +27,7 @@ pub fn subject(payload: &str) -> Option<Uuid> {
         .or(ids.scan)
         .or(ids.recovery)
         .or(ids.opinion)
+        .or(ids.bulk)
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl Effect for Ended {
                 (Next::AskLead, _) => mark::ask_lead(tx.conn, spoken).await?,
                 (Next::Grade, _) => mark::graded(tx.conn, spoken).await?,
             }
-            if spoken.kind == ReviewKind::Review {
+            if spoken.kind == ReviewKind::Review && spoken.bulk.is_none() {
                 follow::with_known_answer(tx.conn, spoken).await?;
             }
         }
@@ -145,6 +145,9 @@ struct TracedReview<'a> {
     /// Who had said the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     agreed_with: Option<Uuid>,
+    /// The bulk decision that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bulk_id: Option<Uuid>,
 }
 
 impl<'a> Telling<'a> {
@@ -165,6 +168,7 @@ impl<'a> Telling<'a> {
                 policy_id: spoken.policy_id,
                 policy_code: spoken.policy_code.as_deref(),
                 agreed_with: agreed.map(|before| before.actor),
+                bulk_id: spoken.bulk,
             },
         };
         Ok(Self {

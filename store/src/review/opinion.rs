@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{ActorId, OpinionId, ReviewId, ReviewPolicyId, SiteId, TeamId},
+    id::{ActorId, BulkDecisionId, OpinionId, ReviewId, ReviewPolicyId, SiteId, TeamId},
     media::Ruling,
     reach::Reach,
     reason::Reason,
+    review::Tier,
 };
-use queue::NewJobs;
+use queue::{NewJob, NewJobs};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -42,6 +43,19 @@ pub struct NewOpinion<'a> {
     pub reason: &'a Reason,
     /// For how long it can be undone.
     pub undo: Duration,
+    /// The bulk decision that it belongs to. The person need not have the review then.
+    pub bulk: Option<BulkDecisionId>,
+}
+
+impl NewOpinion<'_> {
+    /// For whom the person speaks. Only leads make bulk decisions, and a lead's word is final, for
+    /// whomever the review waited.
+    const fn tier(&self) -> Tier {
+        match self.bulk {
+            Some(_) => Tier::Leads,
+            None => self.review.tier,
+        }
+    }
 }
 
 /// A decision that is held.
@@ -89,6 +103,17 @@ pub async fn undo_seconds(conn: &mut PgConnection, site: SiteId) -> Result<Durat
 
 /// Holds what a person says, with the job that tells it.
 pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, Error> {
+    let (id, until, job) = hold(conn, new).await?;
+    let jobs = NewJobs::from(job);
+    queue::enqueue(conn, &jobs).await?;
+    Ok(Held { id, until, jobs })
+}
+
+/// Holds what a person says, and says until when. The job must be enqueued in the same transaction.
+pub(crate) async fn hold(
+    conn: &mut PgConnection,
+    new: NewOpinion<'_>,
+) -> Result<(OpinionId, DateTime<Utc>, NewJob), sqlx::Error> {
     let id = OpinionId::from(Uuid::now_v7());
     let review = new.review;
     let until = sqlx::query_scalar!(
@@ -108,10 +133,10 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
         )
         insert into review_opinions (
             id, task_id, media_id, team_id, site_id, kind, tier, actor_id, ruling, policy_id, reason, seen_status, seen_verdict,
-            opened_at, said_at, held_until
+            opened_at, said_at, held_until, bulk_id
         )
         select
-            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(), held_until
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(), held_until, $16
         from held
         returning held_until
         "#,
@@ -121,7 +146,7 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
         review.team.as_uuid(),
         review.site.as_uuid(),
         review.kind.as_str(),
-        review.tier.number(),
+        new.tier().number(),
         new.by.as_uuid(),
         new.ruling.as_str(),
         new.policy.map(|policy| policy.id.as_uuid()),
@@ -130,12 +155,12 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
         review.seen.status.as_str(),
         i16::try_from(review.seen.verdicts).unwrap_or(i16::MAX),
         review.leased_at,
+        new.bulk.map(BulkDecisionId::as_uuid),
     )
     .fetch_one(&mut *conn)
     .await?;
-    let jobs = NewJobs::from(jobs::end_review(id, review.team).delay(new.undo));
-    queue::enqueue(conn, &jobs).await?;
-    Ok(Held { id, until, jobs })
+    let job = jobs::end_review(id, review.team).delay(new.undo);
+    Ok((id, until, job))
 }
 
 /// Undoes what a person said in a review that the caller has locked, while it is held: the person

@@ -17,7 +17,7 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (
         &["queue", "pause", "--queue", "x"],
-        "hash-imports, hash-scans, recoveries, statistics, reviews]",
+        "hash-scans, recoveries, statistics, reviews, bulk-decisions]",
     ),
     (
         &["queue", "jobs", "--state", "x"],

@@ -61,6 +61,7 @@ const QUEUES: (&str, &[&str]) = (
     &[
         "analysis",
         "backtests",
+        "bulk-decisions",
         "hash-imports",
         "hash-scans",
         "images",

@@ -89,6 +89,7 @@ pub(crate) fn described() -> Vec<Operation> {
         },
     ];
     operations.extend(about_items());
+    operations.extend(super::bulk::described(&review()));
     operations
 }
 

@@ -9,9 +9,11 @@ use domain::{
     email::Email,
     event::EventKind,
     hash_list::EntryHashes,
-    id::{BacktestId, EndpointId, RecoveryId, TokenId},
+    id::{BacktestId, BulkDecisionId, EndpointId, RecoveryId, TokenId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
+    media::Ruling,
     reach::Reach,
+    reason::Reason,
     recovery::RecoveryKind,
     role::Role,
     scope::Scope,
@@ -21,6 +23,7 @@ use sqlx::{PgConnection, PgPool, PgTransaction};
 use store::{
     audit::{self, Entry},
     backtest::{self, NewBacktest},
+    bulk::{self, Asker, Chosen, NewBulk},
     endpoint,
     hash_list::{
         self, NewHashList,
@@ -90,6 +93,27 @@ async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> Recovery
     let (recovery, _) = recovery::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     recovery
+}
+
+async fn bulk_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BulkDecisionId {
+    let new = NewBulk {
+        by: Asker {
+            actor: Actor::Token(by).id().unwrap(),
+            team: tenant.team,
+            sites: None,
+        },
+        chosen: Chosen {
+            reviews: &[],
+            filter: None,
+        },
+        ruling: Ruling::Approve,
+        policy: None,
+        reason: &Reason::try_from("As it is.".to_owned()).unwrap(),
+    };
+    let mut tx = pool.begin().await.unwrap();
+    let (bulk, _) = bulk::create(&mut tx, new).await.unwrap().unwrap();
+    tx.commit().await.unwrap();
+    bulk
 }
 
 /// A list with everything that belongs to one.
@@ -218,6 +242,7 @@ impl Things {
             jobs::HASH_SCANS,
             jobs::RECOVERIES,
             jobs::REVIEWS,
+            jobs::BULK_DECISIONS,
         ] {
             app.leaves(queue);
         }
@@ -305,6 +330,8 @@ impl Things {
         let (review, policy) = desk_of(app, tenant, token.id).await;
         ids.insert("review_id", review.to_string());
         ids.insert("policy_id", policy.to_string());
+        let bulk = bulk_of(&app.pool, tenant, token.id).await;
+        ids.insert("bulk_decision_id", bulk.to_string());
         Self {
             site_key: tenant.key.clone(),
             token: secret.expose().to_owned(),
@@ -317,6 +344,7 @@ impl Things {
         let name = match name {
             "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
             "site_ids" => "site_id",
+            "review_ids" => "review_id",
             "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
             // A team is a group of every queue, and a lane of most.

@@ -216,6 +216,10 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
     let policy = json!({ "code": "spam", "name": "Spam", "reason": "Spam." });
     let policy = lists.post("/policies", policy).await.created();
     let policy = policy["id"].as_str().unwrap().to_owned();
+    app.leaves(store::jobs::BULK_DECISIONS);
+    let bulk = json!({ "decision": "approve", "review_ids": [review] });
+    let bulk = lists.post("/reviews/bulk", bulk).await;
+    let bulk = bulk.json()["id"].as_str().unwrap().to_owned();
     let foreign = [
         ("{endpoint_id}", endpoint.as_str().unwrap().to_owned()),
         ("{delivery_id}", delivery.to_string()),
@@ -231,6 +235,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         ("{plan_id}", custom["id"].as_str().unwrap().to_owned()),
         ("{review_id}", review.to_string()),
         ("{policy_id}", policy),
+        ("{bulk_decision_id}", bulk),
     ];
     let mut tried = 0;
     for operation in operations()
@@ -251,7 +256,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 103);
+    assert_eq!(tried, 105);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]

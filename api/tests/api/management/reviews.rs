@@ -1,6 +1,7 @@
 //! Reviews: what people are asked to look at, and what they decide.
 
 mod alike;
+mod bulk;
 mod leases;
 mod second_looks;
 mod told;

@@ -28,7 +28,10 @@ pub(super) struct Spoken {
     pub(super) kind: ReviewKind,
     /// Whether the review is still there.
     pub(super) is_open: bool,
+    /// The review's, or that of the lead who decided about many reviews at once.
     pub(super) tier: Tier,
+    /// The bulk decision that it belongs to.
+    pub(super) bulk: Option<Uuid>,
     pub(super) needs_two: bool,
     /// Since when it has waited.
     pub(super) waiting_since: DateTime<Utc>,
@@ -57,7 +60,8 @@ pub(super) async fn load(
             o.id, o.task_id, o.kind, o.site_id, o.media_id, o.actor_id, o.ruling, o.policy_id, o.reason, o.seen_status, o.seen_verdict,
             p.code as "policy_code?",
             t.id is not null as "is_open!",
-            coalesce(t.tier, o.tier) as "tier!",
+            greatest(t.tier, o.tier) as "tier!",
+            o.bulk_id,
             coalesce(t.needed = 2, false) or coalesce(p.two_people, false) as "needs_two!",
             coalesce(t.waiting_since, o.opened_at) as "waiting_since!",
             m.status as "status?",
@@ -113,6 +117,7 @@ pub(super) async fn load(
                 kind: read(row.kind.parse())?,
                 is_open: row.is_open,
                 tier: read(Tier::of_number(row.tier).ok_or("a tier that is unknown"))?,
+                bulk: row.bulk_id,
                 needs_two: row.needs_two,
                 waiting_since: row.waiting_since,
                 before,

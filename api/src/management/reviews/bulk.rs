@@ -1,0 +1,140 @@
+//! Bulk decisions: preview, start, watch, undo.
+
+mod described;
+mod shapes;
+
+use std::sync::Arc;
+
+use domain::id::BulkDecisionId;
+use management::{Management, reviews::bulk};
+use poem::web::Data;
+use poem_openapi::OpenApi;
+
+use crate::{
+    answer::{Accepted, Json},
+    management::{
+        PREFIX, Tag,
+        caller::Caller,
+        list::{After, Limit, List, Part},
+    },
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
+
+pub(super) use described::described;
+use shapes::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
+
+pub(crate) struct BulkDecisions;
+
+#[OpenApi(tag = "Tag::Reviews")]
+impl BulkDecisions {
+    /// Preview a bulk decision
+    ///
+    /// Counts the reviews that match and that nobody has, and shows the 50 most urgent ones. Look at them before you decide
+    /// about all of them. The most urgent 100,000 reviews of the team are looked at.
+    #[oai(
+        path = "/reviews/bulk/preview",
+        method = "post",
+        operation_id = "previewBulkDecision"
+    )]
+    async fn preview_bulk_decision(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        request: JsonBody<NewReviewFilter>,
+    ) -> Result<Json<BulkPreview>, Refusal> {
+        let filter = request.value.into();
+        let preview = bulk::preview(&management, &caller, &filter).await?;
+        Ok(Json(BulkPreview::try_from(preview)?))
+    }
+
+    /// Decide about many reviews
+    ///
+    /// Give either `review_ids`, for at most 500 reviews that you have looked at, or `filter` with the `count` of its
+    /// preview. If more match by now, nothing is decided. The reviews are chosen at once, so what comes later is not among
+    /// them, and decided in the background. A review that somebody has then is skipped, and so is one that has ended.
+    ///
+    /// Each decision is held as after `decideReview`, for as long as the site allows to undo it. It is a lead's word, so it
+    /// is final where two people must agree. A team has at most one bulk decision that runs.
+    #[oai(
+        path = "/reviews/bulk",
+        method = "post",
+        operation_id = "createBulkDecision"
+    )]
+    async fn create_bulk_decision(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        request: JsonBody<NewBulkDecision>,
+    ) -> Result<Accepted<BulkDecision>, Refusal> {
+        let (new, meant) = request.value.read()?;
+        let made = bulk::create(&management, &caller, new, &meant).await?;
+        Ok(Accepted {
+            location: format!("{PREFIX}/reviews/bulk/{}", made.id),
+            value: made.into(),
+        })
+    }
+
+    /// List bulk decisions
+    ///
+    /// Newest first. Bulk decisions are kept for 90 days.
+    #[oai(
+        path = "/reviews/bulk",
+        method = "get",
+        operation_id = "listBulkDecisions"
+    )]
+    async fn list_bulk_decisions(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The most items to return.
+        limit: Query<Limit>,
+        /// `next_cursor` of the previous page.
+        cursor: After,
+    ) -> Result<Json<List<BulkDecision>>, Refusal> {
+        let part = Part::new(&limit, &cursor);
+        let found = bulk::list(&management, &caller, part.page()).await?;
+        Ok(Json(part.list(found, |made| made.id.as_uuid())))
+    }
+
+    /// Read a bulk decision
+    ///
+    /// Shows how far it has got.
+    #[oai(
+        path = "/reviews/bulk/:bulk_decision_id",
+        method = "get",
+        operation_id = "getBulkDecision"
+    )]
+    async fn get_bulk_decision(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The bulk decision.
+        bulk_decision_id: Path<BulkDecisionId>,
+    ) -> Result<Json<BulkDecision>, Refusal> {
+        let found = bulk::get(&management, &caller, bulk_decision_id.0).await?;
+        Ok(Json(found.into()))
+    }
+
+    /// Undo a bulk decision
+    ///
+    /// Stops what has not been decided yet, and undoes the decisions that are still held: their reviews wait again. What was
+    /// told stays. `undone` says how many decisions were undone.
+    #[oai(
+        path = "/reviews/bulk/:bulk_decision_id",
+        method = "delete",
+        operation_id = "undoBulkDecision"
+    )]
+    async fn undo_bulk_decision(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The bulk decision.
+        bulk_decision_id: Path<BulkDecisionId>,
+    ) -> Result<Json<BulkDecision>, Refusal> {
+        let undone = bulk::cancel(&management, &caller, bulk_decision_id.0).await?;
+        Ok(Json(undone.into()))
+    }
+}

@@ -1,0 +1,179 @@
+//! Many at once: a lead looks at reviews that match a filter, and decides about those that are ticked, or about all that match.
+
+mod progress;
+mod values;
+
+use std::{ops::Range, sync::Arc};
+
+use askama::Template;
+use domain::{media::ContentType, review::Severity, score::Category};
+use management::{
+    media::why,
+    review_policies::{self, ReviewPolicy},
+    reviews::{Shown, bulk},
+    sites::{self, ManagedSite, Page},
+};
+use poem::http::StatusCode;
+
+pub(crate) use self::progress::{show as progress, undo};
+use self::{
+    progress::Row,
+    values::{Values, Wanted},
+};
+use super::SITES;
+use crate::{
+    form::Form,
+    items::{
+        picture::{self, Picture},
+        sentence, trace,
+    },
+    page::{self, At, Frame},
+    problems::Problems,
+    router::Answer,
+    said::Said,
+    time::Moment,
+    visit::Visit,
+};
+
+/// Fields of this page. What is wrong with anything else is told above the form.
+const FIELDS: &[&str] = &["rule", "author", "policy_id", "reason", "typed"];
+
+/// So many characters of each text are shown.
+const SHOWN: usize = 1_000;
+
+/// Bulk decisions that the page names.
+const LAST: i64 = 5;
+
+#[derive(Template)]
+#[template(path = "desk/bulk.html")]
+struct Many {
+    frame: Frame,
+    team: At,
+    values: Values,
+    sites: Vec<ManagedSite>,
+    policies: Vec<ReviewPolicy>,
+    /// How many reviews match.
+    count: usize,
+    is_too_many: bool,
+    cards: Vec<Card>,
+    last: Vec<Row>,
+    problems: Problems,
+}
+
+/// A review that would be decided.
+struct Card {
+    id: String,
+    /// The path of the item.
+    item: String,
+    severity: Severity,
+    site: String,
+    waiting: Moment,
+    said: Option<Said>,
+    image: Option<Picture>,
+    unseen: Option<String>,
+    sentence: Option<Said>,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    form(&visit, &visit.query, StatusCode::OK, Problems::default()).await
+}
+
+/// Starts a bulk decision, and leads to its progress.
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let refused = match Wanted::sent(&visit.form) {
+        Ok(wanted) => {
+            let Wanted { new, meant } = wanted;
+            match bulk::create(&visit.management, &caller, new, &meant).await {
+                Ok(made) => {
+                    let place = format!("desk/bulk/{}", made.id);
+                    return Ok(page::see_other(At::Team(team).path(&place)));
+                }
+                Err(refused) => refused,
+            }
+        }
+        Err(refused) => refused,
+    };
+    let problems = Problems::of(refused)?;
+    form(
+        &visit,
+        &visit.form,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        problems,
+    )
+    .await
+}
+
+/// The page for a filter, with what is wrong with what was sent.
+async fn form(visit: &Visit, sent: &Form, status: StatusCode, mut problems: Problems) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let values = Values::sent(sent);
+    let filter = match values.filter() {
+        Ok(filter) => filter,
+        Err(wrong) => {
+            problems = Problems::of(wrong)?;
+            bulk::Filter::default()
+        }
+    };
+    let preview = bulk::preview(&visit.management, &caller, &filter).await?;
+    let first = Page {
+        after: None,
+        limit: SITES,
+    };
+    let last = Page {
+        after: None,
+        limit: LAST,
+    };
+    let last = bulk::list(&visit.management, &caller, last).await?;
+    let team = At::Team(team);
+    let page = Many {
+        frame: Frame::of(visit, team, "desk").await?,
+        values,
+        sites: sites::list(&visit.management, &caller, first).await?,
+        policies: review_policies::of_team(&visit.management, &caller).await?,
+        count: preview.count,
+        is_too_many: preview.is_too_many,
+        cards: preview
+            .shown
+            .into_iter()
+            .map(|shown| Card::new(team, shown))
+            .collect(),
+        last: last.into_iter().map(Row::from).collect(),
+        team,
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
+
+/// The beginning of a text. The page of the item has all of it.
+fn beginning(text: &str, marked: &[Range<usize>]) -> Said {
+    let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
+    Said {
+        is_cut: end.is_some(),
+        ..Said::new(&text[..end.unwrap_or(text.len())], marked)
+    }
+}
+
+impl Card {
+    fn new(team: At, shown: Shown) -> Self {
+        let Shown { review, unseen, .. } = shown;
+        let machine = review.machine.as_ref();
+        let why = machine.and_then(why::of);
+        let places = trace::places(why.as_ref());
+        Self {
+            id: review.id.to_string(),
+            item: team.path(&format!("items/{}", review.media)),
+            severity: review.severity,
+            waiting: review.waiting_since.into(),
+            said: review.body.as_deref().map(|text| beginning(text, &places)),
+            image: picture::of(review.content_type, review.image.as_ref()),
+            unseen: unseen
+                .filter(|_| review.content_type == ContentType::Image)
+                .map(|unseen| unseen.to_string()),
+            sentence: machine.map(|machine| Said::new(&sentence::of(machine, why.as_ref()), &[])),
+            site: review.site_name,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What was typed: the filter, and the decision.
+
+use domain::{
+    author::Author,
+    id::{ReviewId, ReviewPolicyId, SiteId},
+    media::Ruling,
+    name::Name,
+    reason::Reason,
+    review::Severity,
+    score::Category,
+};
+use management::{
+    Refused,
+    reviews::{
+        NewDecision,
+        bulk::{Filter, Meant},
+    },
+};
+use uuid::Uuid;
+
+use crate::form::Form;
+
+/// The fields of the page.
+pub(super) struct Values {
+    pub(super) site: String,
+    pub(super) severity: String,
+    /// The policy that is suggested.
+    pub(super) suggested: String,
+    pub(super) category: String,
+    pub(super) rule: String,
+    pub(super) author: String,
+    /// The policy by which to reject.
+    pub(super) policy: String,
+    pub(super) reason: String,
+}
+
+impl Values {
+    pub(super) fn sent(form: &Form) -> Self {
+        let text = |field| form.get(field).trim().to_owned();
+        Self {
+            site: text("site"),
+            severity: text("severity"),
+            suggested: text("suggested"),
+            category: text("category"),
+            rule: text("rule"),
+            author: text("author"),
+            policy: text("policy"),
+            reason: text("reason"),
+        }
+    }
+
+    /// # Errors
+    /// The first field that is wrong.
+    pub(super) fn filter(&self) -> Result<Filter, Refused> {
+        Ok(Filter {
+            site: read(&self.site, "site", of_list::<Uuid>)?.map(SiteId::from),
+            severity: read(&self.severity, "severity", of_list::<Severity>)?,
+            policy: read(&self.suggested, "suggested", of_list::<Uuid>)?.map(ReviewPolicyId::from),
+            category: read(&self.category, "category", of_list::<Category>)?,
+            rule: read(&self.rule, "rule", |text| {
+                Name::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+            })?,
+            author: read(&self.author, "author", |text| {
+                Author::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+            })?,
+        })
+    }
+}
+
+/// An empty field is none.
+fn read<T>(
+    text: &str,
+    field: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, Refused> {
+    match text {
+        "" => Ok(None),
+        text => match read(text) {
+            Ok(value) => Ok(Some(value)),
+            Err(wrong) => Err(Refused::field(field, wrong)),
+        },
+    }
+}
+
+fn of_list<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| "must be one of the list".to_owned())
+}
+
+/// A decision as it was sent.
+pub(super) struct Wanted {
+    pub(super) new: NewDecision,
+    pub(super) meant: Meant,
+}
+
+impl Wanted {
+    /// # Errors
+    /// The first field that is wrong, or the number of reviews was not typed.
+    pub(super) fn sent(form: &Form) -> Result<Self, Refused> {
+        let values = Values::sent(form);
+        let meant = if form.has("all") {
+            let shown = form.get("count");
+            if form.get("typed").trim() != shown {
+                return Err(Refused::field("typed", format!("must be {shown}")));
+            }
+            let count = shown.parse();
+            Meant::Matching {
+                filter: values.filter()?,
+                count: count.map_err(|_| Refused::field("typed", "must be a number"))?,
+            }
+        } else {
+            Meant::Named(ticked(form)?)
+        };
+        let ruling = form.get("decision").parse::<Ruling>();
+        let ruling =
+            ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
+        // One form has buttons for both. What was chosen for rejections does not count for an approval.
+        let (policy, reason) = match ruling {
+            Ruling::Approve => (None, None),
+            Ruling::Reject => (
+                read(&values.policy, "policy_id", of_list::<Uuid>)?,
+                read(&values.reason, "reason", |text| {
+                    Reason::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+                })?,
+            ),
+        };
+        Ok(Self {
+            new: NewDecision {
+                ruling,
+                policy: policy.map(ReviewPolicyId::from),
+                reason,
+            },
+            meant,
+        })
+    }
+}
+
+fn ticked(form: &Form) -> Result<Vec<ReviewId>, Refused> {
+    let reviews: Vec<ReviewId> = form
+        .all("review")
+        .filter_map(|id| id.parse::<Uuid>().ok())
+        .map(ReviewId::from)
+        .collect();
+    if reviews.is_empty() {
+        return Err(Refused::Invalid(
+            "Nothing is ticked: tick what you want to decide about.".into(),
+        ));
+    }
+    Ok(reviews)
+}
