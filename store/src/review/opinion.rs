@@ -99,7 +99,7 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
                 held_until = clock_timestamp() + make_interval(secs => $12::bigint),
                 leased_by = null, leased_at = null, leased_until = null
             where id = $2
-            returning held_until
+            returning held_until, severity, categories, rules, waiting_since, due_at
         ),
         exposed as (
             insert into review_exposures as e (actor_id, day, team_id, decided)
@@ -108,10 +108,21 @@ pub async fn say(conn: &mut PgConnection, new: NewOpinion<'_>) -> Result<Held, E
         )
         insert into review_opinions (
             id, task_id, media_id, team_id, site_id, kind, tier, actor_id, ruling, policy_id, reason, seen_status, seen_verdict,
-            opened_at, said_at, held_until
+            opened_at, said_at, severity, suggested_id, waiting_since, due_at, held_until
         )
         select
-            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(), held_until
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(),
+            held.severity,
+            (
+                select p.id
+                from review_policies p
+                where
+                    p.team_id = $4 and p.disabled_at is null
+                    and (p.categories && held.categories or p.rules && held.rules)
+                order by p.severity desc, p.key, p.id
+                limit 1
+            ),
+            held.waiting_since, held.due_at, held.held_until
         from held
         returning held_until
         "#,
