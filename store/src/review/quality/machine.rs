@@ -61,7 +61,7 @@ pub async fn compared(
         )
         select
             p.status = 'rejected' as "is_rejected!",
-            array(select distinct v.group_id from rule_group_versions v where v.id = any(m.group_versions)) as "groups!",
+            array(select distinct v.rule_group_id from rule_group_versions v where v.id = any(m.group_versions)) as "groups!",
             a.scores as "scores: Json<Scores>",
             (
                 select json_agg(json_build_array(r.report ->> 'provider', r.report -> 'scores'))
