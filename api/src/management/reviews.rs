@@ -2,6 +2,7 @@
 
 mod described;
 mod items;
+mod reports;
 mod shapes;
 
 use std::sync::Arc;
@@ -27,10 +28,10 @@ use shapes::{
 };
 
 /// The operations, noun by noun.
-pub(super) type Nouns = (Reviews, items::ReviewedItems);
+pub(super) type Nouns = (Reviews, reports::ReviewReports, items::ReviewedItems);
 
 pub(super) fn nouns() -> Nouns {
-    (Reviews, items::ReviewedItems)
+    (Reviews, reports::ReviewReports, items::ReviewedItems)
 }
 
 pub(crate) struct Reviews;
