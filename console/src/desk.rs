@@ -1,6 +1,8 @@
 //! The review desk: how much waits, and the way to the next review.
 
 pub(crate) mod actions;
+pub(crate) mod exposure;
+pub(crate) mod quality;
 pub(crate) mod review;
 
 use std::{collections::HashMap, sync::Arc};

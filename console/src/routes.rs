@@ -104,6 +104,10 @@ fn desk() -> Vec<Screen> {
     vec![
         get("/t/{team}/desk", Scope(MediaDecide), desk::show),
         post("/t/{team}/desk/claim", Scope(MediaDecide), desk::claim),
+        get("/t/{team}/desk/exposure", Scope(ReviewsRead), desk::exposure::show),
+        get("/t/{team}/desk/quality", Scope(ReviewsManage), desk::quality::show),
+        get("/t/{team}/desk/quality/csv", Scope(ReviewsManage), desk::quality::download),
+        post("/t/{team}/desk/quality/try", Scope(RulesWrite), desk::quality::try_threshold),
         get("/t/{team}/desk/{review}", Scope(MediaDecide), desk::review::show),
         get("/t/{team}/desk/{review}/preview", Scope(MediaDecide), desk::review::preview),
         post("/t/{team}/desk/{review}/decision", Scope(MediaDecide), desk::actions::decide),

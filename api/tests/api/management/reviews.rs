@@ -1,6 +1,7 @@
 //! Reviews: what people are asked to look at, and what they decide.
 
 mod leases;
+mod reports;
 mod second_looks;
 mod told;
 

@@ -67,7 +67,7 @@ pub async fn said(conn: &mut PgConnection, span: Span, most: i64) -> Result<Vec<
                 select
                 from verdicts v
                 where
-                    v.media_id = o.media_id and v.number > o.seen_verdict + 1 and v.moderation_type = 'manual'
+                    v.media_id = o.media_id and v.number = o.seen_verdict + 2 and v.moderation_type = 'manual'
                     and v.trace -> 'review' is null
             ) as "is_overturned_elsewhere!"
         from review_opinions o

@@ -96,10 +96,10 @@ impl<'a> Hour<'a> {
     /// Sets the stage, and plays.
     pub(super) async fn play(app: &'a App) -> Self {
         let mut hour = Self::begin(app).await;
-        for number in 0..280 {
+        for number in 0..240 {
             hour.item(number).await;
         }
-        for number in 280..292 {
+        for number in 240..252 {
             hour.left(number).await;
         }
         hour.set_times().await;
@@ -174,8 +174,12 @@ impl<'a> Hour<'a> {
             categories: &[Category::Hate],
         };
         let (team, key) = (self.app.tenant.team, MasterKey::new([7; 32]));
-        let group = rule_group::create(&mut tx, team, name, version).await.unwrap();
-        let (site, _) = site::create(&mut tx, &key, team, name, group).await.unwrap();
+        let group = rule_group::create(&mut tx, team, name, version)
+            .await
+            .unwrap();
+        let (site, _) = site::create(&mut tx, &key, team, name, group)
+            .await
+            .unwrap();
         let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         let settings = json!({ "audit_percent": [0, 100][number], "golden_every": 5 });
@@ -210,7 +214,10 @@ impl<'a> Hour<'a> {
         let body = json!({ "decision": decision, "reason": "We know." });
         self.lead.post(&path, body).await.ok();
         let path = format!("/media/{media}/golden");
-        self.lead.put(&path, json!({ "expected": decision })).await.done();
+        self.lead
+            .put(&path, json!({ "expected": decision }))
+            .await
+            .done();
         self.golden.insert(name, (item.site, expected));
     }
 
@@ -221,7 +228,10 @@ impl<'a> Hour<'a> {
         let media = submitted["id"].as_str().unwrap().to_owned();
         let id = media.parse().unwrap();
         let of = |score: Option<f64>| -> Scores {
-            score.into_iter().map(|score| (Category::Hate, score)).collect()
+            score
+                .into_iter()
+                .map(|score| (Category::Hate, score))
+                .collect()
         };
         let report = |provider: &str, score| ProviderReport {
             provider: provider.into(),
@@ -244,7 +254,11 @@ impl<'a> Hour<'a> {
             gaps: Vec::new(),
             has_parts: false,
         };
-        let categories: Vec<&str> = item.policy.map(|policy| CATEGORIES[policy]).into_iter().collect();
+        let categories: Vec<&str> = item
+            .policy
+            .map(|policy| CATEGORIES[policy])
+            .into_iter()
+            .collect();
         let violations: Vec<Value> = item
             .rules
             .iter()
@@ -257,7 +271,8 @@ impl<'a> Hour<'a> {
             media: id,
             status: Status::PendingReview,
             moderation_type: ModerationType::Ai,
-            details: json!({ "rule_violations": violations, "flagged_categories": categories }).to_string(),
+            details: json!({ "rule_violations": violations, "flagged_categories": categories })
+                .to_string(),
             trace: "{}".into(),
             shadows: Vec::new(),
         };
@@ -270,7 +285,8 @@ impl<'a> Hour<'a> {
     }
 
     fn draft(&mut self) -> Item {
-        let policy = [Some(0), Some(1), Some(1), Some(2), None][usize::try_from(self.draw(5)).unwrap()];
+        let policy =
+            [Some(0), Some(1), Some(1), Some(2), None][usize::try_from(self.draw(5)).unwrap()];
         let mut rules = Vec::new();
         for rule in 0..2 {
             if self.draw(3) == 0 {
@@ -306,24 +322,46 @@ impl<'a> Hour<'a> {
         let mut verdict = rejects;
         let mut decider = one;
         if item.policy == Some(2) {
-            self.say(one, &body, number, rejects, "first", false, None).await;
+            self.say(one, &body, number, rejects, "first", false, None)
+                .await;
             let second = (self.draw(5) > 0) == rejects;
-            self.say(two, &body, number, second, "second", second == rejects, Some(rejects)).await;
+            self.say(
+                two,
+                &body,
+                number,
+                second,
+                "second",
+                second == rejects,
+                Some(rejects),
+            )
+            .await;
             decider = two;
             if second != rejects {
                 verdict = self.draw(2) == 0;
-                self.say(2, &body, number, verdict, "lead", true, None).await;
+                self.say(2, &body, number, verdict, "lead", true, None)
+                    .await;
                 decider = 2;
             }
         } else {
-            self.say(one, &body, number, rejects, "only", true, None).await;
+            self.say(one, &body, number, rejects, "only", true, None)
+                .await;
             if item.site == 1 {
                 // All of this site is audited.
                 let audit = (self.draw(6) > 0) == rejects;
-                self.say(two, &body, number, audit, "audit", audit == verdict, Some(verdict)).await;
+                self.say(
+                    two,
+                    &body,
+                    number,
+                    audit,
+                    "audit",
+                    audit == verdict,
+                    Some(verdict),
+                )
+                .await;
                 if audit != verdict {
                     let lead = self.draw(2) == 0;
-                    self.say(2, &body, number, lead, "audit lead", true, Some(verdict)).await;
+                    self.say(2, &body, number, lead, "audit lead", true, Some(verdict))
+                        .await;
                     verdict = lead;
                 }
                 decider = 9;
@@ -333,7 +371,8 @@ impl<'a> Hour<'a> {
             let path = format!("/media/{}/appeal", item.media);
             self.lead.post(&path, json!({})).await.ok();
             let says = (self.draw(3) > 0) == verdict;
-            self.say(2, &body, number, says, "appeal", true, Some(verdict)).await;
+            self.say(2, &body, number, says, "appeal", true, Some(verdict))
+                .await;
             verdict = says;
         } else if self.draw(25) == 0 {
             let decision = if verdict { "approve" } else { "reject" };
@@ -432,9 +471,9 @@ impl<'a> Hour<'a> {
 
     /// Everything happens in one hour, and the last five decisions a day later.
     async fn set_times(&mut self) {
-        let as_stored = "select count(*) from review_opinions o where o.said_at < o.waiting_since
-             or o.kind in ('review', 'audit') and o.due_at <> o.waiting_since
-                 + make_interval(mins => ('{2880,1440,240,60}'::integer [])[o.severity + 1])";
+        let as_stored = "select count(*) from review_opinions o where o.kind = 'review' and (o.said_at < o.waiting_since
+             or o.due_at <> o.waiting_since
+                 + make_interval(mins => ('{2880,1440,240,60}'::integer [])[o.severity + 1]))";
         assert_eq!(self.app.count(as_stored).await, 0);
         let begin: DateTime<Utc> = "2026-01-15T10:30:00Z".parse().unwrap();
         let late = self.said.len() - 5;
@@ -463,10 +502,14 @@ impl<'a> Hour<'a> {
             (said.said_at, said.waited_ms, said.allowed_ms) = (at, waited, allowed);
         }
         self.late = self.said.split_off(late);
-        for item in 280..292 {
+        for item in 240..252 {
             let is_overdue = self.draw(3) == 0;
             let since = begin - TimeDelta::minutes(i64::try_from(self.draw(600)).unwrap());
-            let due = if is_overdue { begin } else { Utc::now() + TimeDelta::days(1) };
+            let due = if is_overdue {
+                begin
+            } else {
+                Utc::now() + TimeDelta::days(1)
+            };
             let set = "update review_tasks set waiting_since = $2, due_at = $3 where media_id = $1::text::uuid";
             sqlx::query(set)
                 .bind(&self.items[item].media)
