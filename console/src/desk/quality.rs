@@ -19,7 +19,7 @@ use management::{
 };
 use poem::{Response, http::header};
 
-use self::shown::{Rule, kappa, percent, seconds};
+use self::shown::Rule;
 use crate::{
     page::{self, At, Frame},
     router::Answer,

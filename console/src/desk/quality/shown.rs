@@ -1,5 +1,7 @@
 //! Figures as people read them.
 
+use std::borrow::Borrow;
+
 use domain::{
     curve::Point,
     id::{RuleGroupId, RuleId},
@@ -71,7 +73,8 @@ impl Lines {
 }
 
 /// A share with its interval, such as `71 % (56 to 81)`.
-pub(super) fn percent(of: Proportion) -> String {
+pub(super) fn percent(of: impl Borrow<Proportion>) -> String {
+    let of = of.borrow();
     match (of.share(), of.wilson()) {
         (Some(share), Some(interval)) => format!(
             "{:.0} % ({:.0} to {:.0})",
@@ -84,8 +87,8 @@ pub(super) fn percent(of: Proportion) -> String {
 }
 
 /// A time in seconds, in one unit.
-pub(super) fn seconds(seconds: Option<f64>) -> String {
-    match seconds {
+pub(super) fn seconds(seconds: impl Borrow<Option<f64>>) -> String {
+    match *seconds.borrow() {
         None => "–".to_owned(),
         Some(seconds) if seconds < 120.0 => format!("{seconds:.0} s"),
         Some(seconds) if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
@@ -95,8 +98,8 @@ pub(super) fn seconds(seconds: Option<f64>) -> String {
 }
 
 /// Kappa with its interval.
-pub(super) fn kappa(kappa: Option<Kappa>) -> String {
-    kappa.map_or_else(
+pub(super) fn kappa(kappa: impl Borrow<Option<Kappa>>) -> String {
+    kappa.borrow().map_or_else(
         || "–".to_owned(),
         |kappa| {
             let interval = kappa.interval;
