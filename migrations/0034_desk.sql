@@ -124,6 +124,12 @@ create table if not exists review_opinions (
     seen_verdict smallint not null,
     opened_at timestamptz not null,
     said_at timestamptz not null,
+    -- Of the task, for reports: how urgent it was, the most severe policy that was suggested, since when it waited, and when it
+    -- should have been decided.
+    severity smallint not null,
+    suggested_id uuid,
+    waiting_since timestamptz not null,
+    due_at timestamptz not null,
     held_until timestamptz not null,
     -- What became of it. Null: it can still be undone. Told: it is the item's verdict. Waits: for a second person. Agreed and
     -- disagreed: with the other person, or with the verdict. Superseded: somebody else had decided. Right and wrong: the answer was
@@ -162,6 +168,7 @@ create index if not exists review_exposures_team_id_idx on review_exposures (tea
 
 create unique index if not exists review_opinions_task_id_key on review_opinions (task_id, actor_id);
 create index if not exists review_opinions_team_id_idx on review_opinions (team_id, id);
+create index if not exists review_opinions_said_at_idx on review_opinions (team_id, said_at);
 create index if not exists review_opinions_media_id_idx on review_opinions (media_id, id);
 
 -- What the team's people write about an item, for each other. No application reads it.

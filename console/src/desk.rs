@@ -2,6 +2,8 @@
 
 pub(crate) mod actions;
 pub(crate) mod bulk;
+pub(crate) mod exposure;
+pub(crate) mod quality;
 pub(crate) mod review;
 
 use std::{collections::HashMap, sync::Arc};

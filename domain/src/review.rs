@@ -1,9 +1,11 @@
 //! Reviews: what people are asked to look at, how urgent it is, and what follows from what they say.
 
+mod agreement;
 mod next;
 mod note;
 mod policy;
 
+pub use agreement::{Kappa, Pairs};
 pub use next::{Next, Said, Task, next};
 pub use note::{InvalidNote, NoteText};
 pub use policy::{Guideline, InvalidGuideline, InvalidPolicyCode, PolicyCode};

@@ -6,9 +6,11 @@
 
 pub mod bulk;
 mod decision;
+mod exposure;
 mod golden;
 mod lease;
 mod notes;
+pub mod quality;
 mod shown;
 
 use domain::{
@@ -24,6 +26,7 @@ use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::preview
 
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
+    exposure::{Exposure, Exposures, exposures},
     golden::{golden_items, golden_of, set_golden, unset_golden},
     lease::{escalate, renew, skip, unveil},
     notes::{add_note, add_note_to, notes_of},

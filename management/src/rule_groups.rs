@@ -10,6 +10,7 @@ mod lists;
 pub mod overview;
 mod room;
 pub mod shadow;
+pub mod threshold;
 pub mod trials;
 pub mod versions;
 mod warnings;

@@ -14,6 +14,7 @@ mod lease;
 mod look;
 mod note;
 mod opinion;
+pub mod quality;
 mod waiting;
 
 pub(crate) use self::opinion::hold;

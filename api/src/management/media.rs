@@ -43,6 +43,7 @@ use crate::{
     query::Query,
 };
 
+pub(super) use self::image::{NO_STORE, NOSNIFF, protecting_headers};
 pub(super) use self::{
     history::without_internals, item::MediaImage, list::ListedMedia, preview::PreviewFile,
 };

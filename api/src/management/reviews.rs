@@ -3,6 +3,7 @@
 mod bulk;
 mod described;
 mod items;
+mod reports;
 mod shapes;
 
 use std::sync::Arc;
@@ -28,10 +29,20 @@ use shapes::{
 };
 
 /// The operations, noun by noun.
-pub(super) type Nouns = (Reviews, items::ReviewedItems, bulk::BulkDecisions);
+pub(super) type Nouns = (
+    Reviews,
+    reports::ReviewReports,
+    items::ReviewedItems,
+    bulk::BulkDecisions,
+);
 
 pub(super) fn nouns() -> Nouns {
-    (Reviews, items::ReviewedItems, bulk::BulkDecisions)
+    (
+        Reviews,
+        reports::ReviewReports,
+        items::ReviewedItems,
+        bulk::BulkDecisions,
+    )
 }
 
 pub(crate) struct Reviews;

@@ -93,6 +93,7 @@ const TEAM: &[Place] = &[
     place("Webhooks", "webhooks", "hooks", Scope::WebhooksRead),
     place("Sites", "sites", "sites", Scope::SitesRead),
     place("Policies", "policies", "lists", Scope::ReviewsRead),
+    place("Desk reports", "desk/quality", "usage", Scope::ReviewsManage),
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),
     place("Tokens", "tokens", "token", Scope::TokensRead),

@@ -7,6 +7,7 @@ mod browser;
 mod cost;
 mod dead_jobs;
 mod desk;
+mod desk_reports;
 mod door;
 mod first;
 mod hash_lists;

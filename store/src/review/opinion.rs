@@ -124,7 +124,7 @@ pub(crate) async fn hold(
                 held_until = clock_timestamp() + make_interval(secs => $12::bigint),
                 leased_by = null, leased_at = null, leased_until = null
             where id = $2
-            returning held_until
+            returning held_until, severity, categories, rules, waiting_since, due_at
         ),
         exposed as (
             insert into review_exposures as e (actor_id, day, team_id, decided)
@@ -133,10 +133,21 @@ pub(crate) async fn hold(
         )
         insert into review_opinions (
             id, task_id, media_id, team_id, site_id, kind, tier, actor_id, ruling, policy_id, reason, seen_status, seen_verdict,
-            opened_at, said_at, held_until, bulk_id
+            opened_at, said_at, severity, suggested_id, waiting_since, due_at, held_until, bulk_id
         )
         select
-            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(), held_until, $16
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, coalesce($15, clock_timestamp()), clock_timestamp(),
+            held.severity,
+            (
+                select p.id
+                from review_policies p
+                where
+                    p.team_id = $4 and p.disabled_at is null
+                    and (p.categories && held.categories or p.rules && held.rules)
+                order by p.severity desc, p.key, p.id
+                limit 1
+            ),
+            held.waiting_since, held.due_at, held.held_until, $16
         from held
         returning held_until
         "#,

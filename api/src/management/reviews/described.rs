@@ -88,6 +88,7 @@ pub(crate) fn described() -> Vec<Operation> {
             ..Operation::new("undoReviewDecision", Scope::MediaDecide)
         },
     ];
+    operations.extend(super::reports::described());
     operations.extend(about_items());
     operations.extend(super::bulk::described(&review()));
     operations

@@ -3,6 +3,7 @@
 mod alike;
 mod bulk;
 mod leases;
+mod reports;
 mod second_looks;
 mod told;
 
