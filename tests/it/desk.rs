@@ -20,6 +20,16 @@ const LATE: Duration = Duration::from_mins(5);
 /// A text that the demo's rules send to a person.
 const DOUBTFUL: &str = "see review-2024 for the details";
 
+/// Two people who never pause ask more often than people do.
+const OFTEN: [&str; 6] = [
+    "--management-requests-per-token",
+    "1000000",
+    "--management-requests-per-team",
+    "1000000",
+    "--management-requests-per-address",
+    "1000000",
+];
+
 /// Somebody with a token of the demo's team.
 struct Person {
     http: Client,
