@@ -57,8 +57,8 @@ mod tests {
     }
 
     #[test]
-    fn p_values_are_those_of_r() {
-        // As `wilcox.test(x, y, exact = FALSE, correct = TRUE)`.
+    fn p_values_are_those_that_another_program_computed() {
+        // With the exact error function.
         let x: Vec<f64> = (1..=20).map(f64::from).collect();
         let y: Vec<f64> = (1..=20).map(|n| f64::from(n) + 6.5).collect();
         assert!(near(p_value(&x, &y), 0.0033), "{}", p_value(&x, &y));
