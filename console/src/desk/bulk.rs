@@ -54,7 +54,7 @@ struct Many {
     policies: Vec<ReviewPolicy>,
     /// How many reviews match.
     count: usize,
-    is_too_many: bool,
+    exceeds_most: bool,
     cards: Vec<Card>,
     last: Vec<Row>,
     problems: Problems,
@@ -134,7 +134,7 @@ async fn form(visit: &Visit, sent: &Form, status: StatusCode, mut problems: Prob
         sites: sites::list(&visit.management, &caller, first).await?,
         policies: review_policies::of_team(&visit.management, &caller).await?,
         count: preview.count,
-        is_too_many: preview.is_too_many,
+        exceeds_most: preview.is_too_many,
         cards: preview
             .shown
             .into_iter()
