@@ -221,7 +221,7 @@ impl<'a> Expected<'a> {
                     .collect();
                 json!({
                     "rule_group_id": self.hour.groups[site],
-                    "rule_group_name": ["Forum", "=Market, \"the best\""][site],
+                    "rule_group_name": (["Forum", "=Market, \"the best\""][site]),
                     "rule_id": self.hour.threshold_rules[site],
                     "rule_name": "hateful",
                     "category": "hate",

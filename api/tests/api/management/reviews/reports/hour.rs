@@ -164,7 +164,7 @@ impl<'a> Hour<'a> {
             "name": "hateful",
             "type": "ai_threshold",
             "category": "hate",
-            "review_at": [0.4, 0.37][number],
+            "review_at": ([0.4, 0.37][number]),
             "reject_at": 0.9,
         }))
         .unwrap();
@@ -182,7 +182,7 @@ impl<'a> Hour<'a> {
             .unwrap();
         let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
-        let settings = json!({ "audit_percent": [0, 100][number], "golden_every": 5 });
+        let settings = json!({ "audit_percent": ([0, 100][number]), "golden_every": 5 });
         let path = format!("/sites/{site}/desk");
         self.lead.patch(&path, settings).await.ok();
         self.groups.push(group.as_uuid());
