@@ -180,6 +180,7 @@ async fn decide(
         policy: None,
         reason: &reason,
         undo,
+        bulk: None,
     };
     review::say(&mut tx, new).await?;
     Ok(tx.commit().await?)

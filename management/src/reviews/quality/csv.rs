@@ -1,6 +1,6 @@
 //! The reports as CSV (RFC 4180), one figure a line, for spreadsheets.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use domain::{
     curve::Point,
@@ -184,7 +184,7 @@ impl Table {
         self.line(line, figure, &cell(value));
     }
 
-    fn count(&mut self, line: Line<'_>, figure: &str, value: impl ToString) {
+    fn count(&mut self, line: Line<'_>, figure: &str, value: impl Display + Copy) {
         self.line(line, figure, &value.to_string());
     }
 

@@ -135,9 +135,9 @@ impl RuleCurves {
             .filter(|(_, curve)| curve.items.of > 0)
             .collect();
         Self {
+            rule,
             overall,
             by_provider,
-            rule,
         }
     }
 }

@@ -6,7 +6,7 @@ use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::shapes::Share;
+use super::shapes::ReviewProportion;
 use crate::member::Member;
 
 /// How the machine compares with people, over items that people decided. Items that only the machine decided are not counted.
@@ -62,7 +62,7 @@ struct ReviewProviderCurve {
 #[derive(Serialize, Object)]
 struct ReviewCurve {
     /// Items that the rule's group had judged and that have the score, and how many of them people rejected.
-    rejected: Share,
+    rejected: ReviewProportion,
     /// The thresholds 0.05 to 0.95.
     points: Vec<ReviewCurvePoint>,
     /// The rule's threshold for review.
@@ -79,9 +79,9 @@ struct ReviewCurvePoint {
     /// The threshold.
     threshold: f64,
     /// Of the items whose score reaches it, how many people rejected.
-    precision: Share,
+    precision: ReviewProportion,
     /// Of the items that people rejected, how many have a score that reaches it.
-    recall: Share,
+    recall: ReviewProportion,
 }
 
 /// How often people rejected what a rule had matched.
@@ -95,7 +95,7 @@ struct ReviewRuleMatches {
     #[oai(nullable)]
     rule_type: Option<String>,
     /// Items that it had matched, and how many of them people rejected.
-    rejected: Share,
+    rejected: ReviewProportion,
 }
 
 impl From<Machine> for ReviewMachine {

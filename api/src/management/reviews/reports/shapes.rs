@@ -42,14 +42,14 @@ pub(crate) struct ReviewQuality {
     /// The same by policy.
     overturned_by_policy: Vec<ReviewPolicyOverturned>,
     /// How many decisions about items with a known answer were right.
-    golden: Share,
+    golden: ReviewProportion,
     /// How the machine compares with people.
     machine: ReviewMachine,
 }
 
 /// So many of so many, and how certain the share is.
 #[derive(Serialize, Object)]
-pub(super) struct Share {
+pub(super) struct ReviewProportion {
     /// How many.
     count: u64,
     /// Of how many.
@@ -134,7 +134,7 @@ struct ReviewSpeed {
     #[oai(nullable)]
     p99_seconds: Option<f64>,
     /// How many were made in time: the site's desk settings say how long that is.
-    in_time: Share,
+    in_time: ReviewProportion,
 }
 
 /// How long decisions of a severity took.
@@ -163,7 +163,7 @@ struct ReviewPerson {
     /// Decisions by hour of the day, in UTC: 24 numbers.
     hours: Vec<u64>,
     /// How many decisions about items with a known answer were right.
-    golden: Share,
+    golden: ReviewProportion,
 }
 
 /// How far two people agreed who did not know of each other.
@@ -174,7 +174,7 @@ struct ReviewAgreement {
     /// How many items were audited.
     audits: u64,
     /// About how many items both said the same.
-    agreed: Share,
+    agreed: ReviewProportion,
     /// Cohen's kappa: 1 if people always agree, 0 if they agree as often as chance would. `null` without items, and if everybody
     /// always said the same.
     #[oai(nullable)]
@@ -201,13 +201,13 @@ struct ReviewPolicyAgreement {
 #[derive(Serialize, Object)]
 struct ReviewOverturned {
     /// All second looks.
-    total: Share,
+    total: ReviewProportion,
     /// Audits that ended, with the lead's decision if there was one.
-    audits: Share,
+    audits: ReviewProportion,
     /// Appeals that ended.
-    appeals: Share,
+    appeals: ReviewProportion,
     /// Verdicts of the desk that somebody overturned on the item's page. Looks that changed nothing are not known there.
-    elsewhere: Share,
+    elsewhere: ReviewProportion,
 }
 
 /// How often a second look overturned a verdict about a policy.
@@ -292,7 +292,7 @@ impl From<NamedPolicy> for ReviewPolicyName {
     }
 }
 
-impl From<Proportion> for Share {
+impl From<Proportion> for ReviewProportion {
     fn from(proportion: Proportion) -> Self {
         let interval = proportion.wilson();
         Self {
