@@ -241,7 +241,6 @@ async fn two_people_decide_while_all_is_killed(items: usize) {
         up = Up::start(&data, &OFTEN).await;
     }
     assert!(kills > 1, "nothing was killed while people worked");
-    eprintln!("{items} reviews, {kills} kills");
     assert_told_once(&pool).await;
     let decided = "select count(*) from verdicts where moderation_type = 'manual'";
     assert_eq!(count(&pool, decided).await, i64::try_from(items).unwrap());

@@ -145,7 +145,7 @@ impl<'a> Expected<'a> {
                 .collect();
             let mut hours = [0; 24];
             for said in &own {
-                hours[said.said_at.hour() as usize] += 1;
+                hours[said.at.hour() as usize] += 1;
             }
             let rejected = own.iter().filter(|said| said.rejects).count();
             let golden = own.iter().filter(|said| said.why == "golden");
@@ -178,7 +178,7 @@ impl<'a> Expected<'a> {
             is_new_verdict(said)
                 && self.hour.items[said.item].overturned_elsewhere
                 && !self.hour.said.iter().chain(&self.hour.late).any(|other| {
-                    other.item == said.item && is_new_verdict(other) && other.said_at > said.said_at
+                    other.item == said.item && is_new_verdict(other) && other.at > said.at
                 })
         });
         let elsewhere = elsewhere.count();
@@ -234,11 +234,11 @@ impl<'a> Expected<'a> {
             .collect();
         let mut matches: Vec<Value> = Vec::new();
         for (rule, (id, name, kind)) in self.hour.rules.iter().enumerate() {
-            let matched: Vec<&&Item> = told
+            let hits: Vec<&&Item> = told
                 .iter()
                 .filter(|item| item.rules.contains(&rule))
                 .collect();
-            let rejected = matched
+            let rejected = hits
                 .iter()
                 .filter(|item| item.rejected == Some(true))
                 .count();
@@ -246,7 +246,7 @@ impl<'a> Expected<'a> {
                 "rule_id": id,
                 "rule_name": name,
                 "rule_type": kind,
-                "rejected": share(rejected, matched.len()),
+                "rejected": share(rejected, hits.len()),
             }));
         }
         matches.sort_by_key(|rule| {

@@ -45,7 +45,7 @@ pub(super) struct Said {
     /// Of `Hour::policies`.
     pub(super) policy: Option<usize>,
     review: Uuid,
-    pub(super) said_at: DateTime<Utc>,
+    pub(super) at: DateTime<Utc>,
     pub(super) waited_ms: i64,
     pub(super) allowed_ms: i64,
 }
@@ -410,48 +410,45 @@ impl<'a> Hour<'a> {
             let review = claimed.remove(0);
             let got = review["body"].as_str().unwrap().to_owned();
             let known = self.golden.get(&got).copied();
-            let said = match known {
-                Some((site, expected)) => {
-                    let rejects = (self.draw(4) > 0) == expected;
-                    Said {
-                        person,
-                        site,
-                        item: usize::MAX,
-                        rejects,
-                        why: "golden",
-                        is_told: false,
-                        other: Some(expected),
-                        severity: "normal",
-                        policy: None,
-                        review: review["id"].as_str().unwrap().parse().unwrap(),
-                        said_at: DateTime::UNIX_EPOCH,
-                        waited_ms: 0,
-                        allowed_ms: 0,
-                    }
+            let said = if let Some((site, expected)) = known {
+                let rejects = (self.draw(4) > 0) == expected;
+                Said {
+                    person,
+                    site,
+                    item: usize::MAX,
+                    rejects,
+                    why: "golden",
+                    is_told: false,
+                    other: Some(expected),
+                    severity: "normal",
+                    policy: None,
+                    review: review["id"].as_str().unwrap().parse().unwrap(),
+                    at: DateTime::UNIX_EPOCH,
+                    waited_ms: 0,
+                    allowed_ms: 0,
                 }
-                None => {
-                    assert_eq!(got, body);
-                    let policy = self.items[item].policy;
-                    let severity = policy.map_or("normal", |policy| self.policies[policy].2);
-                    Said {
-                        person,
-                        site: self.items[item].site,
-                        item,
-                        rejects,
-                        why,
-                        is_told,
-                        other,
-                        severity: match (why, severity) {
-                            // Appeals are at least as urgent.
-                            ("appeal", "low" | "normal") => "high",
-                            (_, severity) => severity,
-                        },
-                        policy,
-                        review: review["id"].as_str().unwrap().parse().unwrap(),
-                        said_at: DateTime::UNIX_EPOCH,
-                        waited_ms: 0,
-                        allowed_ms: 0,
-                    }
+            } else {
+                assert_eq!(got, body);
+                let policy = self.items[item].policy;
+                let severity = policy.map_or("normal", |policy| self.policies[policy].2);
+                Said {
+                    person,
+                    site: self.items[item].site,
+                    item,
+                    rejects,
+                    why,
+                    is_told,
+                    other,
+                    severity: match (why, severity) {
+                        // Appeals are at least as urgent.
+                        ("appeal", "low" | "normal") => "high",
+                        (_, severity) => severity,
+                    },
+                    policy,
+                    review: review["id"].as_str().unwrap().parse().unwrap(),
+                    at: DateTime::UNIX_EPOCH,
+                    waited_ms: 0,
+                    allowed_ms: 0,
                 }
             };
             assert_eq!(review["severity"], said.severity);
@@ -499,7 +496,7 @@ impl<'a> Hour<'a> {
                 .unwrap();
             assert_eq!(done.rows_affected(), 1);
             let said = &mut self.said[number];
-            (said.said_at, said.waited_ms, said.allowed_ms) = (at, waited, allowed);
+            (said.at, said.waited_ms, said.allowed_ms) = (at, waited, allowed);
         }
         self.late = self.said.split_off(late);
         for item in 240..252 {
