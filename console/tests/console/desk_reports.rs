@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     browser::{Browser, Stage},
-    seed::{Judged, is_harmless, keyword},
+    seed::{Judged, keyword},
 };
 
 const RULE: &str = "01980f6d-13aa-7bbb-8ccc-0123456789ab";
@@ -18,12 +18,11 @@ const RULE: &str = "01980f6d-13aa-7bbb-8ccc-0123456789ab";
 async fn scored(stage: &Stage) -> Uuid {
     let site = stage.site("Forum").await;
     let pool = &stage.management.pool;
-    let group: Uuid =
-        sqlx::query_scalar("select rule_group_id from site_rule_groups where site_id = $1 limit 1")
-            .bind(site.as_uuid())
-            .fetch_one(pool)
-            .await
-            .unwrap();
+    let group: Uuid = sqlx::query_scalar("select default_rule_group_id from sites where id = $1")
+        .bind(site.as_uuid())
+        .fetch_one(pool)
+        .await
+        .unwrap();
     let rules = json!([{
         "id": RULE, "name": "<b>hate</b>", "type": "ai_threshold", "category": "hate", "review_at": 0.5,
     }]);
@@ -102,7 +101,7 @@ async fn leads_read_reports_and_an_admin_tries_a_threshold(pool: PgPool) {
     assert!(lead.get(&desk).await.text.contains("desk/quality"));
     let shown = lead.get(&page).await;
     assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
-    assert!(is_harmless(&shown.text), "{}", shown.text);
+    assert!(!shown.text.contains("<b>hate"), "{}", shown.text);
     for text in [
         "2 decisions from",
         "&#60;b&#62;hate&#60;/b&#62;",

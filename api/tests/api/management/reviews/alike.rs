@@ -215,6 +215,11 @@ async fn what_is_answered_after_a_decision_or_a_skip_tells_nothing(pool: PgPool)
     }
     for action in ["decision", "skip", "escalate"] {
         let moderator = app.moderator().await;
+        // What the person before left would come first.
+        sqlx::query("delete from reviews")
+            .execute(&app.pool)
+            .await
+            .unwrap();
         app.doubtful("dan", "hate").await;
         let first = claim_one(&moderator).await;
         decide(&moderator, &first, json!({ "decision": "approve" })).await;
