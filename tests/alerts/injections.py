@@ -299,8 +299,13 @@ def an_item_waits_for_two_days(stack):
 @injection("ReviewsOverdue", "database", 300, severity="ticket", after=20, resolves=300,
            rewrites=(("GatehouseReviewsOverdue", "> 10", "> 2"),), note="the threshold is 2 reviews instead of 10")
 def reviews_are_late(stack):
-    stack.postgres.sql("update review_tasks set due_at = now() - interval '1 hour'")
+    # Those that begin to wait meanwhile, too.
+    def put_off(ended):
+        stack.postgres.sql("update review_tasks set due_at = now() - interval '1 hour' where due_at > now()")
+        ended.wait(1)
+    end = repeat(put_off)
     yield
+    end()
     stack.postgres.sql("update review_tasks set due_at = now() + interval '1 day'")
 
 
