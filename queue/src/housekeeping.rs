@@ -10,6 +10,10 @@
 //! connection of its own, every statement and every duty has a time limit, and a failing duty does
 //! not stop the others.
 //!
+//! A worker that was killed still counts as live until its lease ends. If all processes are killed
+//! again and again, sooner than a lease ends, none is ever the oldest. So each process does the
+//! duties once when it starts.
+//!
 //! The second oldest worker also publishes the statistics. So they continue when the housekeeper
 //! dies, which shows only when its lease has ended.
 
@@ -55,6 +59,11 @@ struct House {
 /// Does the housekeeping until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
+    let mut newcomer = House::new(Rank::Newcomer, Gauges::default());
+    tokio::select! {
+        () = shared.stopping.cancelled() => return,
+        () = newcomer.keep(&shared, &mut link) => {}
+    }
     let mut house: Option<House> = None;
     loop {
         tokio::select! {
@@ -144,8 +153,7 @@ impl House {
                 let period = duty.period(&shared.config);
                 period.is_some_and(|period| begun.elapsed() >= period)
             });
-            let is_ours = self.rank == Rank::Eldest || duty == Duty::Gauges;
-            if !is_due || !is_ours {
+            if !is_due || !self.rank.has(duty) {
                 continue;
             }
             self.begun[place].1 = Some(Instant::now());

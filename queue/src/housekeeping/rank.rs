@@ -1,8 +1,9 @@
-//! Who does the housekeeping: the oldest live worker.
+//! Who does the housekeeping: the oldest live worker, and each one once when it starts.
 
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::duty::Duty;
 use crate::{link::Link, shared::Shared};
 
 /// What a process knows of its rank.
@@ -22,6 +23,18 @@ pub(super) enum Rank {
     Eldest,
     /// Only publishes statistics.
     Next,
+    /// Has just started: all duties but the statistics, once.
+    Newcomer,
+}
+
+impl Rank {
+    pub(super) fn has(self, duty: Duty) -> bool {
+        match self {
+            Self::Eldest => true,
+            Self::Next => duty == Duty::Gauges,
+            Self::Newcomer => duty != Duty::Gauges,
+        }
+    }
 }
 
 pub(super) async fn rank(shared: &Shared, link: &mut Link) -> Result<Standing, sqlx::Error> {

@@ -82,6 +82,35 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
 }
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn a_process_rescues_when_it_starts_although_two_that_were_killed_seem_to_live(pool: PgPool) {
+    sqlx::raw_sql(
+        "insert into queue.workers (id, expires_at)
+         select gen_random_uuid(), now() + interval '1 hour' from generate_series(1, 2);
+         insert into queue.jobs (queue, lane, payload, max_attempts, state, locked_by, attempt, fence)
+         select 'q', gen_random_uuid(), '{}', 5, 1, gen_random_uuid(), 1, 1 from generate_series(1, 10)",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let queue = open(&pool);
+    let rescued = async {
+        let running = "select count(*) from queue.jobs where state = 1";
+        while sqlx::query_scalar::<_, i64>(running)
+            .fetch_one(&pool)
+            .await
+            .unwrap()
+            > 0
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), rescued)
+        .await
+        .expect("they are rescued");
+    queue.close(Duration::from_secs(1)).await;
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn two_that_keep_house_at_once_rescue_every_job_once(pool: PgPool) {
     const JOBS: i64 = 1500;
     let (one, other) = (open(&pool), open(&pool));
