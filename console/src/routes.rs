@@ -106,6 +106,7 @@ fn desk() -> Vec<Screen> {
         post("/t/{team}/desk/claim", Scope(MediaDecide), desk::claim),
         get("/t/{team}/desk/bulk", Scope(ReviewsManage), desk::bulk::show),
         post("/t/{team}/desk/bulk", Scope(ReviewsManage), desk::bulk::create),
+        post("/t/{team}/desk/bulk/unveil", Scope(ReviewsManage), desk::bulk::unveil),
         get("/t/{team}/desk/bulk/{bulk}", Scope(ReviewsManage), desk::bulk::progress),
         post("/t/{team}/desk/bulk/{bulk}/undo", Scope(ReviewsManage), desk::bulk::undo),
         get("/t/{team}/desk/exposure", Scope(ReviewsRead), desk::exposure::show),

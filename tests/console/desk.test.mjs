@@ -127,3 +127,26 @@ test("an image is veiled, unveiled by a key, counted, and veiled again when the 
   strictEqual(await filter(), "blur(24px) grayscale(1)");
   deepStrictEqual(faults, []);
 });
+
+test("what leads see passes axe: many at once, a bulk decision, quality, exposure; an image among many is counted", async () => {
+  const image = { body: "doubt with an image", content_base64: PICTURE };
+  const { at, page, faults } = await deskOf("Leads", [image, ...texts(3)]);
+  await page.goto(at("desk/bulk"));
+  await lookAt(page, "bulk");
+  const counted = page.waitForResponse((answer) => answer.url().endsWith("/desk/bulk/unveil"));
+  await page.getByText("Show the image clearly and in colour").click();
+  strictEqual((await counted).status(), 204);
+  await page.getByRole("button", { name: "Approve the ticked ones" }).click();
+  await page.waitForURL(/\/desk\/bulk\/[0-9a-f-]{36}/);
+  await until("the decision is made", async () => {
+    await page.reload();
+    return (await page.getByText("finished").count()) > 0;
+  });
+  await lookAt(page, "bulk-decision");
+  await page.goto(at("desk/exposure"));
+  strictEqual(await page.getByRole("cell", { name: "1", exact: true }).count(), 1);
+  await lookAt(page, "exposure");
+  await page.goto(at("desk/quality"));
+  await lookAt(page, "quality");
+  deepStrictEqual(faults, []);
+});

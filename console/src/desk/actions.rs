@@ -139,7 +139,8 @@ pub(crate) async fn unveil(visit: Arc<Visit>) -> Answer {
     Ok(done())
 }
 
-fn done() -> Response {
+/// The answer to a script, which shows nothing.
+pub(super) fn done() -> Response {
     Response::builder().status(StatusCode::NO_CONTENT).finish()
 }
 

@@ -20,7 +20,7 @@ use self::{
     progress::Row,
     values::{Values, Wanted},
 };
-use super::SITES;
+use super::{SITES, actions::done};
 use crate::{
     form::Form,
     items::{
@@ -103,6 +103,13 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
         problems,
     )
     .await
+}
+
+/// Counts an unveiled picture. A script tells of it.
+pub(crate) async fn unveil(visit: Arc<Visit>) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    bulk::unveil(&visit.management, &caller).await?;
+    Ok(done())
 }
 
 /// The page for a filter, with what is wrong with what was sent.

@@ -353,6 +353,15 @@ async fn a_lead_decides_about_many_at_once_and_undoes(pool: PgPool) {
         is_harmless(&page) && page.contains("2 reviews match") && page.contains("irst &#60;b&#62;"),
         "{page}"
     );
+    let unveil = format!("{bulk}/unveil");
+    assert_eq!(mo.post(&unveil, "").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(lead.post(&unveil, "").await.status, StatusCode::NO_CONTENT);
+    let unveiled: i64 = sqlx::query_scalar("select sum(unveiled) from review_exposures")
+        .fetch_one(&stage.management.pool)
+        .await
+        .unwrap();
+    assert_eq!(unveiled, 1);
+
     let nothing = lead.post(&bulk, "decision=approve").await;
     assert_eq!(nothing.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(

@@ -14,6 +14,7 @@ pub use store::bulk::{Bulk, Filter};
 use store::{
     bulk::{self, Asker, Chosen},
     page::Page,
+    review::exposure,
 };
 
 use super::{NewDecision, Shown, decision, reviewer, team};
@@ -64,6 +65,17 @@ pub async fn preview(
         is_too_many: found.len() > MOST_IN_BULK,
         shown,
     })
+}
+
+/// Notes that the caller has unveiled a picture of a preview: people see how much they have seen.
+///
+/// # Errors
+/// The caller may not make bulk decisions.
+pub async fn unveil(management: &Management, caller: &Caller) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+    let (actor, team) = reviewer(&session)?;
+    exposure::count_unveiled(session.conn(), actor, team).await?;
+    session.commit_unrecorded().await
 }
 
 /// Starts a bulk decision. It runs in the background.
