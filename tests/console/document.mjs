@@ -1,4 +1,4 @@
-// The pictures in docs/console.md: pages of the example data, as an owner sees them. Started by scripts/picture-console.
+// The pictures in docs/console.md and docs/desk.md: pages of the example data, as an owner sees them. Started by scripts/picture-console.
 import { statSync } from "node:fs";
 import { launch } from "./browser.mjs";
 import { asAda } from "./people.mjs";
@@ -50,6 +50,14 @@ await keep("publish");
 await page.goto(`${TEAM}/deliveries?state=exhausted`);
 await page.locator("table a[href*='/deliveries/']").first().click();
 await keep("delivery");
+
+await page.goto(`${TEAM}/desk`);
+await page.getByRole("button", { name: "Start" }).click();
+await page.waitForURL(/\/desk\/[0-9a-f-]{36}/);
+await keep("desk");
+
+await page.goto(`${TEAM}/desk/bulk`);
+await keep("bulk");
 
 await page.goto(`${service.origin}/instance/queues`);
 await keep("queues");
