@@ -2,6 +2,7 @@
 //! moments. An item is stored with everything that belongs to it or not at all, and is decided
 //! once. Each name begins with the number of its case in `docs/reliability.md`.
 
+mod bulk_decisions;
 mod statistics;
 
 use std::time::Duration;
