@@ -185,7 +185,9 @@ def verdicts_cannot_be_recorded(stack):
         yield
 
 
-@injection("StatsStale", "queue", 150, severity="page", companions={"DatabaseErrors"})
+# What the fault before left is worked off first. Gauges keep their last numbers for 45 s, longer than the shortened window of
+# QueueStalled, so a queue that had jobs when it was last read would seem to stand still.
+@injection("StatsStale", "queue", 150, severity="page", companions={"DatabaseErrors"}, after=60)
 def the_queues_cannot_be_read(stack):
     with stack.postgres.session("begin; lock table queue.dead_jobs in access exclusive mode;"):
         yield
