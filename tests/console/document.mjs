@@ -57,7 +57,7 @@ await page.waitForURL(/\/desk\/[0-9a-f-]{36}/);
 await keep("desk");
 
 await page.goto(`${TEAM}/desk/bulk`);
-await keep("bulk");
+await keep("bulk", 500);
 
 await page.goto(`${service.origin}/instance/queues`);
 await keep("queues");
