@@ -16,10 +16,10 @@ mod shown;
 use domain::{
     actor::Actor,
     id::{ActorId, ReviewId, TeamId},
-    review::{MOST_LEASED, Tier},
+    review::Tier,
     scope::Scope,
 };
-use store::review::{self, Locked};
+use store::review::{self, Locked, NewClaim};
 pub use store::review::{AuthorHistory, Earlier, Note, Review, Waiting, golden::GoldenItem};
 
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews};
@@ -52,19 +52,16 @@ pub async fn claim(
     } else {
         &[Tier::Everybody]
     };
-    let conn = session.conn();
-    let mut ids = review::leased(conn, actor, team).await?;
-    ids.truncate(most);
-    let had = ids.len();
-    for tier in tiers {
-        let room = most.min(MOST_LEASED).saturating_sub(ids.len());
-        if room > 0 {
-            let sites = sites.as_deref();
-            ids.extend(review::claim(conn, actor, team, *tier, sites, room).await?);
-        }
-    }
-    let mut shown = Vec::with_capacity(ids.len());
-    for id in &ids {
+    let new = NewClaim {
+        actor,
+        team,
+        tiers,
+        sites: sites.as_deref(),
+        most,
+    };
+    let claimed = review::claim(session.conn(), new).await?;
+    let mut shown = Vec::with_capacity(claimed.reviews.len());
+    for id in &claimed.reviews {
         shown.extend(Shown::of(management, &mut session, *id).await?);
     }
     shown.sort_by_key(|shown| {
@@ -76,7 +73,7 @@ pub async fn claim(
             review.id,
         )
     });
-    if ids.len() > had {
+    if claimed.has_new {
         session.commit_unrecorded().await?;
     }
     Ok(shown)

@@ -19,7 +19,7 @@ mod waiting;
 
 pub(crate) use self::opinion::hold;
 pub use self::{
-    claim::{claim, leased},
+    claim::{Claimed, NewClaim, claim},
     ended::{Ended, ReviewDied, held_for},
     lease::{Locked, escalate, lock, renew, skip},
     look::{AuthorHistory, Earlier, Review, look},

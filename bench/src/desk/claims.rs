@@ -14,7 +14,7 @@ use futures::future::try_join_all;
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, PgPool, postgres::PgPoolOptions};
-use store::review::{self, NewOpinion};
+use store::review::{self, NewClaim, NewOpinion};
 use uuid::Uuid;
 
 use super::{
@@ -80,10 +80,19 @@ impl<'a> Claims<'a> {
             while let Some(tick) = ticks.next().await {
                 let begun = if is_paced { tick.due } else { Instant::now() };
                 let team = self.filled.team;
-                let claimed =
-                    review::claim(&mut conn, actor, team, Tier::Everybody, None, 1).await?;
+                let claim = NewClaim {
+                    actor,
+                    team,
+                    tiers: &[Tier::Everybody],
+                    sites: None,
+                    most: 1,
+                };
+                let claimed = review::claim(&mut conn, claim).await?;
                 latencies.record(begun.elapsed());
-                let review = claimed.first().context("nothing was left to claim")?;
+                let review = claimed
+                    .reviews
+                    .first()
+                    .context("nothing was left to claim")?;
                 self.ledger.enter(review.as_uuid(), person.token);
                 decide(&mut conn, team, *review, actor).await?;
             }

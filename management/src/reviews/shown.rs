@@ -32,7 +32,11 @@ impl Shown {
         let only = (!review.shows_all_notes()).then_some(review.id);
         Ok(Some(Self {
             author: AuthorHistory::of(conn, &review).await?,
-            notes: review::notes_of(conn, review.media, only).await?,
+            notes: if review.has_notes {
+                review::notes_of(conn, review.media, only).await?
+            } else {
+                Vec::new()
+            },
             unseen: previews::obstacle_of(management, review.content_type, review.image),
             review,
         }))

@@ -2,58 +2,79 @@
 
 use domain::{
     id::{ActorId, ReviewId, SiteId, TeamId},
-    review::{LEASE, Tier},
+    review::{LEASE, MOST_LEASED, Tier},
 };
 use sqlx::{PgConnection, postgres::types::PgInterval};
 use uuid::Uuid;
 
 use crate::Error;
 
-/// The reviews that somebody has, the first one first.
-pub async fn leased(
-    conn: &mut PgConnection,
-    actor: ActorId,
-    team: TeamId,
-) -> Result<Vec<ReviewId>, Error> {
-    let ids = sqlx::query_scalar!(
-        "
-        select id
-        from review_tasks
-        where leased_by = $1 and team_id = $2 and leased_until > clock_timestamp() and held_until is null
-        order by leased_at, id
-        ",
-        actor.as_uuid(),
-        team.as_uuid(),
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(ids.into_iter().map(ReviewId::from).collect())
+/// Whose reviews are claimed, and which.
+#[derive(Clone, Copy, Debug)]
+pub struct NewClaim<'a> {
+    /// Who claims: a member or a token.
+    pub actor: ActorId,
+    /// Of which team.
+    pub team: TeamId,
+    /// Of which tiers, the first one first.
+    pub tiers: &'a [Tier],
+    /// Of which sites; none: of all.
+    pub sites: Option<&'a [SiteId]>,
+    /// How many the actor has afterwards, at most.
+    pub most: usize,
 }
 
-/// Leases the most urgent reviews of a tier that nobody has: at most `most`, of these sites only,
-/// if any are named. Reviews that the actor has passed on or spoken about are left to others.
-pub async fn claim(
-    conn: &mut PgConnection,
-    actor: ActorId,
-    team: TeamId,
-    tier: Tier,
-    sites: Option<&[SiteId]>,
-    most: usize,
-) -> Result<Vec<ReviewId>, Error> {
-    let sites: Option<Vec<Uuid>> =
-        sites.map(|sites| sites.iter().map(|site| site.as_uuid()).collect());
-    let ids = sqlx::query_scalar!(
-        r#"select claim_reviews($1, $2, $3, $4, $5, $6) as "id!""#,
-        actor.as_uuid(),
-        team.as_uuid(),
-        tier.number(),
+/// What somebody has after a claim.
+#[derive(Clone, Debug, Default)]
+pub struct Claimed {
+    /// The reviews that the actor had before, the first one first, and then the new ones.
+    pub reviews: Vec<ReviewId>,
+    /// Whether one of them is new.
+    pub has_new: bool,
+}
+
+/// The reviews that somebody has, and the most urgent ones that nobody has, until there are enough.
+/// The new ones become the actor's. Reviews that the actor has passed on or spoken about are left to
+/// others.
+pub async fn claim(conn: &mut PgConnection, claim: NewClaim<'_>) -> Result<Claimed, Error> {
+    let tiers: Vec<i16> = claim.tiers.iter().map(|tier| tier.number()).collect();
+    let sites: Option<Vec<Uuid>> = claim
+        .sites
+        .map(|sites| sites.iter().map(|site| site.as_uuid()).collect());
+    let rows = sqlx::query!(
+        r#"select review as "review!", is_new as "is_new!" from take_reviews($1, $2, $3, $4, $5, $6)"#,
+        claim.actor.as_uuid(),
+        claim.team.as_uuid(),
+        &tiers,
         sites.as_deref(),
-        i64::try_from(most).unwrap_or(i64::MAX),
+        i64::try_from(claim.most.min(MOST_LEASED)).unwrap_or(i64::MAX),
         lease(),
     )
     .fetch_all(conn)
     .await?;
-    Ok(ids.into_iter().map(ReviewId::from).collect())
+    let mut claimed = Claimed::default();
+    for row in rows {
+        claimed.reviews.push(row.review.into());
+        claimed.has_new |= row.is_new;
+    }
+    Ok(claimed)
+}
+
+/// Notes that somebody has a review: whoever sets `leased_by` otherwise than by a claim must do so,
+/// or the actor's next claim does not find it.
+pub(super) async fn list(
+    conn: &mut PgConnection,
+    actor: ActorId,
+    review: ReviewId,
+) -> Result<(), Error> {
+    sqlx::query!(
+        "select list_leases($1, array[$2::uuid])",
+        actor.as_uuid(),
+        review.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// The length of a lease.

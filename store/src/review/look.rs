@@ -63,6 +63,8 @@ pub struct Review {
     pub machine: Option<Verdict>,
     /// What people said before, for a lead; nobody else sees it.
     pub earlier: Vec<Earlier>,
+    /// Whether anybody has written a note about the item.
+    pub has_notes: bool,
 }
 
 /// What somebody said before.
@@ -116,7 +118,8 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
                     p.team_id = t.team_id and p.disabled_at is null
                     and (p.categories && t.categories or p.rules && t.rules)
                 order by p.severity desc, p.key, p.id
-            ) as "suggested!"
+            ) as "suggested!",
+            exists (select from review_notes n where n.media_id = t.media_id) as "has_notes!"
         from review_tasks t
         join media m on m.id = t.media_id
         join sites s on s.id = t.site_id
@@ -147,6 +150,7 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
         _ => None,
     };
     let tier = tier(row.tier)?;
+    let content_type = row.content_type.parse()?;
     let severity = Severity::of_number(row.severity);
     Ok(Some(Review {
         id: row.id.into(),
@@ -168,17 +172,21 @@ pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Re
             .into_iter()
             .map(ReviewPolicyId::from)
             .collect(),
-        content_type: row.content_type.parse()?,
+        content_type,
         body: row.body,
         content_url: row.content_url,
         metadata: row.metadata.map(|metadata| metadata.0),
         author: row.author,
-        image: known(conn, row.media_id.into()).await?,
+        image: match content_type {
+            ContentType::Text => None,
+            ContentType::Image => known(conn, row.media_id.into()).await?,
+        },
         machine,
         earlier: match tier {
             Tier::Everybody => Vec::new(),
             Tier::Leads => earlier(conn, review).await?,
         },
+        has_notes: row.has_notes,
     }))
 }
 

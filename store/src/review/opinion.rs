@@ -14,7 +14,10 @@ use queue::{NewJob, NewJobs};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{claim::lease, lease::Locked};
+use super::{
+    claim::{lease, list},
+    lease::Locked,
+};
 use crate::{Error, jobs};
 
 /// The policy that a decision names.
@@ -202,8 +205,9 @@ pub async fn undo(
         actor.as_uuid(),
         lease(),
     )
-    .execute(conn)
+    .execute(&mut *conn)
     .await?;
+    list(conn, actor, review).await?;
     Ok(true)
 }
 

@@ -2,9 +2,14 @@
 
 use std::collections::HashSet;
 
+use domain::review::Tier;
 use futures::future::join_all;
 use serde_json::json;
 use sqlx::PgPool;
+use store::{
+    jobs,
+    review::{self, NewClaim},
+};
 
 use super::{bodies, claim, claim_one};
 use crate::app::App;
@@ -55,6 +60,90 @@ async fn no_two_people_have_the_same_review_and_everybody_keeps_their_own(pool: 
         .post("/reviews/claim", json!({ "limit": 21 }))
         .await
         .blames("invalid_request", &["limit"]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn claims_of_one_person_at_once_give_the_same_reviews(pool: PgPool) {
+    let app = App::start(pool).await;
+    for number in 0..40 {
+        app.in_review(&number.to_string()).await;
+    }
+    let person = app.moderator().await;
+    // The first claims ever of a person, and later ones.
+    for _ in 0..2 {
+        let all = join_all((0..4).map(|_| claim(&person, 20))).await;
+        let ids: HashSet<_> = all.iter().flatten().map(|review| &review["id"]).collect();
+        assert_eq!(ids.len(), 20);
+        let lapse =
+            "update review_tasks set leased_until = clock_timestamp() - interval '1 second'";
+        sqlx::query(lapse).execute(&app.pool).await.unwrap();
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_person_finds_again_what_was_undone_or_renewed_late(pool: PgPool) {
+    let app = App::start(pool).await;
+    // The job of the decision that is undone.
+    app.leaves(jobs::REVIEWS);
+    for body in ["a", "b", "c"] {
+        app.in_review(body).await;
+    }
+    let person = app.moderator().await;
+    let undone = claim_one(&person).await;
+    let path = format!("/reviews/{undone}/decision");
+    person
+        .post(&path, json!({ "decision": "approve" }))
+        .await
+        .ok();
+    let renewed = claim_one(&person).await;
+    let lapse = "update review_tasks set leased_until = clock_timestamp() - interval '1 second' where leased_by is not null";
+    sqlx::query(lapse).execute(&app.pool).await.unwrap();
+    // Somebody else looks at it for a moment, so that the person claims another one.
+    let hide = "update review_tasks set held_until = case when held_until is null then now() end where id = $1";
+    let hidden: uuid::Uuid = renewed.parse().unwrap();
+    sqlx::query(hide)
+        .bind(hidden)
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    let third = claim_one(&person).await;
+    sqlx::query(hide)
+        .bind(hidden)
+        .execute(&app.pool)
+        .await
+        .unwrap();
+
+    let path = format!("/reviews/{renewed}/renew");
+    person.post(&path, json!({})).await.ok();
+    person
+        .delete(&format!("/reviews/{undone}/decision"))
+        .await
+        .ok();
+    let has: HashSet<_> = claim(&person, 3)
+        .await
+        .iter()
+        .map(|review| review["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(has, HashSet::from([undone, renewed, third]));
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_claim_writes_no_index_of_the_reviews(pool: PgPool) {
+    let app = App::start(pool).await;
+    app.in_review("a").await;
+    let mut tx = app.pool.begin().await.unwrap();
+    let new = NewClaim {
+        actor: uuid::Uuid::now_v7().into(),
+        team: app.tenant.team,
+        tiers: &[Tier::Everybody],
+        sites: None,
+        most: 1,
+    };
+    let claimed = review::claim(&mut tx, new).await.unwrap();
+    assert_eq!(claimed.reviews.len(), 1);
+    let written = "select pg_stat_get_xact_tuples_updated(oid), pg_stat_get_xact_tuples_hot_updated(oid) from pg_class where relname = 'review_tasks'";
+    let written: (i64, i64) = sqlx::query_as(written).fetch_one(&mut *tx).await.unwrap();
+    assert_eq!(written, (1, 1));
 }
 
 #[sqlx::test(migrations = false)]
