@@ -73,6 +73,8 @@ pub(crate) struct Options {
 struct Round {
     /// A commit of almost nothing, one at a time at the same rate: what the disk does. Every claim waits for one.
     bare_commit: Percentiles,
+    /// The same during the claims in SQL: what is left to claims on these cores and this disk.
+    bare_commit_beside: Percentiles,
     /// The statement, with its commit.
     sql: Percentiles,
     /// `POST /management/v1/reviews/claim`.
@@ -176,8 +178,13 @@ async fn one_round(
 ) -> anyhow::Result<Round> {
     let at_rate = || Ticks::start(options.rate, options.each_paced());
     let all = || Ticks::at_once(u64::from(options.claims));
-    let bare_commit = bare_commits(options, conn).await?;
-    let sql = claims.in_sql(&at_rate(), true).await?;
+    let seconds = u64::from(options.seconds);
+    let bare_commit = bare_commits(options, conn, seconds.min(BARE_SECONDS)).await?;
+    let ticks = at_rate();
+    let (sql, bare_commit_beside) = tokio::try_join!(
+        claims.in_sql(&ticks, true),
+        bare_commits(options, conn, seconds)
+    )?;
     let http = claims.over_http(&at_rate(), true).await?;
     let next_item = next_item.run(&at_rate()).await?;
     until_told(conn).await?;
@@ -191,6 +198,7 @@ async fn one_round(
     until_told(conn).await?;
     Ok(Round {
         bare_commit,
+        bare_commit_beside,
         sql,
         http,
         next_item,
@@ -220,8 +228,11 @@ impl Speed {
     }
 }
 
-async fn bare_commits(options: &Options, conn: &mut PgConnection) -> anyhow::Result<Percentiles> {
-    let seconds = u64::from(options.seconds).min(BARE_SECONDS);
+async fn bare_commits(
+    options: &Options,
+    conn: &mut PgConnection,
+    seconds: u64,
+) -> anyhow::Result<Percentiles> {
     let commits = paced(options.rate, ticks(options.rate, seconds), async || {
         sqlx::query("select pg_logical_emit_message(true, 'bench', 'commit')")
             .execute(&mut *conn)

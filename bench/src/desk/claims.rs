@@ -48,7 +48,9 @@ pub(super) struct ClaimedReview {
 }
 
 impl<'a> Claims<'a> {
-    /// With a connection for each moderator.
+    /// With a connection for each moderator. Each has claimed once: the first claim of a connection
+    /// compiles the functions, which takes several milliseconds, and processes keep their
+    /// connections for half an hour.
     pub(super) async fn new(
         stack: &'a Stack,
         filled: &'a Filled,
@@ -58,6 +60,15 @@ impl<'a> Claims<'a> {
             .max_connections(u32::try_from(filled.moderators.len())?)
             .connect(&stack.ground.cluster.url(Role::Gatehouse))
             .await?;
+        let warming = filled.moderators.iter().map(async |person| {
+            let mut tx = pool.begin().await?;
+            review::claim(&mut tx, one(filled.team, person)).await?;
+            anyhow::Ok(tx)
+        });
+        // All of them at once, so that no two use the same connection.
+        for tx in try_join_all(warming).await? {
+            tx.rollback().await?;
+        }
         Ok(Self {
             stack,
             filled,
@@ -80,14 +91,7 @@ impl<'a> Claims<'a> {
             while let Some(tick) = ticks.next().await {
                 let begun = if is_paced { tick.due } else { Instant::now() };
                 let team = self.filled.team;
-                let claim = NewClaim {
-                    actor,
-                    team,
-                    tiers: &[Tier::Everybody],
-                    sites: None,
-                    most: 1,
-                };
-                let claimed = review::claim(&mut conn, claim).await?;
+                let claimed = review::claim(&mut conn, one(team, person)).await?;
                 latencies.record(begun.elapsed());
                 let review = claimed
                     .reviews
@@ -133,6 +137,17 @@ impl<'a> Claims<'a> {
     pub(super) async fn approve(&self, person: Uuid, review: Uuid) -> anyhow::Result<()> {
         let mut conn = self.pool.acquire().await?;
         decide(&mut conn, self.filled.team, review.into(), person.into()).await
+    }
+}
+
+/// A claim of one review.
+fn one(team: TeamId, person: &Moderator) -> NewClaim<'static> {
+    NewClaim {
+        actor: person.token.into(),
+        team,
+        tiers: &[Tier::Everybody],
+        sites: None,
+        most: 1,
     }
 }
 

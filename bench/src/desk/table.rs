@@ -98,6 +98,7 @@ impl Report for Desked {
             lines.push(Line::heading(format!("Round {}", number + 1)));
             for (name, percentiles) in [
                 ("bare commit", &round.bare_commit),
+                ("bare commit beside claims", &round.bare_commit_beside),
                 ("claim in SQL", &round.sql),
                 ("claim over HTTP", &round.http),
                 ("next item in the console", &round.next_item),
@@ -113,6 +114,10 @@ impl Report for Desked {
         lines.push(Line::heading("Medians over the rounds"));
         for (name, medians) in [
             ("bare commit", self.medians(|round| round.bare_commit)),
+            (
+                "bare commit beside claims",
+                self.medians(|round| round.bare_commit_beside),
+            ),
             ("claim in SQL", self.medians(|round| round.sql)),
             ("claim over HTTP", self.medians(|round| round.http)),
             (
