@@ -35,7 +35,8 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// `at` gives the number in a row and a column. An empty bias adds nothing.
+    /// `at` gives the number in a row and a column, of which there is at least one. An empty bias adds
+    /// nothing.
     pub(crate) fn new(
         rows: usize,
         columns: usize,
@@ -44,7 +45,7 @@ impl Packed {
     ) -> Self {
         let panels = columns.div_ceil(WIDE);
         let mut data = vec![0.0; panels * rows * WIDE];
-        for (panel, lines) in data.chunks_exact_mut((rows * WIDE).max(1)).enumerate() {
+        for (panel, lines) in data.chunks_exact_mut(rows * WIDE).enumerate() {
             let first = panel * WIDE;
             for (row, line) in lines.chunks_exact_mut(WIDE).enumerate() {
                 for (column, number) in (first..columns).zip(line) {
@@ -105,7 +106,7 @@ impl Machine {
     /// `to` becomes as many rows of `b.columns` as `a` has of `b.rows`.
     pub(crate) fn multiply(self, a: &[f32], b: &Packed, act: Act, to: &mut Vec<f32>) {
         to.clear();
-        to.resize(a.len() / b.rows.max(1) * b.columns, 0.0);
+        to.resize(a.len() / b.rows * b.columns, 0.0);
         if self.fused {
             self.run(
                 #[inline(always)]
@@ -124,8 +125,8 @@ impl Machine {
 fn multiply<const H: usize, const FUSED: bool>(a: &[f32], b: &Packed, act: Act, to: &mut [f32]) {
     // The rows of `a` side by side, so that the inner loop reads both matrices from start to end.
     let mut side_by_side = vec![[0.0; H]; b.rows];
-    let blocks = to.chunks_mut((H * b.columns).max(1));
-    for (rows, to) in a.chunks((H * b.rows).max(1)).zip(blocks) {
+    let blocks = to.chunks_mut(H * b.columns);
+    for (rows, to) in a.chunks(H * b.rows).zip(blocks) {
         for (place, row) in rows.chunks_exact(b.rows).enumerate() {
             for (numbers, number) in side_by_side.iter_mut().zip(row) {
                 numbers[place] = *number;
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn products_are_right_for_every_remainder_of_rows_and_columns() {
-        let number = |seed: usize| ((seed * 7919) % 23) as f32 - 11.0;
+        let number = |seed: usize| f32::from(u8::try_from(seed * 7919 % 23).unwrap()) - 11.0;
         for machine in [Machine::new(), Machine::plain()] {
             for (high, inner, wide) in [(1, 1, 1), (5, 3, 15), (6, 8, 16), (7, 5, 17), (13, 9, 40)]
             {

@@ -106,7 +106,7 @@ fn small() -> Vec<u8> {
 }
 
 fn is_sound(model: &Nudity) -> bool {
-    let rgb: Vec<u8> = (0..20 * 30 * 3).map(|i| (i * 7 % 256) as u8).collect();
+    let rgb: Vec<u8> = (0..20 * 30 * 3_u32).map(|i| (i * 7 % 256) as u8).collect();
     let probability = model.probability(Pixels::new(20, 30, &rgb).unwrap());
     (0.0..=1.0).contains(&probability)
 }
@@ -140,7 +140,7 @@ fn what_does_not_fit_is_refused_with_the_place_and_the_reason() {
         (17, 1, "layer 0: its kind 1 is not known"),
         (21, 12, "layer 0: the kernel is 12, not 1 to 11"),
         (25, 4, "layer 0: it needs 4 channels, and gets 3"),
-        (29, 4_096, "layer 0: it ends within the weights"),
+        (29, 4_096, "layer 0: it ends within the scales"),
         (33, 0, "layer 0: the stride is 0"),
         (45, 1, "layer 0: the activation 1 is not known"),
         (49, 0, "layer 0: the kind of numbers is 0"),
@@ -185,16 +185,19 @@ fn a_network_that_needs_too_much_memory_or_time_is_refused() {
     }
 }
 
-#[test]
-fn weights_that_overflow_ask_for_a_person_and_never_say_that_a_picture_is_safe() {
-    // Zeros times infinity: each layer multiplies by up to a million, as often as allowed.
+/// A network that multiplies what is brighter than a bound until it overflows.
+fn overflowing(bound: f32) -> Vec<u8> {
     let mut file = b"GHIM2".to_vec();
     let mut numbers = |numbers: &[u32]| {
         file.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     };
-    let (large, zero) = (1e6_f32.to_bits(), 0);
+    let (one, large, zero) = (1_f32.to_bits(), 1e6_f32.to_bits(), 0);
+    let bound = (-bound).to_bits();
     numbers(&[14, 1, 12]);
-    for _ in 0..9 {
+    numbers(&[0, 1, 3, 3, 1, 0, 0, 2]);
+    numbers(&[2, one, zero, zero, zero, one, zero, zero, zero, one]);
+    numbers(&[2, bound, bound, bound]);
+    for _ in 0..8 {
         numbers(&[0, 1, 3, 3, 1, 0, 0, 0]);
         numbers(&[2, large, zero, zero, zero, large, zero, zero, zero, large]);
         numbers(&[2, zero, zero, zero]);
@@ -204,9 +207,21 @@ fn weights_that_overflow_ask_for_a_person_and_never_say_that_a_picture_is_safe()
     numbers(&[2, zero, zero]);
     numbers(&[5]);
     numbers(&[6, 2, 2, 2, large, large, large, large, 2, zero, zero]);
-    // On gray, infinity less infinity. So the file itself is refused.
-    let error = Nudity::read(&file).unwrap_err().to_string();
+    file
+}
+
+#[test]
+fn weights_that_overflow_on_gray_are_refused() {
+    let error = Nudity::read(&overflowing(0.0)).unwrap_err().to_string();
     assert!(error.contains("do not make a probability"), "{error}");
+}
+
+#[test]
+fn weights_that_overflow_on_a_picture_never_say_that_it_is_safe() {
+    let model = Nudity::read(&overflowing(100.0)).unwrap();
+    let probability = |rgb: &[u8]| model.probability(Pixels::new(1, 1, rgb).unwrap());
+    assert!((probability(&[128; 3]) - 0.5).abs() < 1e-6);
+    assert!(probability(&[255; 3]) > 0.99);
 }
 
 proptest! {
