@@ -1,6 +1,6 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command except `rules` and `images` makes its own Postgres cluster with durable settings,
+//! Each command except `rules`, `images` and `models` makes its own Postgres cluster with durable settings,
 //! starts the measured system on it, measures or proves something, and removes everything. This
 //! program runs on one thread and the drivers are separate processes, so that the measured system
 //! has the machine for itself.
@@ -34,6 +34,7 @@ mod limits;
 mod load;
 mod memory;
 mod meter;
+mod models;
 mod neighbours;
 mod pages;
 mod pgbench;
@@ -104,6 +105,9 @@ enum Command {
     Deliveries(deliveries::Options),
     /// Hashes looked up in a million beside faiss, and pictures hashed beside the reference's library
     Images(images::Options),
+    /// The models that score texts and pictures without a network: their speed with and without vector
+    /// instructions, and their memory
+    Models(models::Options),
     /// One hostile team does its worst beside a well-behaved one: its latencies, and the memory of the processes
     Neighbours(neighbours::Options),
     /// One team's long texts meet a provider's limit beside another team's short ones
@@ -220,6 +224,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.json;
             shown(&images::run(options).await?, json)?
         }
+        Command::Models(options) => shown(&models::run(&options)?, options.json)?,
         Command::Neighbours(options) => {
             let json = options.common.ground.json;
             shown(&neighbours::run(options).await?, json)?
