@@ -32,6 +32,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{
     breaker::BreakerSettings,
+    id::TeamId,
     media::Modality,
     score::{Category, Scores},
 };
@@ -130,6 +131,8 @@ pub struct Question<'a> {
     pub categories: &'a [Category],
     /// The site's own policy, for providers that follow one.
     pub policy: Option<&'a str>,
+    /// Whose content it is. None if it is nobody's: a sample, or a test of the configuration.
+    pub team: Option<TeamId>,
 }
 
 /// What is shown to a provider.
