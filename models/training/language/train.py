@@ -25,9 +25,9 @@ import translit
 
 BITS = 17
 LONGEST = 24  # Longer words are not looked at.
-CLAMP = 4.0  # The most that one word can say, in logarithms of odds.
+CLAMP = 6.0  # The most that one word can say, in logarithms of odds.
 SEQUENCES = range(1, 6)  # Lengths of letter sequences.
-PER_LANGUAGE = 4_000
+PER_LANGUAGE = 5_000
 ENGLISH = 90_000
 SEED = 20_240_611
 PRIME, START, WHOLE = 0x01000193, 0x811C9DC5, 0x9E3779B9
@@ -45,7 +45,7 @@ def words(text):
             continue
         for word in WORD.findall(token):
             word = normal(word)
-            if word:
+            if word and out[-1:] != [word]:
                 out.append(word)
     return out
 
@@ -56,7 +56,7 @@ def normal(word):
         word = unicodedata.normalize("NFKC", word).replace("’", "'")
     word = word.lower().strip("'")
     digits = sum(c.isdigit() for c in word)
-    if digits * 3 > len(word) or len(word) > LONGEST:
+    if digits * 3 > len(word) or not 1 < len(word) <= LONGEST:
         return None
     if not word.isascii() and any(not is_latin(c) for c in word if c.isalpha()):
         return None
@@ -244,8 +244,8 @@ def main():
     parse = argparse.ArgumentParser()
     for name in ("common-voice", "lingua", "english", "code", "out"):
         parse.add_argument(f"--{name}", required=True)
-    parse.add_argument("--penalty", type=float, default=4e-7)
-    parse.add_argument("--steps", type=int, default=120)
+    parse.add_argument("--penalty", type=float, default=8e-8)
+    parse.add_argument("--steps", type=int, default=250)
     args = parse.parse_args()
     known, rows, labels = {}, [], []
     for said, label in examples(args):
