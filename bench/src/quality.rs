@@ -49,7 +49,7 @@ pub(crate) struct Options {
 /// What scores the texts. No other place here knows the analyser.
 fn scorer() -> impl Fn(&str) -> Scores {
     let analyser = Analyser::new();
-    move |text| analyser.analyse(text)
+    move |text: &str| analyser.analyse(text)
 }
 
 /// Scores the file, and calculates the figures.

@@ -38,12 +38,12 @@ pub(super) struct Labels([Option<bool>; Category::ALL.len()]);
 
 impl Labels {
     /// The label of a category, if it is known.
-    pub(super) const fn get(&self, category: Category) -> Option<bool> {
+    pub(super) const fn get(self, category: Category) -> Option<bool> {
         self.0[category as usize]
     }
 
     /// Whether any category is true, if at least one is known.
-    pub(super) fn any(&self) -> Option<bool> {
+    pub(super) fn any(self) -> Option<bool> {
         self.0
             .into_iter()
             .flatten()
@@ -101,7 +101,7 @@ impl<R: BufRead> Rows<R> {
         let read = input.read_until(b'\n', &mut self.line)?;
         if self.line.len() > LONGEST_LINE {
             bail!(
-                "is longer than {LONGEST_LINE} bytes; write each row on its own line, and cut texts to the 100 KB that Gatehouse accepts"
+                "the line is longer than {LONGEST_LINE} bytes; write each row on its own line, and cut texts to the 100 KB that Gatehouse accepts"
             );
         }
         Ok(read > 0)
@@ -109,7 +109,7 @@ impl<R: BufRead> Rows<R> {
 
     fn parse(&self) -> anyhow::Result<Option<Row>> {
         let line = std::str::from_utf8(&self.line).map_err(|_| {
-            anyhow!("is not UTF-8; convert the file, such as with `iconv --to-code UTF-8`")
+            anyhow!("the line is not UTF-8; convert the file, such as with `iconv --to-code UTF-8`")
         })?;
         // Some editors put the mark before the first line.
         let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
@@ -164,7 +164,7 @@ impl<'de> Deserialize<'de> for Labels {
                 let mut labels = Labels::default();
                 let mut seen = [false; Category::ALL.len()];
                 while let Some(name) = map.next_key::<String>()? {
-                    let category = category(&name)?;
+                    let category = named::<A::Error>(&name)?;
                     if std::mem::replace(&mut seen[category as usize], true) {
                         return Err(A::Error::custom(format!("`{category}` is given twice")));
                     }
@@ -176,7 +176,7 @@ impl<'de> Deserialize<'de> for Labels {
             fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Labels, A::Error> {
                 let mut labels = Labels([Some(false); Category::ALL.len()]);
                 while let Some(name) = names.next_element::<String>()? {
-                    labels.0[category(&name)? as usize] = Some(true);
+                    labels.0[named::<A::Error>(&name)? as usize] = Some(true);
                 }
                 Ok(labels)
             }
@@ -186,7 +186,8 @@ impl<'de> Deserialize<'de> for Labels {
     }
 }
 
-fn category<E: serde::de::Error>(name: &str) -> Result<Category, E> {
+/// The category of a name.
+fn named<E: serde::de::Error>(name: &str) -> Result<Category, E> {
     Category::from_str(name).map_err(|_| {
         let names = Category::ALL.map(Category::as_str).join(", ");
         E::custom(format!("unknown category `{name}`; use {names}"))

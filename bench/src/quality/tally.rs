@@ -71,19 +71,14 @@ impl Tally {
             .or_insert((next, 0));
         *rows += 1;
         let language = *language;
-        let labelled = || {
-            Category::ALL
-                .into_iter()
-                .filter(|category| row.labels.get(*category).is_some())
-        };
+        let highest = Category::ALL
+            .into_iter()
+            .filter(|category| row.labels.get(*category).is_some())
+            .filter_map(|category| scores.get(category))
+            .reduce(f64::max);
         for subject in Subject::all() {
             let (label, score) = match subject {
-                Subject::Any => (
-                    row.labels.any(),
-                    labelled()
-                        .filter_map(|category| scores.get(category))
-                        .reduce(f64::max),
-                ),
+                Subject::Any => (row.labels.any(), highest),
                 Subject::Category(category) => (row.labels.get(category), scores.get(category)),
             };
             if let Some(is_positive) = label {

@@ -18,9 +18,12 @@ impl Ranking {
     pub fn new(pairs: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let mut pairs: Vec<(f64, bool)> = pairs.into_iter().collect();
         for (score, _) in &mut pairs {
-            if score.is_nan() {
-                *score = f64::NEG_INFINITY;
-            }
+            // Adding zero makes -0 and 0 equal for `total_cmp`.
+            *score = if score.is_nan() {
+                f64::NEG_INFINITY
+            } else {
+                *score + 0.0
+            };
         }
         pairs.sort_unstable_by(|(one, _), (other, _)| other.total_cmp(one));
         let mut items = Proportion::default();
@@ -28,8 +31,7 @@ impl Ranking {
         for (score, is_positive) in pairs {
             items.add(is_positive);
             match groups.last_mut() {
-                #[expect(clippy::float_cmp, reason = "only equal scores are a tie")]
-                Some((last, group)) if *last == score => group.add(is_positive),
+                Some((last, group)) if last.total_cmp(&score).is_eq() => group.add(is_positive),
                 _ => {
                     let mut group = Proportion::default();
                     group.add(is_positive);
