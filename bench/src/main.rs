@@ -1,6 +1,6 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command except `rules`, `images` and `models` makes its own Postgres cluster with durable settings,
+//! Each command except `rules`, `images`, `models` and `quality` makes its own Postgres cluster with durable settings,
 //! starts the measured system on it, measures or proves something, and removes everything. This
 //! program runs on one thread and the drivers are separate processes, so that the measured system
 //! has the machine for itself.
@@ -42,6 +42,7 @@ mod processes;
 mod procfs;
 mod protocol;
 mod python;
+mod quality;
 mod receiver;
 mod relay;
 mod remote;
@@ -126,6 +127,8 @@ enum Command {
     /// The review desk with 200,000 reviews waiting and 50 moderators: claims, the next item, and whether
     /// time tells reviews with known answers from others
     Desk(desk::Options),
+    /// How good the built-in analyser is on your own labelled texts: precision, recall and calibration
+    Quality(quality::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -252,6 +255,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Desk(options) => {
             let json = options.common.ground.json;
             shown(&desk::run(options).await?, json)?
+        }
+        Command::Quality(options) => {
+            let json = options.json;
+            shown(&quality::run(options).await?, json)?
         }
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;

@@ -7,7 +7,8 @@ mod vocabulary;
 
 use std::sync::LazyLock;
 
-use domain::{builtin::Analyser, media::Status, score::Category};
+use builtin::Analyser;
+use domain::{media::Status, score::Category};
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 
 use vocabulary::{Language, Spacing};

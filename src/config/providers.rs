@@ -71,7 +71,9 @@ impl ProviderOptions {
         let proxy = self.proxy()?;
         match (file, self.providers.as_slice()) {
             (Some(_), []) if self.encoder_file().is_some() => {
-                bail!("GATEHOUSE_ENCODER_FILE and GATEHOUSE_PROVIDERS_FILE are both set; write `encoder_file` into the file instead")
+                bail!(
+                    "GATEHOUSE_ENCODER_FILE and GATEHOUSE_PROVIDERS_FILE are both set; write `encoder_file` into the file instead"
+                )
             }
             (Some(path), []) => file::load(path, proxy.as_ref()),
             (Some(_), _) => {
@@ -134,8 +136,7 @@ impl ProviderOptions {
             image: Builtin::IMAGE.to_vec(),
         };
         let encoder = self.encoder_file().map(|path| {
-            read_encoder(path)
-                .with_context(|| format!("GATEHOUSE_ENCODER_FILE {}", path.display()))
+            read_encoder(path).with_context(|| format!("GATEHOUSE_ENCODER_FILE {}", path.display()))
         });
         let encoder = encoder.transpose()?;
         Ok(Arc::new(Builtin::new("builtin".into(), scope, encoder)))

@@ -36,7 +36,7 @@ use uuid::Uuid;
 use workers::{
     Context, RuleSettings, Settings,
     outbound::{Bounds, EgressPolicy, Outbound},
-    provider::{Builtin, Provider},
+    provider::{Builtin, Provider, Scope},
 };
 
 const SOON: Duration = Duration::from_secs(30);
