@@ -256,10 +256,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.common.ground.json;
             shown(&desk::run(options).await?, json)?
         }
-        Command::Quality(options) => {
-            let json = options.json;
-            shown(&quality::run(options).await?, json)?
-        }
+        Command::Quality(options) => score(options).await?,
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;
             true
@@ -287,6 +284,11 @@ async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
     } else {
         shown(&deliveries::run(options).await?, json)
     }
+}
+
+async fn score(options: quality::Options) -> anyhow::Result<bool> {
+    let json = options.json;
+    shown(&quality::run(options).await?, json)
 }
 
 /// Prints a report, and returns whether it holds.

@@ -77,7 +77,8 @@ pub(super) struct At {
 pub(super) struct Share {
     pub(super) count: u64,
     pub(super) of: u64,
-    pub(super) share: Option<f64>,
+    #[serde(rename = "share")]
+    pub(super) part: Option<f64>,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
 }
@@ -193,7 +194,7 @@ impl From<Proportion> for Share {
         Self {
             count: proportion.hits,
             of: proportion.of,
-            share: proportion.share(),
+            part: proportion.share(),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
         }

@@ -94,7 +94,7 @@ fn average(average: &Average) -> String {
 
 /// A share with its counts and its interval, such as `80 %, 8 of 10 (49 to 94)`.
 fn share(share: &Share) -> String {
-    match (share.share, share.low, share.high) {
+    match (share.part, share.low, share.high) {
         (Some(part), Some(low), Some(high)) => format!(
             "{:.0} %, {} of {} ({:.0} to {:.0})",
             part * 100.0,

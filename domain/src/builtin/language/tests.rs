@@ -209,7 +209,7 @@ fn time_for_a_kilobyte() {
             std::hint::black_box(is_readable(std::hint::black_box(&text)));
         }
         let each = start.elapsed() / rounds;
-        let kilobytes = text.len() as f64 / 1024.0;
+        let kilobytes = f64::from(u32::try_from(text.len()).unwrap()) / 1024.0;
         println!("{name}: {:.1} µs/KB", each.as_secs_f64() * 1e6 / kilobytes);
     }
 }
