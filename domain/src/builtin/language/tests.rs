@@ -198,10 +198,7 @@ fn time_for_a_kilobyte() {
         ("English", PAGE.repeat(100)),
         ("100 KB without spaces", "ab".repeat(51_200)),
         ("links", "https://example.com/a ".repeat(4_600)),
-        (
-            "accents",
-            "é".repeat(20).as_str().to_owned() + &" été".repeat(17_000),
-        ),
+        ("accents", " naïve café".repeat(8_000)),
     ] {
         let start = std::time::Instant::now();
         let rounds = 20_u32;
@@ -209,7 +206,7 @@ fn time_for_a_kilobyte() {
             std::hint::black_box(is_readable(std::hint::black_box(&text)));
         }
         let each = start.elapsed() / rounds;
-        let kilobytes = text.len() as f64 / 1024.0;
+        let kilobytes = f64::from(u32::try_from(text.len()).unwrap()) / 1024.0;
         println!("{name}: {:.1} µs/KB", each.as_secs_f64() * 1e6 / kilobytes);
     }
 }
