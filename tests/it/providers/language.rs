@@ -40,7 +40,7 @@ async fn a_text_that_is_not_english_is_never_approved_by_the_builtin_analyser(po
     }
 
     // A term that is found anyhow is scored, and its rule decides.
-    let text = "Ich weiß wo du wohnst und ich bringe dich um, I will kill you";
+    let text = "Ich weiß wo du wohnst und ich bringe dich um, kill them all";
     let found = verdict(&panel, &key, text).await;
     assert_ne!(found["status"], "approved", "{found}");
     let scores = &found["moderationResult"]["ai_analysis"];
