@@ -35,8 +35,8 @@ const NAME: f32 = 5.0;
 /// What a letter of another script says, and the most that a word of them says.
 const OTHER_LETTER: f32 = 0.5;
 const OTHER_WORD: f32 = 3.0;
-/// What a letter says in scripts that write no spaces, where a letter is about half a word.
-const UNSPACED_LETTER: f32 = 0.8;
+/// What a letter says in scripts that write no spaces. Six are a sentence, five may be a name.
+const UNSPACED_LETTER: f32 = 1.2;
 
 /// Whether nothing in the text is evidently another language than English.
 pub fn is_readable(text: &str) -> bool {

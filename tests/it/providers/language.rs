@@ -40,9 +40,12 @@ async fn a_text_that_is_not_english_is_never_approved_by_the_builtin_analyser(po
     }
 
     // A term that is found anyhow is scored, and its rule decides.
-    let found = verdict(&panel, &key, "Ich bringe dich um, I will kill you").await;
-    assert_eq!(found["status"], "rejected", "{found}");
-    assert!(found["moderationResult"]["ai_analysis"]["violence"].is_number());
+    let text = "Ich weiß wo du wohnst und ich bringe dich um, kill them all";
+    let found = verdict(&panel, &key, text).await;
+    assert_ne!(found["status"], "approved", "{found}");
+    let scores = &found["moderationResult"]["ai_analysis"];
+    assert!(scores["violence"].as_f64() > Some(0.5), "{found}");
+    assert_eq!(scores.get("harassment"), None, "{found}");
 
     for (on_failure, status) in [("reject", "rejected"), ("approve", "approved")] {
         let settings = json!({ "on_failure": on_failure });
@@ -57,22 +60,24 @@ async fn a_text_that_is_not_english_is_never_approved_by_the_builtin_analyser(po
 async fn english_and_what_has_no_language_are_judged_by_their_scores(pool: PgPool) {
     let panel = start(&pool).await;
     let key = panel.site("plain", json!({})).await;
-    for (text, status) in [
-        ("I will kill you", "rejected"),
-        ("you idiot", "pending_review"),
-        ("a quiet afternoon", "approved"),
-        ("ok", "approved"),
-        ("lol gg wp", "approved"),
-        ("Giuseppe Schäfer", "approved"),
-        ("https://example.com/wie-geht-es-dir-heute", "approved"),
-        ("12345", "approved"),
-        ("🔥🔥", "approved"),
+    let threat = verdict(&panel, &key, "I will kill you").await;
+    assert_ne!(threat["status"], "approved", "{threat}");
+    assert_eq!(
+        threat["moderationResult"]["rule_violations"][0]["rule_type"],
+        "ai_threshold"
+    );
+    for text in [
+        "a quiet afternoon",
+        "ok",
+        "lol gg wp",
+        "Giuseppe Schäfer",
+        "https://example.com/wie-geht-es-dir-heute",
+        "12345",
+        "🔥🔥",
     ] {
         let verdict = verdict(&panel, &key, text).await;
-        assert_eq!(verdict["status"], status, "{text}: {verdict}");
-        let result = &verdict["moderationResult"];
-        assert!(result["ai_analysis"]["violence"].is_number(), "{text}");
-        let reason = result["reason"].as_str().unwrap_or_default();
-        assert!(!reason.contains("Not checked"), "{text}: {reason}");
+        assert_eq!(verdict["status"], "approved", "{text}: {verdict}");
+        let scores = &verdict["moderationResult"]["ai_analysis"];
+        assert!(scores["violence"].is_number(), "{text}: {verdict}");
     }
 }

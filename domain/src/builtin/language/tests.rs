@@ -198,10 +198,7 @@ fn time_for_a_kilobyte() {
         ("English", PAGE.repeat(100)),
         ("100 KB without spaces", "ab".repeat(51_200)),
         ("links", "https://example.com/a ".repeat(4_600)),
-        (
-            "accents",
-            "é".repeat(20).as_str().to_owned() + &" été".repeat(17_000),
-        ),
+        ("accents", " naïve café".repeat(8_000)),
     ] {
         let start = std::time::Instant::now();
         let rounds = 20_u32;
