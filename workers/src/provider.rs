@@ -91,6 +91,9 @@ pub struct Profile {
     pub kind: &'static str,
     /// The categories that it scores.
     pub scope: Scope,
+    /// Whether it looks only for a little in an image. An image that only such providers have seen is
+    /// not examined for the other categories.
+    pub is_narrow: bool,
     /// The limits of images that it takes. None if it takes no images.
     pub limits: Option<Limits>,
     /// The most bytes of text in one request. Longer texts are cut into pieces.

@@ -72,6 +72,7 @@ impl Builtin {
                 name,
                 kind: "builtin",
                 scope,
+                is_narrow: true,
                 limits: sees.then_some(IMAGES),
                 piece_bytes: usize::MAX,
                 told: &[],
@@ -160,3 +161,6 @@ fn adult(file: &[u8]) -> Result<Scores, ProviderError> {
     let rounded = (probability * 1_000.0).round() / 1_000.0;
     Ok([(Category::Adult, rounded)].into_iter().collect())
 }
+
+#[cfg(test)]
+mod tests;
