@@ -88,3 +88,33 @@ async fn a_team_with_many_long_texts_leaves_a_turn_to_others() {
         task.await.unwrap();
     }
 }
+
+/// The pictures of a folder, through everything that happens to a picture between its file and its score. For the figures in
+/// docs/scores.md:
+/// `PICTURES=folder cargo test --release -p gatehouse-workers --lib -- --ignored --nocapture pictures_of_a_folder`
+#[test]
+#[ignore = "it prints figures and tests nothing"]
+fn pictures_of_a_folder() {
+    let folder = std::env::var("PICTURES").expect("PICTURES names a folder");
+    let mut scores = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let rendition = Picture::decode(&std::fs::read(&path).unwrap())
+            .and_then(|picture| picture.rendition(&IMAGES));
+        match rendition {
+            Ok(rendition) => {
+                let score = adult(&rendition.bytes).unwrap().get(Category::Adult);
+                scores.push((score.unwrap(), path));
+            }
+            Err(problem) => println!("{}: {problem:?}", path.display()),
+        }
+    }
+    scores.sort_by(|one, other| other.0.total_cmp(&one.0));
+    for least in [0.1, 0.2, 0.5, 0.8] {
+        let count = scores.iter().filter(|(score, _)| *score >= least).count();
+        println!("{count} of {} at {least} or more", scores.len());
+    }
+    for (score, path) in scores.iter().take(8) {
+        println!("{score:.3} {}", path.display());
+    }
+}
