@@ -78,7 +78,7 @@ fn small() -> Vec<u8> {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 24) as u8
     };
-    let mut numbers = |file: &mut Vec<u8>, numbers: &[u32]| {
+    let numbers = |file: &mut Vec<u8>, numbers: &[u32]| {
         file.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     };
     // Weights as bytes with a scale for each column, biases as floats.
