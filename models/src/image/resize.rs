@@ -4,7 +4,8 @@
 //! average. So it is done as in the reference: a triangle filter that is as wide as the step between
 //! two pixels of the result, across and then down, with bytes in between. That is `BILINEAR` of
 //! Pillow, computed in whole numbers as there. Ordinary rounding changes one byte of thirty by 1, and
-//! one of the test pictures by 0.006.
+//! one of the test pictures by 0.006. Pillow 13 shrinks some tall pictures down and then across, which
+//! changes bytes by 1. Here, the order is always the same.
 
 use std::ops::Range;
 
@@ -148,8 +149,16 @@ mod tests {
             assert_eq!(seen.len(), 224 * 224);
             for [x, y, expected @ ..] in pixels {
                 let found = seen[(y * 224 + x) as usize];
-                let found = found.map(u32::from);
-                assert_eq!(found, expected, "{width}×{height} at {x}, {y}");
+                // Pillow 13 shrinks this tall picture down first. That changes bytes by 1.
+                let allowed = u32::from((width, height) == (257, 400));
+                let differs = found.into_iter().zip(expected);
+                let most = differs
+                    .map(|(found, expected)| u32::from(found).abs_diff(expected))
+                    .max();
+                assert!(
+                    most <= Some(allowed),
+                    "{width}×{height} at {x}, {y}: {found:?}, {expected:?}"
+                );
             }
         }
     }
