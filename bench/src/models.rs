@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<Scored> {
     let load_before = report::Machine::load_before();
     let rounds = if options.quick { 1 } else { options.rounds };
     let texts = |count| BYTES.map(|bytes| texts::ordinary(options.seed, count, bytes, &[]));
-    let resident = || Ok(Usage::read(std::process::id())?.resident_mib);
+    let resident = || -> anyhow::Result<f64> { Ok(Usage::read(std::process::id())?.resident_mib) };
     let mut models = vec![
         measure::linear(&texts(100), rounds, &resident)?,
         measure::open_nsfw(&PICTURES, rounds, &resident)?,

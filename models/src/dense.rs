@@ -190,9 +190,9 @@ mod tests {
                     machine.multiply(&a, &packed, act, &mut found);
                     let mut expected = Vec::new();
                     for row in a.chunks_exact(inner) {
-                        for column in 0..wide {
+                        for (column, bias) in bias.iter().enumerate() {
                             let products = row.iter().enumerate().map(|(i, a)| a * at(i, column));
-                            let sum = products.sum::<f32>() + bias[column];
+                            let sum = products.sum::<f32>() + bias;
                             expected.push(if act == Act::Relu { sum.max(0.0) } else { sum });
                         }
                     }

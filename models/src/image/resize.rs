@@ -3,17 +3,24 @@
 //! The probabilities depend on how this is done: with another method, they differ by 0.08 on
 //! average. So it is done as in the reference: a triangle filter that is as wide as the step between
 //! two pixels of the result, across and then down, with bytes in between. That is `BILINEAR` of
-//! Pillow.
+//! Pillow, computed in whole numbers as there. Ordinary rounding changes one byte of thirty by 1, and
+//! one of the test pictures by 0.006. Pillow 13 shrinks some tall pictures down and then across, which
+//! changes bytes by 1. Here, the order is always the same.
 
 use std::ops::Range;
 
 use super::pixels::Pixels;
 
+/// Bits of a weight after the point.
+const BITS: u32 = 22;
+/// Where a sum begins, so that it is rounded.
+const HALF: i32 = 1 << (BITS - 1);
+
 /// The part of a row or column that makes one pixel of the result.
 struct Part {
     first: usize,
-    /// Their sum is 1.
-    weights: Vec<f32>,
+    /// Their sum is 1, which is `1 << BITS`.
+    weights: Vec<i32>,
 }
 
 impl Part {
@@ -28,8 +35,8 @@ pub(super) fn resize_middle(pixels: &Pixels<'_>, size: usize, edge: usize) -> Ve
     let middle = edge..size - edge;
     let across = parts(pixels.width(), size, middle.clone());
     let down = parts(pixels.height(), size, middle);
-    let mut sums = vec![[0.0_f32; 3]; across.len() * down.len()];
-    let mut line = vec![[0.0_f32; 3]; across.len()];
+    let mut sums = vec![[HALF; 3]; across.len() * down.len()];
+    let mut line = vec![[0_i32; 3]; across.len()];
     // Rows of the result that are complete. Parts begin and end in order.
     let mut done = 0;
     for (y, row) in pixels.rows().enumerate() {
@@ -49,29 +56,25 @@ pub(super) fn resize_middle(pixels: &Pixels<'_>, size: usize, edge: usize) -> Ve
             }
         }
     }
-    sums.iter()
-        .map(|pixel| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "means of bytes are from 0 to 255"
-            )]
-            pixel.map(|sum| (sum + 0.5) as u8)
-        })
-        .collect()
+    sums.into_iter().map(|pixel| pixel.map(byte)).collect()
 }
 
 /// A row of the result, rounded to bytes.
-fn shrink(row: &[[u8; 3]], across: &[Part], line: &mut [[f32; 3]]) {
+fn shrink(row: &[[u8; 3]], across: &[Part], line: &mut [[i32; 3]]) {
     for (to, part) in line.iter_mut().zip(across) {
-        let mut sums = [0.0_f32; 3];
+        let mut sums = [HALF; 3];
         for (pixel, weight) in row[part.first..part.end()].iter().zip(&part.weights) {
             for (sum, byte) in sums.iter_mut().zip(pixel) {
-                *sum += weight * f32::from(*byte);
+                *sum += weight * i32::from(*byte);
             }
         }
-        *to = sums.map(|sum| (sum + 0.5).floor().min(255.0));
+        *to = sums.map(|sum| i32::from(byte(sum)));
     }
+}
+
+/// The byte of a sum.
+fn byte(sum: i32) -> u8 {
+    u8::try_from(sum >> BITS).unwrap_or(u8::MAX)
 }
 
 /// The parts for some of `to` pixels made of `from`.
@@ -92,7 +95,11 @@ fn parts(from: usize, to: usize, wanted: Range<usize>) -> Vec<Part> {
             .map(|i| (1.0 - ((i as f64 - middle + 0.5) / reach).abs()).max(0.0))
             .collect();
         let sum: f64 = weights.iter().sum();
-        let weights = weights.iter().map(|weight| (weight / sum) as f32).collect();
+        let one = f64::from(1 << BITS);
+        let weights = weights
+            .iter()
+            .map(|weight| (weight / sum * one + 0.5) as i32)
+            .collect();
         Part { first, weights }
     };
     wanted.map(part).collect()
@@ -119,7 +126,7 @@ mod tests {
         for y in 0..height {
             for x in 0..width {
                 for value in [x * 7 + y * 3 + x * y / 5, x * 2 + y * 11, (x ^ y) * 5] {
-                    rgb.push((value % 256) as u8);
+                    rgb.push(u8::try_from(value % 256).unwrap());
                 }
             }
         }
@@ -142,13 +149,16 @@ mod tests {
             assert_eq!(seen.len(), 224 * 224);
             for [x, y, expected @ ..] in pixels {
                 let found = seen[(y * 224 + x) as usize];
-                for (found, expected) in found.into_iter().zip(expected) {
-                    // Pillow computes with whole numbers.
-                    assert!(
-                        u32::from(found).abs_diff(expected) <= 1,
-                        "{width}×{height} at {x}, {y}: {found}, not {expected}"
-                    );
-                }
+                // Pillow 13 shrinks this tall picture down first. That changes bytes by 1.
+                let allowed = u32::from((width, height) == (257, 400));
+                let differs = found.into_iter().zip(expected);
+                let most = differs
+                    .map(|(found, expected)| u32::from(found).abs_diff(expected))
+                    .max();
+                assert!(
+                    most <= Some(allowed),
+                    "{width}×{height} at {x}, {y}: {found:?}, {expected:?}"
+                );
             }
         }
     }

@@ -30,7 +30,7 @@ fn difference(encoder: &Encoder, golden: &Golden) -> f32 {
 }
 
 fn compare(encoder: &Encoder, golden: &[u8], allowed: f32) {
-    let golden: Vec<Golden> = serde_json::from_slice(golden).unwrap();
+    let golden: Vec<Golden> = serde_json::from_slice(golden).expect("a list of texts");
     assert!(golden.len() > 100);
     for golden in golden {
         let difference = difference(encoder, &golden);

@@ -13,7 +13,7 @@ struct Golden {
 }
 
 fn golden() -> Vec<Golden> {
-    serde_json::from_slice(&bytes("text/golden/linear.json")).unwrap()
+    serde_json::from_slice(&bytes("text/golden/linear.json")).expect("a list of texts")
 }
 
 #[test]

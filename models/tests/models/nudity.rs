@@ -27,9 +27,9 @@ impl Picture {
         let file = bytes(&format!("image/golden/{name}"));
         let mut reader = png::Decoder::new(std::io::Cursor::new(file))
             .read_info()
-            .unwrap();
-        let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
-        let frame = reader.next_frame(&mut rgb).unwrap();
+            .expect("a PNG");
+        let mut rgb = vec![0; reader.output_buffer_size().expect("a size")];
+        let frame = reader.next_frame(&mut rgb).expect("pixels");
         assert_eq!(frame.color_type, png::ColorType::Rgb);
         rgb.truncate(frame.buffer_size());
         Self {
@@ -40,12 +40,12 @@ impl Picture {
     }
 
     fn pixels(&self) -> Pixels<'_> {
-        Pixels::new(self.width, self.height, &self.rgb).unwrap()
+        Pixels::new(self.width, self.height, &self.rgb).expect("bytes that fit")
     }
 }
 
 fn expected() -> BTreeMap<String, Expected> {
-    serde_json::from_slice(&bytes("image/golden/expected.json")).unwrap()
+    serde_json::from_slice(&bytes("image/golden/expected.json")).expect("a map of pictures")
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn small() -> Vec<u8> {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 24) as u8
     };
-    let mut numbers = |file: &mut Vec<u8>, numbers: &[u32]| {
+    let numbers = |file: &mut Vec<u8>, numbers: &[u32]| {
         file.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     };
     // Weights as bytes with a scale for each column, biases as floats.
@@ -106,8 +106,8 @@ fn small() -> Vec<u8> {
 }
 
 fn is_sound(model: &Nudity) -> bool {
-    let rgb: Vec<u8> = (0..20 * 30 * 3_u32).map(|i| (i * 7 % 256) as u8).collect();
-    let probability = model.probability(Pixels::new(20, 30, &rgb).unwrap());
+    let rgb: Vec<u8> = (0..=255).cycle().take(20 * 30 * 3).collect();
+    let probability = model.probability(Pixels::new(20, 30, &rgb).expect("bytes that fit"));
     (0.0..=1.0).contains(&probability)
 }
 

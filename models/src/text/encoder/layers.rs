@@ -175,7 +175,7 @@ fn exp(power: f32) -> f32 {
     let rest = (twos - (whole - ROUND)) * std::f32::consts::LN_2;
     let series = [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0]
         .iter()
-        .fold(1.0 / 720.0, |sum, factor| sum * rest + factor);
+        .fold(1.0 / 720.0_f32, |sum, factor| sum * rest + factor);
     f32::from_bits(series.to_bits().wrapping_add(whole.to_bits() << 23))
 }
 
@@ -188,7 +188,7 @@ fn gelu(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.327_591_1 * a);
     let series = [-1.453_152, 1.421_413_8, -0.284_496_72, 0.254_829_6]
         .iter()
-        .fold(1.061_405_4, |sum, factor| sum * t + factor);
+        .fold(1.061_405_4_f32, |sum, factor| sum * t + factor);
     let error = 1.0 - series * t * exp(-a * a);
     0.5 * x * (1.0 + error.copysign(x))
 }
