@@ -2,8 +2,7 @@
 //! needs no network and no key.
 //!
 //! It is work for processors. A short text is scored at once. What takes longer (a long text, the
-//! encoder, an image) is done on threads with a low priority, a few at a time, divided among the
-//! teams.
+//! encoder, an image) is done on threads of its own, a few at a time, divided among the teams.
 
 use std::{num::NonZero, sync::Arc, thread::available_parallelism, time::Duration};
 
@@ -19,7 +18,7 @@ use models::{
     text::Encoder,
 };
 use shares::{Limit, Shares};
-use threads::Threads;
+use threads::BriefThreads;
 use tokio::time::timeout;
 
 use super::{Answer, Content, Profile, Provider, ProviderError, Question, Scope};
@@ -27,6 +26,10 @@ use crate::picture::{Limits, Picture};
 
 /// The longest text that is scored at once, in bytes. It takes about 2 ms.
 const SHORT: usize = 8_192;
+
+/// What takes more processor time than this loses the priority of its thread: the encoder with a
+/// long text. An image takes less than half of it.
+const BRIEF: Duration = Duration::from_millis(100);
 
 /// How long a text or an image waits for its team's turn. The job then tries again later.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -47,7 +50,7 @@ pub struct Builtin {
     is_thorough: bool,
     /// Divides the threads among the teams.
     turns: Arc<Shares<Option<TeamId>>>,
-    threads: Threads,
+    threads: BriefThreads,
 }
 
 impl Builtin {
@@ -82,7 +85,7 @@ impl Builtin {
             analyser: Arc::new(analyser),
             is_thorough,
             turns: Shares::new(at_once),
-            threads: Threads::start("builtin", at_once),
+            threads: BriefThreads::new("builtin", at_once),
         }
     }
 
@@ -103,7 +106,7 @@ impl Builtin {
         }
     }
 
-    /// Works on a thread with a low priority, when it is the team's turn.
+    /// Works on another thread when it is the team's turn.
     async fn slowly(
         &self,
         team: Option<TeamId>,
@@ -117,7 +120,7 @@ impl Builtin {
             work()
         };
         self.threads
-            .run(work)
+            .run(BRIEF, work, || {})
             .await
             .map_err(|_| ProviderError::Malformed("the analysis panicked"))?
     }
