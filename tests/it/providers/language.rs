@@ -8,7 +8,7 @@ use super::{HOUR, SOON};
 use crate::support::Panel;
 
 const WANTED: [&str; 2] = ["violence", "harassment"];
-const UNREAD: &str = "Not checked: no provider scored the text for `violence`, `harassment`.";
+const UNREAD: &str = "Not checked: no provider scored the text for `violence`, `harassment`; no rule and no provider examined the text.";
 
 async fn start(pool: &PgPool) -> Panel {
     let builtin = "[[provider]]\nname = \"builtin\"\nkind = \"builtin\"\n".to_owned();
