@@ -37,6 +37,6 @@ mod tests {
         let nobody = Uuid::nil();
         let compiled = CompiledGroup::compile(nobody.into(), nobody.into(), &rules).unwrap();
         assert!(!compiled.categories().is_empty());
-        assert_eq!(rules.len(), 6);
+        assert_eq!(rules.len(), 7);
     }
 }

@@ -1,6 +1,6 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command except `rules` and `images` makes its own Postgres cluster with durable settings,
+//! Each command except `rules`, `images`, `models` and `quality` makes its own Postgres cluster with durable settings,
 //! starts the measured system on it, measures or proves something, and removes everything. This
 //! program runs on one thread and the drivers are separate processes, so that the measured system
 //! has the machine for itself.
@@ -34,6 +34,7 @@ mod limits;
 mod load;
 mod memory;
 mod meter;
+mod models;
 mod neighbours;
 mod pages;
 mod pgbench;
@@ -41,6 +42,7 @@ mod processes;
 mod procfs;
 mod protocol;
 mod python;
+mod quality;
 mod receiver;
 mod relay;
 mod remote;
@@ -104,6 +106,9 @@ enum Command {
     Deliveries(deliveries::Options),
     /// Hashes looked up in a million beside faiss, and pictures hashed beside the reference's library
     Images(images::Options),
+    /// The models that score texts and pictures without a network: their speed with and without vector
+    /// instructions, and their memory
+    Models(models::Options),
     /// One hostile team does its worst beside a well-behaved one: its latencies, and the memory of the processes
     Neighbours(neighbours::Options),
     /// One team's long texts meet a provider's limit beside another team's short ones
@@ -122,6 +127,8 @@ enum Command {
     /// The review desk with 200,000 reviews waiting and 50 moderators: claims, the next item, and whether
     /// time tells reviews with known answers from others
     Desk(desk::Options),
+    /// How good the built-in analyser is on your own labelled texts: precision, recall and calibration
+    Quality(quality::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -220,6 +227,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.json;
             shown(&images::run(options).await?, json)?
         }
+        Command::Models(options) => shown(&models::run(&options)?, options.json)?,
         Command::Neighbours(options) => {
             let json = options.common.ground.json;
             shown(&neighbours::run(options).await?, json)?
@@ -248,6 +256,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.common.ground.json;
             shown(&desk::run(options).await?, json)?
         }
+        Command::Quality(options) => score(options).await?,
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;
             true
@@ -275,6 +284,11 @@ async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
     } else {
         shown(&deliveries::run(options).await?, json)
     }
+}
+
+async fn score(options: quality::Options) -> anyhow::Result<bool> {
+    let json = options.json;
+    shown(&quality::run(options).await?, json)
 }
 
 /// Prints a report, and returns whether it holds.

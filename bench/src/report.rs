@@ -40,9 +40,14 @@ impl Line {
 
 /// Prints a report.
 pub(crate) fn print(report: &impl Report, json: bool) -> anyhow::Result<()> {
+    println!("{}", text(report, json)?);
+    Ok(())
+}
+
+/// A report as it is printed, without the last line break.
+pub(crate) fn text(report: &impl Report, json: bool) -> anyhow::Result<String> {
     if json {
-        println!("{}", serde_json::to_string_pretty(report)?);
-        return Ok(());
+        return Ok(serde_json::to_string_pretty(report)?);
     }
     let lines = report.lines();
     let widths = lines.iter().map(|line| match line {
@@ -50,13 +55,11 @@ pub(crate) fn print(report: &impl Report, json: bool) -> anyhow::Result<()> {
         Line::Fact(name, _) => name.chars().count(),
     });
     let width = widths.max().unwrap_or(0);
-    for line in &lines {
-        match line {
-            Line::Heading(text) => println!("\n{text}"),
-            Line::Fact(name, value) => println!("  {name:width$}  {value}"),
-        }
-    }
-    Ok(())
+    let lines = lines.iter().map(|line| match line {
+        Line::Heading(text) => format!("\n{text}"),
+        Line::Fact(name, value) => format!("  {name:width$}  {value}"),
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// The machine that it ran on.

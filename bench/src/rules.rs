@@ -8,7 +8,7 @@ mod engine;
 mod patterns;
 mod peer;
 mod table;
-mod texts;
+pub(crate) mod texts;
 
 use clap::Args;
 

@@ -9,11 +9,14 @@
 //! The score of a category is 1 - (1 - s1)(1 - s2)..., over the distinct signs found, where a
 //! sign's strength is its weight in the lexicon times the factors of its context below.
 //! `sexual_minors` is never scored: words alone cannot tell abuse from the talk of those who fight
-//! it. For a text that is mostly in another script than Latin, only categories with a finding get a
-//! score, because finding nothing says nothing there.
+//! it. For a text that is not English, or of which a part is not, only categories with a finding get
+//! a score, because finding nothing says nothing there ([`language`]).
 
 mod context;
+mod language;
 mod lexicon;
+
+pub use language::is_readable;
 
 use context::{Context, Found};
 use lexicon::{LEXICON, Needs, Role};
@@ -71,7 +74,7 @@ impl Analyser {
         }
     }
 
-    /// Scores a text.
+    /// Scores a text: each of [`CATEGORIES`] if it is readable, otherwise only those with a finding.
     pub fn analyse(&self, text: &str) -> Scores {
         let readings = Readings::new(text);
         let mut found = Vec::new();
@@ -99,7 +102,7 @@ impl Analyser {
                 }
             }
         }
-        let readable = is_mostly_latin(text);
+        let readable = is_mostly_latin(text) && language::is_readable(text);
         CATEGORIES
             .into_iter()
             .zip(clean)

@@ -1,6 +1,16 @@
-//! How well a threshold on a score finds what it should find: precision and recall for a row of thresholds.
+//! How well a score finds what it should find: precision and recall for a row of thresholds, the average precision over all
+//! thresholds, and whether scores can be read as probabilities.
 //!
-//! It knows nothing but pairs of a score and whether the answer is positive. Where these come from is the caller's affair.
+//! It knows nothing but pairs of a score and whether the answer is positive. Where these come from is the caller's affair:
+//! people's decisions for the reports of the review desk, labels for `gatehouse-bench quality`.
+
+mod calibration;
+mod ranking;
+
+pub use self::{
+    calibration::{Bin, Calibration},
+    ranking::Ranking,
+};
 
 use crate::proportion::Proportion;
 
@@ -35,26 +45,30 @@ pub fn points(thresholds: &[f64], pairs: impl IntoIterator<Item = (f64, bool)>) 
         reached[place].add(is_positive);
     }
     let positives = reached.iter().map(|part| part.hits).sum();
-    let mut above = Proportion::default();
-    let mut points: Vec<Point> = thresholds
-        .into_iter()
-        .enumerate()
-        .rev()
-        .map(|(place, threshold)| {
-            above.hits += reached[place + 1].hits;
-            above.of += reached[place + 1].of;
-            Point {
-                threshold,
-                precision: above,
-                recall: Proportion {
-                    hits: above.hits,
-                    of: positives,
-                },
-            }
-        })
-        .collect();
+    let groups = thresholds.into_iter().zip(reached.into_iter().skip(1));
+    let mut points: Vec<Point> = found(groups.rev(), positives).collect();
     points.reverse();
     points
+}
+
+/// What each threshold finds, for falling thresholds. With each comes what reaches it, but not the threshold before it.
+fn found(
+    groups: impl Iterator<Item = (f64, Proportion)>,
+    positives: u64,
+) -> impl Iterator<Item = Point> {
+    let mut above = Proportion::default();
+    groups.map(move |(threshold, group)| {
+        above.hits += group.hits;
+        above.of += group.of;
+        Point {
+            threshold,
+            precision: above,
+            recall: Proportion {
+                hits: above.hits,
+                of: positives,
+            },
+        }
+    })
 }
 
 #[cfg(test)]

@@ -4,11 +4,17 @@ mod address;
 mod aws_role;
 mod file;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use domain::breaker::BreakerSettings;
+use models::text::Encoder;
 use url::Url;
 use workers::provider::{
     Auth, Builtin, NoProxy, OpenAi, Provider, Providers, Proxy, Remote, Scope,
@@ -21,6 +27,8 @@ use super::{values::http_url, variable};
 const LONGEST_DEADLINE_SECONDS: u64 = 45;
 const DEADLINE: Duration = Duration::from_secs(20);
 const CONCURRENCY: usize = 32;
+/// The most bytes of an encoder's file. Ours has 23 million.
+const LARGEST_ENCODER: u64 = 256 << 20;
 
 /// The providers of a process.
 #[derive(Debug, Args)]
@@ -31,6 +39,9 @@ pub(crate) struct ProviderOptions {
     /// Base URL of OpenAI's interface or a compatible one. Its key is in `GATEHOUSE_OPENAI_API_KEY`
     #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL, value_parser = openai_base)]
     openai_url: Url,
+    /// A model that makes the provider `builtin` better and much slower: docs/providers.md#the-encoder
+    #[arg(long, env = "GATEHOUSE_ENCODER_FILE")]
+    encoder_file: Option<PathBuf>,
     /// A TOML file that describes the providers, in order of preference
     #[arg(long, env = "GATEHOUSE_PROVIDERS_FILE")]
     providers_file: Option<PathBuf>,
@@ -59,6 +70,11 @@ impl ProviderOptions {
         let file = file.filter(|path| !path.as_os_str().is_empty());
         let proxy = self.proxy()?;
         match (file, self.providers.as_slice()) {
+            (Some(_), []) if self.encoder_file().is_some() => {
+                bail!(
+                    "GATEHOUSE_ENCODER_FILE and GATEHOUSE_PROVIDERS_FILE are both set; write `encoder_file` into the file instead"
+                )
+            }
             (Some(path), []) => file::load(path, proxy.as_ref()),
             (Some(_), _) => {
                 bail!("GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one")
@@ -93,7 +109,7 @@ impl ProviderOptions {
         let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
         for name in names {
             let provider = match name {
-                ProviderName::Builtin => builtin(),
+                ProviderName::Builtin => self.builtin()?,
                 ProviderName::Openai => self.openai(proxy.cloned())?,
             };
             if providers
@@ -105,6 +121,25 @@ impl ProviderOptions {
             providers.push(provider);
         }
         Ok(providers.into())
+    }
+
+    /// The encoder's file. An empty path is none, as for all options.
+    fn encoder_file(&self) -> Option<&Path> {
+        self.encoder_file
+            .as_deref()
+            .filter(|path| !path.as_os_str().is_empty())
+    }
+
+    fn builtin(&self) -> anyhow::Result<Arc<dyn Provider>> {
+        let scope = Scope {
+            text: Builtin::TEXT.to_vec(),
+            image: Builtin::IMAGE.to_vec(),
+        };
+        let encoder = self.encoder_file().map(|path| {
+            read_encoder(path).with_context(|| format!("GATEHOUSE_ENCODER_FILE {}", path.display()))
+        });
+        let encoder = encoder.transpose()?;
+        Ok(Arc::new(Builtin::new("builtin".into(), scope, encoder)))
     }
 
     fn openai(&self, proxy: Option<Proxy>) -> anyhow::Result<Arc<dyn Provider>> {
@@ -139,7 +174,10 @@ fn openai_base(text: &str) -> Result<Url, String> {
     address::base(url).map_err(|wrong| format!("its address {wrong}"))
 }
 
-fn builtin() -> Arc<dyn Provider> {
-    let categories = Builtin::CATEGORIES.to_vec();
-    Arc::new(Builtin::new("builtin".into(), categories))
+/// Reads the encoder's file.
+fn read_encoder(path: &Path) -> anyhow::Result<Encoder> {
+    // A larger file is not one, and should not fill the memory.
+    let length = fs::metadata(path)?.len();
+    ensure!(length <= LARGEST_ENCODER, "the file is too large");
+    Ok(Encoder::read(&fs::read(path)?)?)
 }

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use anyhow::Context as _;
+use builtin::Analyser;
 use domain::{
-    builtin::Analyser,
     decision::{Findings, Judged, Part, Verdict, decide},
     id::GroupVersionId,
     media::OnFailure,

@@ -8,6 +8,7 @@ mod cost;
 mod faults;
 mod gaps;
 mod images;
+mod language;
 mod limits;
 mod live;
 mod logs;

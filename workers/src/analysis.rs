@@ -120,7 +120,8 @@ impl Analyst {
             };
             item.has_picture = !allows?;
         }
-        let mut inquiries = Inquiry::of(&item);
+        let narrow = self.panel.narrow();
+        let mut inquiries = Inquiry::of(&item, &narrow);
         let asking = inquiries
             .iter_mut()
             .map(|inquiry| self.ask(&item, inquiry, run, telling, started));

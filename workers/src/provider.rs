@@ -32,6 +32,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{
     breaker::BreakerSettings,
+    id::TeamId,
     media::Modality,
     score::{Category, Scores},
 };
@@ -90,6 +91,9 @@ pub struct Profile {
     pub kind: &'static str,
     /// The categories that it scores.
     pub scope: Scope,
+    /// Whether it looks only for a little in an image. An image that only such providers have seen is
+    /// not examined for the other categories.
+    pub is_narrow: bool,
     /// The limits of images that it takes. None if it takes no images.
     pub limits: Option<Limits>,
     /// The most bytes of text in one request. Longer texts are cut into pieces.
@@ -130,6 +134,8 @@ pub struct Question<'a> {
     pub categories: &'a [Category],
     /// The site's own policy, for providers that follow one.
     pub policy: Option<&'a str>,
+    /// Whose content it is. None if it is nobody's: a sample, or a test of the configuration.
+    pub team: Option<TeamId>,
 }
 
 /// What is shown to a provider.

@@ -57,6 +57,10 @@ fn what_cannot_be_scored_is_absent() {
     let mixed = ANALYSER.analyse("今天天气很好，我们去公园散步。 kill yourself");
     assert!(mixed.get(SelfHarm).is_some_and(|score| score > 0.8));
     assert_eq!(mixed.get(Spam), None);
+    assert!(ANALYSER.analyse("Ich bringe dich um").is_empty());
+    let mixed = ANALYSER.analyse("Ich bringe dich um, ich hasse dich so sehr. kill yourself");
+    assert!(mixed.get(SelfHarm).is_some_and(|score| score > 0.8));
+    assert_eq!(mixed.get(Spam), None);
     for text in ["", "12345", "🔥🔥", "ｈｅｌｌｏ"] {
         assert_eq!(
             ANALYSER.analyse(text).iter().count(),

@@ -134,6 +134,7 @@ async fn ask(wire: Wire, shown: Shown, mode: Mode, image: &Rendition) -> (String
         },
         categories: &[Category::Violence],
         policy: None,
+        team: None,
     };
     let came = match timeout(DEADLINE, provider.analyse(question)).await {
         Err(_) => "timed_out".to_owned(),
@@ -174,6 +175,7 @@ async fn a_key_that_a_provider_does_not_know_is_denied_however_it_says_so() {
             content,
             categories: &[Category::Violence],
             policy: None,
+            team: None,
         };
         let provider = provider(wire, &fake, shown, "sk-of-somebody-else");
         let refused = provider.analyse(question).await;

@@ -149,6 +149,7 @@ fn text_in_pieces<'a>(
         shown: Shown::text(provider, item.text.as_deref().unwrap_or_default()),
         categories,
         policy: item.policy.as_deref(),
+        team: item.team,
         kept: &item.pieces,
         is_last_attempt: run.is_last_attempt(),
     }

@@ -25,12 +25,16 @@ pub(super) struct Inquiry<'a> {
     item: &'a ToAnalyse,
     modality: Modality,
     wanted: Vec<Category>,
+    /// The names of providers that look only for a little in an image.
+    narrow: &'a [&'a str],
     /// Over all providers and runs.
     scores: Scores,
     /// Categories that a provider was asked about and did not score, in this run or before.
     left_out: Vec<Category>,
     /// Whether a provider has looked at it, in this run or before.
     seen: bool,
+    /// Whether a provider that is not narrow was one of them.
+    is_seen_widely: bool,
     /// Why part of the image could not be shown. None if all of it was shown.
     unseen: Option<ImageProblem>,
     /// What was learned in this run.
@@ -57,8 +61,8 @@ struct Pause {
 
 impl<'a> Inquiry<'a> {
     /// One inquiry for the text and one for the image, if the item has them, with the findings of
-    /// earlier runs.
-    pub(super) fn of(item: &'a ToAnalyse) -> Vec<Self> {
+    /// earlier runs. `narrow` are the names of providers that look only for a little in an image.
+    pub(super) fn of(item: &'a ToAnalyse, narrow: &'a [&'a str]) -> Vec<Self> {
         let modalities = [
             (Modality::Text, item.text.is_some()),
             (Modality::Image, item.has_picture),
@@ -66,11 +70,11 @@ impl<'a> Inquiry<'a> {
         modalities
             .into_iter()
             .filter(|(_, is_there)| *is_there)
-            .map(|(modality, _)| Self::new(item, modality))
+            .map(|(modality, _)| Self::new(item, modality, narrow))
             .collect()
     }
 
-    fn new(item: &'a ToAnalyse, modality: Modality) -> Self {
+    fn new(item: &'a ToAnalyse, modality: Modality, narrow: &'a [&'a str]) -> Self {
         let mut inquiry = Self {
             item,
             modality,
@@ -78,9 +82,11 @@ impl<'a> Inquiry<'a> {
                 [] => Category::ALL.to_vec(),
                 wanted => wanted.to_vec(),
             },
+            narrow,
             scores: Scores::default(),
             left_out: Vec::new(),
             seen: false,
+            is_seen_widely: false,
             unseen: None,
             reports: Vec::new(),
             pieces: Vec::new(),
@@ -90,7 +96,7 @@ impl<'a> Inquiry<'a> {
         for part in inquiry.parts() {
             if let Some(scores) = &part.scores {
                 inquiry.scores.merge_max(scores);
-                inquiry.seen = true;
+                inquiry.was_seen_by(&part.provider);
             }
             inquiry.unseen = inquiry.unseen.or(part.unseen);
         }
@@ -141,7 +147,7 @@ impl<'a> Inquiry<'a> {
     ) {
         self.scores.merge_max(&answer.scores);
         self.left_out.extend(without(&answer.scores, asked));
-        self.seen = true;
+        self.was_seen_by(provider);
         self.reports.push(ProviderReport {
             provider: provider.to_owned(),
             modality: self.modality,
@@ -152,6 +158,16 @@ impl<'a> Inquiry<'a> {
             raw: answer.raw,
             cached_from: None,
         });
+    }
+
+    fn was_seen_by(&mut self, provider: &str) {
+        self.seen = true;
+        self.is_seen_widely |= !self.narrow.contains(&provider);
+    }
+
+    /// Whether only providers have seen it that look for a little in an image.
+    fn is_seen_narrowly(&self) -> bool {
+        self.modality == Modality::Image && self.seen && !self.is_seen_widely
     }
 
     /// The latest answer is about a part of the image. The rest cannot be shown.

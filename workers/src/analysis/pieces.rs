@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use domain::{
+    id::TeamId,
     media::Modality,
     score::{Category, Scores},
     throttle::Size,
@@ -87,6 +88,8 @@ pub(super) struct Pieces<'a> {
     pub(super) categories: &'a [Category],
     /// The site's own policy.
     pub(super) policy: Option<&'a str>,
+    /// Whose content it is.
+    pub(super) team: TeamId,
     /// The kept answers of earlier runs, by any provider.
     pub(super) kept: &'a [Piece],
     /// Whether the item has no further attempt.
@@ -198,6 +201,7 @@ impl Pieces<'_> {
             content: piece.content,
             categories: self.categories,
             policy: self.policy,
+            team: Some(self.team),
         };
         let seat = match seat {
             Some(seat) => seat,

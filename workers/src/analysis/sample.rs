@@ -51,6 +51,7 @@ async fn ask_once(
         content: Content::Text(piece),
         categories,
         policy: None,
+        team: None,
     };
     let answer = timeout(deadline, provider.analyse(question)).await;
     answer.unwrap_or(Err(ProviderError::TimedOut))

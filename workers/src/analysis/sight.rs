@@ -150,6 +150,7 @@ impl<'a> Sight<'a> {
             shown: Shown::film(&reel),
             categories,
             policy: item.policy.as_deref(),
+            team: item.team,
             kept: &item.pieces,
             is_last_attempt,
         };

@@ -45,6 +45,13 @@ impl Panel {
         self.providers.iter().map(Guarded::name)
     }
 
+    /// The names of those that look only for a little in an image.
+    pub(crate) fn narrow(&self) -> Vec<&str> {
+        let narrow = self.providers.iter();
+        let narrow = narrow.filter(|provider| provider.profile().is_narrow);
+        narrow.map(Guarded::name).collect()
+    }
+
     /// Reports this process's providers and their states until it is dropped.
     pub(crate) async fn tell(&self) {
         let mut ticks = interval(LOOK);

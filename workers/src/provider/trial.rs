@@ -70,6 +70,7 @@ async fn ask(
         content,
         categories,
         policy: None,
+        team: None,
     };
     let access = provider.profile().access.as_ref();
     let deadline = access.map_or(DEADLINE, |access| access.deadline);

@@ -72,6 +72,7 @@ impl Wire {
                 name: remote.name,
                 kind,
                 scope: remote.scope,
+                is_narrow: false,
                 limits: None,
                 piece_bytes: remote.piece_bytes,
                 told: &[],

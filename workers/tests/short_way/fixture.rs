@@ -36,7 +36,7 @@ use uuid::Uuid;
 use workers::{
     Context, RuleSettings, Settings,
     outbound::{Bounds, EgressPolicy, Outbound},
-    provider::{Builtin, Provider},
+    provider::{Builtin, Provider, Scope},
 };
 
 const SOON: Duration = Duration::from_secs(30);
@@ -155,8 +155,11 @@ impl Fixture {
     pub(crate) fn work(&self, queues: &[QueueName]) -> Working {
         let queue = Queue::open(self.pool.clone(), queue::Config::default()).unwrap();
         let stop = CancellationToken::new();
-        let builtin: Arc<dyn Provider> =
-            Arc::new(Builtin::new("builtin".into(), Builtin::CATEGORIES.to_vec()));
+        let scope = Scope {
+            text: Builtin::TEXT.to_vec(),
+            image: Builtin::IMAGE.to_vec(),
+        };
+        let builtin: Arc<dyn Provider> = Arc::new(Builtin::new("builtin".into(), scope, None));
         let context = Context {
             pool: self.pool.clone(),
             queue: queue.clone(),

@@ -23,6 +23,7 @@ use self::{
     chat::{FormatName, StyleName},
 };
 use super::{Surroundings, kind::Kind};
+use crate::config::providers::read_encoder;
 
 /// One provider as the file describes it. Its kind decides which members it can have.
 #[derive(Deserialize)]
@@ -38,6 +39,7 @@ pub(super) struct Entry {
     model: Option<String>,
     style: Option<StyleName>,
     policy_file: Option<PathBuf>,
+    encoder_file: Option<PathBuf>,
     key_id: Option<String>,
     key_env: Option<String>,
     key_file: Option<PathBuf>,
@@ -81,7 +83,11 @@ impl Entry {
         Ok(match self.kind {
             Kind::Builtin => {
                 let scope = self.scope(None)?;
-                Arc::new(Builtin::new(self.name, scope.text))
+                let encoder = self.encoder_file.as_deref().map(|path| {
+                    read_encoder(&directory.join(path))
+                        .with_context(|| format!("its encoder_file {}", path.display()))
+                });
+                Arc::new(Builtin::new(self.name, scope, encoder.transpose()?))
             }
             Kind::Openai => {
                 let auth = Auth::Bearer(self.needed_key(directory)?);

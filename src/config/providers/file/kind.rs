@@ -56,6 +56,7 @@ impl Kind {
     ];
     /// Kinds that analyse texts and images.
     pub(super) const OF_BOTH: &[Self] = &[
+        Self::Builtin,
         Self::Openai,
         Self::Chat,
         Self::Http,
@@ -74,14 +75,13 @@ impl Kind {
     /// images.
     pub(super) fn usual_modalities(self) -> &'static [Modality] {
         match self {
-            Self::Builtin
-            | Self::Chat
+            Self::Chat
             | Self::Http
             | Self::NaturalLanguage
             | Self::Mistral
             | Self::BedrockGuardrail
             | Self::Hive => &[Modality::Text],
-            Self::Openai | Self::Azure => Modality::ALL,
+            Self::Builtin | Self::Openai | Self::Azure => Modality::ALL,
             Self::Vision | Self::Rekognition | Self::Sightengine => &[Modality::Image],
         }
     }
@@ -99,7 +99,7 @@ impl Kind {
         style: Option<&Style>,
     ) -> &'static [Category] {
         let (text, image): (&'static [Category], &'static [Category]) = match self {
-            Self::Builtin => (Builtin::CATEGORIES, &[]),
+            Self::Builtin => (Builtin::TEXT, Builtin::IMAGE),
             Self::Openai => (OpenAi::TEXT, OpenAi::IMAGE),
             Self::Chat => {
                 let of =

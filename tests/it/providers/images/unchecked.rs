@@ -130,3 +130,31 @@ async fn an_image_that_nobody_can_decode_is_reviewed_and_its_text_judged(pool: P
     }
     assert_eq!(provider.asked(), 2, "texts only");
 }
+
+#[sqlx::test(migrations = false)]
+async fn the_builtin_analysis_examines_an_image_for_nudity_and_for_nothing_else(pool: PgPool) {
+    let builtin = "[[provider]]\nname = \"builtin\"\nkind = \"builtin\"\n".to_owned();
+    let panel = Panel::start(&pool, 1, &[builtin], HOUR, &["adult", "violence"]).await;
+    let key = panel.site("both", json!({})).await;
+    for text in [None, Some(CALM)] {
+        let media = panel.submit_image(&key, &picture(false), text).await;
+        let verdict = panel.verdict(&key, &media, SOON).await;
+        assert_eq!(verdict["status"], "pending_review", "{verdict}");
+        assert_eq!(
+            reason(&verdict),
+            "Not checked: no provider scored the image for `violence`."
+        );
+        let scores = &verdict["moderationResult"]["ai_analysis"];
+        assert!(scores["adult"].as_f64().unwrap() < 0.5, "{verdict}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_image_is_approved_if_nudity_is_all_that_the_rules_look_for(pool: PgPool) {
+    let builtin = "[[provider]]\nname = \"builtin\"\nkind = \"builtin\"\n".to_owned();
+    let panel = Panel::start(&pool, 1, &[builtin], HOUR, &["adult"]).await;
+    let key = panel.site("adult", json!({})).await;
+    let media = panel.submit_image(&key, &picture(false), None).await;
+    let verdict = panel.verdict(&key, &media, SOON).await;
+    assert_eq!(verdict["status"], "approved", "{verdict}");
+}

@@ -68,6 +68,8 @@ impl Inquiry<'_> {
             let unexplained = nothing && unchecked.is_empty() && gap.left_out.is_empty();
             match inquiry.modality {
                 Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
+                // Without rules that want scores, nobody said that this little is enough.
+                Modality::Image if item.wanted.is_empty() && inquiry.is_seen_narrowly() => {}
                 Modality::Image if !nothing => analysed.image_scored = Some(true),
                 // If no provider looked at the image, the rules step records that.
                 Modality::Image if unexplained && inquiry.seen => {
@@ -91,7 +93,10 @@ impl Inquiry<'_> {
         let mut unscored = self.missing();
         unscored.retain(|category| !told.contains(category));
         let mut left_out = self.missing();
-        left_out.retain(|category| self.left_out.contains(category));
+        let narrowly = self.is_seen_narrowly();
+        left_out.retain(|category| {
+            self.left_out.contains(category) || narrowly && unscored.contains(category)
+        });
         Gap {
             modality: self.modality,
             unscored,

@@ -36,11 +36,11 @@ fn item(wanted: &[Category], parts: Vec<Part>) -> ToAnalyse {
 }
 
 fn text(item: &ToAnalyse) -> Inquiry<'_> {
-    Inquiry::new(item, Modality::Text)
+    Inquiry::new(item, Modality::Text, &[])
 }
 
 fn image(item: &ToAnalyse) -> Inquiry<'_> {
-    Inquiry::new(item, Modality::Image)
+    Inquiry::new(item, Modality::Image, &["narrow"])
 }
 
 fn ended(inquiry: Inquiry<'_>) -> Analysed {
@@ -290,4 +290,42 @@ fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
         names(&analysed.unchecked),
         ["the analysis by `gone` failed"]
     );
+}
+
+#[test]
+fn an_image_that_only_narrow_providers_saw_is_not_checked_for_the_rest() {
+    use Category::{Adult, Hate, Violence};
+    let wants = item(&[Adult, Violence, Hate], Vec::new());
+    let left_out = |inquiry: Inquiry<'_>| ended(inquiry).gaps.remove(0).left_out;
+
+    let mut inquiry = image(&wants);
+    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    assert_eq!(left_out(inquiry), [Violence, Hate]);
+
+    // Another one looked at all of it, and knows nothing of hate.
+    let mut inquiry = image(&wants);
+    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    inquiry.said("wide", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
+    assert_eq!(left_out(inquiry), []);
+
+    // What failed is told as such.
+    let mut inquiry = image(&wants);
+    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    inquiry.failed("wide", &[Violence, Hate], &ProviderError::TimedOut, SECOND);
+    assert_eq!(left_out(inquiry), []);
+
+    let enough = item(&[Adult], Vec::new());
+    let mut inquiry = image(&enough);
+    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    let ended_well = ended(inquiry);
+    assert_eq!(
+        (ended_well.image_scored, ended_well.gaps[0].left_out.len()),
+        (Some(true), 0)
+    );
+
+    // No rule says what to look for, so this little is no examination.
+    let nothing = item(&[], Vec::new());
+    let mut inquiry = image(&nothing);
+    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    assert_eq!(ended(inquiry).image_scored, None);
 }

@@ -76,6 +76,7 @@ async fn look(provider: &Rekognition) -> Result<usize, ProviderError> {
         content: Content::Image(&image),
         categories: &[Category::Violence],
         policy: None,
+        team: None,
     };
     let answer = provider.analyse(question).await?;
     Ok(answer.scores.iter().count())

@@ -8,7 +8,7 @@ use crate::config::providers::file::kind::Kind;
 impl Entry {
     /// Refuses members of other kinds, because they would have no effect.
     pub(super) fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 32] = [
+        let members: [(&str, bool, &[Kind]); 33] = [
             ("url", self.url.is_some(), Kind::REMOTE),
             ("region", self.region.is_some(), Kind::OF_AWS),
             ("languages", self.languages.is_some(), &[Kind::Sightengine]),
@@ -29,6 +29,11 @@ impl Entry {
             ),
             ("style", self.style.is_some(), &[Kind::Chat]),
             ("policy_file", self.policy_file.is_some(), &[Kind::Chat]),
+            (
+                "encoder_file",
+                self.encoder_file.is_some(),
+                &[Kind::Builtin],
+            ),
             ("key_id", self.key_id.is_some(), Kind::WITH_KEY_ID),
             ("key_env", self.key_env.is_some(), Kind::REMOTE),
             ("key_file", self.key_file.is_some(), Kind::REMOTE),

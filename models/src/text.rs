@@ -1,0 +1,26 @@
+//! Models that score English texts in five categories.
+
+mod encoder;
+mod fold;
+mod hashes;
+mod linear;
+mod scores;
+mod wordpiece;
+
+use std::sync::LazyLock;
+
+pub use encoder::Encoder;
+pub use linear::Linear;
+pub use scores::TextScores;
+
+/// The linear model whose file is part of the program. It is read at the first call, which takes a
+/// few milliseconds, and stays in memory (3 MB).
+///
+/// # Panics
+/// Never: a test reads the file.
+pub fn linear() -> &'static Linear {
+    static LINEAR: LazyLock<Linear> = LazyLock::new(|| {
+        Linear::read(include_bytes!("../text/linear.clf")).expect("a test reads this file")
+    });
+    &LINEAR
+}
