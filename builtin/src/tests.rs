@@ -24,7 +24,7 @@ fn every_category_of_an_english_text_has_a_score_of_three_digits() {
 
 #[test]
 fn the_models_find_what_the_lexicon_does_not_know() {
-    let text = "Those people are vermin, they breed like rats and ruin every country they come to.";
+    let text = "All Muslims are terrorists and should be kicked out.";
     let hate = |scores: Scores| scores.get(Category::Hate).unwrap();
     assert!(hate(Lexicon::new().analyse(text)) < 0.2);
     assert!(hate(Analyser::new().analyse(text)) > 0.4);
@@ -68,7 +68,7 @@ fn the_encoder_is_asked_only_if_the_linear_model_is_not_sure() {
     );
     let sure = "The bakery on the corner opens at seven in the morning.";
     assert_eq!(linear.analyse(sure), both.analyse(sure));
-    let unsure = "You are so stupid that nobody wants to talk to you.";
+    let unsure = "Immigrants ruin every country they come to and should all be deported.";
     assert_ne!(linear.analyse(unsure), both.analyse(unsure));
 }
 
