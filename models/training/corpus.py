@@ -47,6 +47,17 @@ class Corpus:
         groups = [g for g, kept in zip(self.groups, mask) if kept]
         return Corpus(texts, self.sources[mask], self.labels[mask], self.weights[mask], self.dev[mask], groups)
 
+    def plus(self, other):
+        """These rows, and then the other's."""
+        return Corpus(
+            self.texts + other.texts,
+            np.concatenate([self.sources, other.sources]),
+            np.concatenate([self.labels, other.labels]),
+            np.concatenate([self.weights, other.weights]),
+            np.concatenate([self.dev, other.dev]),
+            self.groups + other.groups,
+        )
+
 
 def load(*paths):
     rows = []
