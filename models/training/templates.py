@@ -4,6 +4,8 @@ A file has families, separated by `---`. A family has a line `labels` (categorie
 line `rows` (how many different rows to make), frames, and lines `$slot: filler | filler`. `{slot}` in a frame or a
 filler is replaced by a random filler. A slot with a digit at its end takes the fillers of the slot without it, if it
 has none of its own. Slots in `common.txt` serve all files of the folder. The name of a file is the kind of its rows.
+The slots `lexicon_violence`, `lexicon_self_harm`, `lexicon_push` and `lexicon_harmless` have phrases of the built-in
+lexicon, so that the models know what it knows.
 """
 
 import argparse
@@ -14,6 +16,7 @@ from pathlib import Path
 import corpus
 
 HERE = Path(__file__).parent / "templates"
+LEXICON = Path(__file__).parents[2] / "domain/src/builtin/lexicon.rs"
 # A row of `dev` says which group it names, so that false alarms can be counted for each.
 GROUP_SLOTS = ("adj", "group")
 
@@ -67,8 +70,24 @@ def tidy(text, chance):
     return text
 
 
+def phrases():
+    """Phrases of the built-in lexicon: strong signs that need no target, and harmless idioms."""
+    slots = {"lexicon_violence": [], "lexicon_self_harm": [], "lexicon_push": [], "lexicon_harmless": []}
+    entry = r'\b(sign|context)\(\s*((?:&\[[^\]]*\])|(?:Role::\w+)),\s*"((?:[^"\\]|\\.|\\\n)*)"'
+    for kind, what, terms in re.findall(entry, LEXICON.read_text()):
+        terms = re.sub(r"\\\n\s*", "", terms).split("|")
+        weights = {c: float(w) for c, w in re.findall(r"\((\w+), ([\d.]+)\)", what)}
+        if kind == "context" and what == "Role::Harmless":
+            slots["lexicon_harmless"] += [t for t in terms if " " in t]
+        elif weights.get("SelfHarm", 0) >= 0.8:
+            slots["lexicon_push" if "Harassment" in weights else "lexicon_self_harm"] += terms
+        elif weights.get("Violence", 0) >= 0.7 and "Hate" not in weights:
+            slots["lexicon_violence"] += terms
+    return slots
+
+
 def families(folder):
-    common = Family("", (folder / "common.txt").read_text(), {}).slots
+    common = Family("", (folder / "common.txt").read_text(), phrases() if folder.name == "train" else {}).slots
     for path in sorted(folder.glob("*.txt")):
         if path.stem != "common":
             for text in path.read_text().split("\n---\n"):
