@@ -62,8 +62,10 @@ class Family:
 
 def tidy(text, chance):
     """Repairs articles and spaces, and writes some texts as hurried people do."""
-    text = re.sub(r"\b([Aa]) (?=[aeiouAEIO])", r"\1n ", text)
+    text = re.sub(r"\b([Aa])n? (?=[aeiouAEIO])", r"\1n ", text)
+    text = re.sub(r"\b([Aa])n (?=[^aeiouAEIO])", r"\1 ", text)
     text = re.sub(r"\s+([.,!?])(?=\s|$)", r"\1", text)
+    text = re.sub(r"([.!?,])[.,](?=\s|$)", r"\1", text)
     text = re.sub(r"\s+", " ", text).strip()
     if chance.random() < 0.25:
         text = text.rstrip(".!").replace("'", "") if chance.random() < 0.5 else text.lower()
