@@ -62,8 +62,8 @@ class Family:
 
 def tidy(text, chance):
     """Repairs articles and spaces, and writes some texts as hurried people do."""
-    text = re.sub(r"\b([Aa])n? (?=[aeiouAEIO])", r"\1n ", text)
-    text = re.sub(r"\b([Aa])n (?=[^aeiouAEIO])", r"\1 ", text)
+    text = re.sub(r"\b([Aa]) (?=[aeiouAEIO])(?!uni|use|uro|one|once|euro)", r"\1n ", text)
+    text = re.sub(r"\b([Aa])n (?=[b-df-hj-np-tv-zB-DF-HJ-NP-TV-Z][a-z])(?!hour|hono|hones)", r"\1 ", text)
     text = re.sub(r"\s+([.,!?])(?=\s|$)", r"\1", text)
     text = re.sub(r"([.!?,])[.,](?=\s|$)", r"\1", text)
     text = re.sub(r"\s+", " ", text).strip()
