@@ -206,7 +206,7 @@ def safe_nlp(name):
 
 
 def ken20_en(m):
-    for name in ("train/train_20692", "dev_500", "test_2000"):
+    for name in ("train_20692", "dev_500", "test_2000"):
         for text, label in m.csv(f"0_data/main/1_clean/ken20_en/{name}.csv")[["text", "label"]].itertuples(index=False):
             if str(label).strip() in ("0", "1", "0.0", "1.0"):
                 yield text, 1.0, dict(hate=int(float(label)))
