@@ -15,6 +15,8 @@ import numpy as np
 CATEGORIES = ["sexual", "hate", "violence", "self_harm", "harassment"]
 # Labels that a person or one of our templates gave, not a list of words, have at least this weight.
 TRUSTED = 0.3
+# Sources of the corpus that are templates, ours or others'. Their dev rows have siblings in training.
+TEMPLATES = ["synth", "synth_neg", "madlibs"]
 
 
 def normalise(text):

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus import CATEGORIES
+from corpus import CATEGORIES, TEMPLATES
 from score import dev_rows
 
 RESAMPLES = 500
-# Sources of the frozen dev rows that are templates, ours or others'.
-TEMPLATES = ["synth", "synth_neg", "madlibs"]
 THRESHOLDS = (0.5, 0.85)
 # What stands beside the linear model in the product: the lexicon's scores count this much.
 LEXICON = 0.6

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import average_precision_score
 
 import linear_model
-from corpus import CATEGORIES, TRUSTED, load
+from corpus import CATEGORIES, TEMPLATES, TRUSTED, load
 
 
 def fit(features, y, w, alpha, rounds, seed):
@@ -19,11 +19,12 @@ def fit(features, y, w, alpha, rounds, seed):
     return linear_model.restore(q, scale), float(m.intercept_[0])
 
 
-def quality(corpus, category, logits, is_second):
-    """Average precision on the frozen dev rows and on dev2, and their mean."""
+def quality(corpus, category, logits):
+    """Average precision on the frozen dev rows that people wrote, on dev2, and the mean of both."""
     j = CATEGORIES.index(category)
+    is_second = np.char.startswith(corpus.sources.astype(str), "dev2_")
     values = []
-    for part in (~is_second, is_second):
+    for part in (~is_second & ~np.isin(corpus.sources, TEMPLATES), is_second):
         k = corpus.trusted(category) & part
         values.append(average_precision_score(corpus.labels[k, j], logits[k]))
     return [*values, sum(values) / 2]
@@ -39,8 +40,8 @@ def main():
     p.add_argument("data", nargs="+", help="corpus files, with the dev rows in them")
     p.add_argument("--second", required=True, help="the file of dev2")
     p.add_argument("--output", required=True)
-    p.add_argument("--alpha", type=float, nargs="+", default=[5e-7, 1.5e-6])
-    p.add_argument("--own", type=float, nargs="+", default=[0.5], help="weights of the rows from own templates")
+    p.add_argument("--alpha", type=float, nargs="+", default=[7e-7, 1.5e-6])
+    p.add_argument("--own", type=float, nargs="+", default=[0.3, 0.6], help="weights of the rows from own templates")
     p.add_argument("--rounds", type=int, default=4)
     p.add_argument("--seed", type=int, default=0)
     a = p.parse_args()
@@ -51,7 +52,6 @@ def main():
     features = linear_model.features([corpus.texts[i] for i in train])
     dev = corpus.subset(corpus.dev)
     both = dev.plus(second)
-    is_second = np.arange(len(both.texts)) >= len(dev.texts)
     windows = linear_model.Windows(both.texts)
     print(f"{features.shape[0]} rows, {features.nnz / features.shape[0]:.0f} features each, "
           f"{time.time() - begun:.0f} s", flush=True)
@@ -71,7 +71,7 @@ def main():
                 begun = time.time()
                 coefficients, bias = fit(features[rows], y[rows], scaled[rows], alpha, a.rounds, a.seed)
                 logits = windows.logits(coefficients, bias)
-                values = quality(both, category, logits, is_second)
+                values = quality(both, category, logits)
                 print(f"{category} alpha {alpha:g} own {share:g}: dev {values[0]:.4f}, dev2 {values[1]:.4f} "
                       f"({time.time() - begun:.0f} s)", flush=True)
                 if best is None or values[2] > best[0]:
