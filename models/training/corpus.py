@@ -79,6 +79,12 @@ def load(*paths):
     )
 
 
+def dev_rows(paths):
+    """The rows that nothing is trained on, in the order of the files."""
+    corpus = load(*paths)
+    return corpus.subset(corpus.dev)
+
+
 def save(path, rows):
     """Writes rows of (text, source, labels as a dict, weight, dev, group). The text is normalised here."""
     with open(path, "w", encoding="utf-8") as file:

@@ -15,8 +15,7 @@ import numpy as np
 
 import linear_model
 import weak_labels
-from corpus import CATEGORIES, normalise
-from score import dev_rows
+from corpus import CATEGORIES, dev_rows, normalise
 
 SAMPLE, HARMLESS, SEED = 1500, 1500, 11
 CYRILLIC = str.maketrans("aceopxyiktmhs", "асеорхуіктмһѕ")

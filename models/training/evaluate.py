@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus import CATEGORIES, TEMPLATES
-from score import dev_rows
+from corpus import CATEGORIES, TEMPLATES, dev_rows
 
 RESAMPLES = 500
 THRESHOLDS = (0.5, 0.85)

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 
 import encoder_model
-from corpus import CATEGORIES
-from score import dev_rows, encoder_logits
+from corpus import CATEGORIES, dev_rows
+from linear_model import sigmoid
+from score import encoder_logits
 from train_linear import platt
 
 
@@ -18,9 +19,12 @@ def main():
     p.add_argument("output")
     p.add_argument("--tokenizer", required=True)
     p.add_argument("--dev", nargs="+", required=True, help="corpus files whose dev rows calibrate the scores")
+    p.add_argument("--scores", help="saves the dev rows' probabilities for evaluate.py")
+    p.add_argument("--threads", type=int, default=2)
     p.add_argument("--mix", help="an int8 file whose weights are averaged in")
     p.add_argument("--part", type=float, default=0.5, help="the share of the file of --mix")
     a = p.parse_args()
+    torch.set_num_threads(a.threads)
     model = encoder_model.Encoder()
     checkpoint = torch.load(a.checkpoint, weights_only=True)
     model.load_state_dict(checkpoint["average"])
@@ -41,6 +45,9 @@ def main():
         calibration.append(platt(logits[k, j], corpus.labels[k, j]))
     data = encoder_model.to_ght(model, words, calibration)
     Path(a.output).write_bytes(data)
+    if a.scores:
+        x, y = np.array(calibration).T
+        np.save(a.scores, sigmoid(logits * x + y).astype(np.float32))
     print(f"{a.output}: {len(data)} bytes after {checkpoint['seen']} rows, {checkpoint['step']} steps, "
           f"calibration {np.round(calibration, 3).tolist()}")
 

@@ -7,7 +7,6 @@ import argparse
 import json
 import random
 
-import encoder_model
 import linear_model
 import templates
 from corpus import CATEGORIES, normalise
@@ -39,6 +38,8 @@ def main():
     if a.kind == "linear":
         scores = linear_model.read(a.model).scores(linear_model.Windows([normalise(t) for t in raw]))
     else:
+        import encoder_model
+
         model, calibration = encoder_model.from_ght(a.model)
         tokenizer = encoder_model.tokenizer(a.tokenizer)
         x, y = zip(*calibration)

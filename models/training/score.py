@@ -9,11 +9,9 @@
 import argparse
 
 import numpy as np
-import torch
 
-import encoder_model
 import linear_model
-from corpus import load
+from corpus import dev_rows
 
 # Pieces in a window, and windows of a text that the encoder reads at most.
 WINDOW, WINDOWS = 254, 4
@@ -21,6 +19,11 @@ WINDOW, WINDOWS = 254, 4
 
 def encoder_logits(model, tokenizer, texts, budget=8000):
     """The highest logit over the windows of each text. A window follows the other without an overlap."""
+    # Loading torch takes seconds, which the other models do not need.
+    import torch
+
+    from encoder_model import batches, padded
+
     parts, owner = [], []
     for i, e in enumerate(tokenizer.encode_batch(texts, add_special_tokens=False)):
         for start in range(0, max(1, min(len(e.ids), WINDOW * WINDOWS)), WINDOW):
@@ -30,15 +33,10 @@ def encoder_logits(model, tokenizer, texts, budget=8000):
     out = np.full((len(texts), model.cls.out_features), -np.inf, np.float32)
     model.eval()
     with torch.inference_mode():
-        for group in encoder_model.batches(lengths, np.argsort(lengths, kind="stable"), budget):
-            z = model(*encoder_model.padded([parts[i] for i in group])).numpy()
+        for group in batches(lengths, np.argsort(lengths, kind="stable"), budget):
+            z = model(*padded([parts[i] for i in group])).numpy()
             np.maximum.at(out, [owner[i] for i in group], z)
     return out
-
-
-def dev_rows(paths):
-    corpus = load(*paths)
-    return corpus.subset(corpus.dev)
 
 
 def main():
@@ -57,6 +55,8 @@ def main():
     if a.kind == "linear":
         scores = linear_model.read(a.model).scores(linear_model.Windows(texts))
     elif a.kind == "encoder":
+        import encoder_model
+
         model, calibration = encoder_model.from_ght(a.model)
         x, y = np.array(calibration).T
         scores = linear_model.sigmoid(encoder_logits(model, encoder_model.tokenizer(a.tokenizer), texts) * x + y)
