@@ -4,12 +4,14 @@
     disguise.py measure  LINES.txt READINGS.tsv LEXICON.tsv MODEL.clf OUTPUT.json DATA...
 
 READINGS.tsv has, for each line, the readings of Gatehouse's `domain::text` with tabs between them: first the folded one,
-then the loose ones, if there are any. LEXICON.tsv has the lexicon's scores of each line in the order of CATEGORIES.
+then the loose ones, if there are any. With `-`, `folded` and `loose` below stand in for them. They do less.
+LEXICON.tsv has the lexicon's scores of each line in the order of CATEGORIES. With `-`, it is left out.
 """
 
 import argparse
 import json
 import random
+import re
 
 import numpy as np
 
@@ -17,7 +19,7 @@ import linear_model
 import weak_labels
 from corpus import CATEGORIES, dev_rows, normalise
 
-SAMPLE, HARMLESS, SEED = 1500, 1500, 11
+SAMPLE, HARMLESS, SEED = 400, 400, 11
 CYRILLIC = str.maketrans("aceopxyiktmhs", "асеорхуіктмһѕ")
 LEET = str.maketrans("oieast", "013457")
 ACCENTS = str.maketrans("aeiounsc", "àéîôüñšç")
@@ -63,6 +65,19 @@ def disguise(text, change):
     return " ".join(out)
 
 
+def folded(text):
+    """Look-alikes as Latin letters. `normalise` undoes the other forms that do not change a word."""
+    return normalise(text).translate({v: k for k, v in CYRILLIC.items()})
+
+
+def loose(text):
+    """Digits and signs inside words as letters, spelled words joined, stretched letters once."""
+    text = re.sub(r"\b(\w)(?:([ .\-])(?=\w\b)(\w)\b)(?:\2(\w)\b)+", lambda m: re.sub(r"[ .\-]", "", m[0]), text)
+    signs = str.maketrans("013457@$!", "oieastasi")
+    words = [w.translate(signs) if re.search(r"[a-z]", w) and re.search(r"[0-9@$!]\w", w) else w for w in text.split(" ")]
+    return re.sub(r"([a-z])\1{2,}", r"\1", " ".join(words))
+
+
 def sample(paths):
     """Harmful rows with a good label, and harmless ones."""
     corpus = dev_rows(paths)
@@ -92,21 +107,25 @@ def main():
     readings, lexicon, model, output, *data = a.rest
     harmful, positive, harmless = sample(data)
     lines = open(a.lines, encoding="utf-8").read().split("\n")[:-1]
-    read = [line.split("\t") for line in open(readings, encoding="utf-8").read().split("\n")[:-1]]
-    words = np.loadtxt(lexicon, delimiter="\t", ndmin=2)
+    if readings == "-":
+        read = [[f] if loose(f) == f else [f, loose(f)] for f in map(folded, lines)]
+    else:
+        read = [line.split("\t") for line in open(readings, encoding="utf-8").read().split("\n")[:-1]]
     linear = linear_model.read(model)
 
     def scores(texts):
         return linear.scores(linear_model.Windows([normalise(t) for t in texts]))
 
     plain = scores(lines)
-    folded = np.maximum(plain, scores([r[0] for r in read]))
+    once = np.maximum(plain, scores([r[0] for r in read]))
     owners = [i for i, r in enumerate(read) for _ in r[1:]]
-    loose = folded.copy()
+    twice = once.copy()
     if owners:
-        np.maximum.at(loose, owners, scores([t for r in read for t in r[1:]]))
-    systems = {"as submitted": plain, "folded": folded, "folded and loose": loose}
-    systems |= {f"{k}, with the lexicon": 1 - (1 - v) * (1 - 0.6 * words) for k, v in systems.items()}
+        np.maximum.at(twice, owners, scores([t for r in read for t in r[1:]]))
+    systems = {"as submitted": plain, "folded": once, "folded and loose": twice}
+    if lexicon != "-":
+        words = np.loadtxt(lexicon, delimiter="\t", ndmin=2)
+        systems |= {f"{k}, with the lexicon": 1 - (1 - v) * (1 - 0.6 * words) for k, v in systems.items()}
     out = {}
     for k, name in enumerate([*TECHNIQUES, "harmless"]):
         rows = slice(k * SAMPLE, k * SAMPLE + (HARMLESS if name == "harmless" else SAMPLE))

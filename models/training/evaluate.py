@@ -144,7 +144,8 @@ def false_alarms(corpus, systems):
 
 def markdown(figures):
     lines = ["# Figures of the text models", "",
-             "Made by `evaluate.py`. AUPRC with a 95 % interval from 500 resamples of the rows.", ""]
+             "Made by `evaluate.py`. AUPRC with a 95 % interval from "
+             f"{RESAMPLES} resamples of the rows.", ""]
     names = [*["any"], *CATEGORIES]
     for part, title in PARTS.items():
         data = figures[part]["tasks"]

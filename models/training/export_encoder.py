@@ -10,7 +10,7 @@ import encoder_model
 from corpus import CATEGORIES, dev_rows
 from linear_model import sigmoid
 from score import encoder_logits
-from train_linear import platt
+from train_linear import calibrate
 
 
 def main():
@@ -39,10 +39,7 @@ def main():
     model, _ = encoder_model.from_ght(a.output)
     corpus = dev_rows(a.dev)
     logits = encoder_logits(model, encoder_model.tokenizer(a.tokenizer), corpus.texts)
-    calibration = []
-    for j, category in enumerate(CATEGORIES):
-        k = corpus.trusted(category)
-        calibration.append(platt(logits[k, j], corpus.labels[k, j]))
+    calibration = [calibrate(corpus, category, logits[:, j]) for j, category in enumerate(CATEGORIES)]
     data = encoder_model.to_ght(model, words, calibration)
     Path(a.output).write_bytes(data)
     if a.scores:

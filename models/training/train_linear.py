@@ -10,6 +10,9 @@ from sklearn.metrics import average_precision_score
 import linear_model
 from corpus import CATEGORIES, TEMPLATES, TRUSTED, load
 
+# Harmful rows that are enough to compare settings.
+ENOUGH = 50
+
 
 def fit(features, y, w, alpha, rounds, seed):
     order = np.random.default_rng(seed).permutation(len(y))
@@ -20,18 +23,28 @@ def fit(features, y, w, alpha, rounds, seed):
 
 
 def quality(corpus, category, logits):
-    """Average precision on the frozen dev rows that people wrote, on dev2, and the mean of both."""
+    """Average precision on the frozen dev rows that people wrote, on dev2, and the mean of both.
+
+    If people wrote too few harmful rows, all frozen dev rows count.
+    """
     j = CATEGORIES.index(category)
     is_second = np.char.startswith(corpus.sources.astype(str), "dev2_")
-    values = []
-    for part in (~is_second & ~np.isin(corpus.sources, TEMPLATES), is_second):
-        k = corpus.trusted(category) & part
+    people = ~is_second & ~np.isin(corpus.sources, TEMPLATES)
+    trusted, values = corpus.trusted(category), []
+    if (corpus.labels[trusted & people, j] == 1).sum() < ENOUGH:
+        people = ~is_second
+    for part in (people, is_second):
+        k = trusted & part
         values.append(average_precision_score(corpus.labels[k, j], logits[k]))
     return [*values, sum(values) / 2]
 
 
-def platt(logits, y, w=None):
-    m = LogisticRegression(C=100).fit(logits[:, None], y, sample_weight=w)
+def calibrate(corpus, category, logits):
+    """The factor and summand that make log odds of the logits. The frozen dev rows and dev2 count the same in total."""
+    k = corpus.trusted(category)
+    second = np.char.startswith(corpus.sources[k].astype(str), "dev2_")
+    w = np.where(second, 1 / max(second.sum(), 1), 1 / max((~second).sum(), 1)) * len(second) / 2
+    m = LogisticRegression(C=100).fit(logits[k, None], corpus.labels[k, CATEGORIES.index(category)], sample_weight=w)
     return float(m.coef_[0, 0]), float(m.intercept_[0])
 
 
@@ -77,10 +90,9 @@ def main():
                 if best is None or values[2] > best[0]:
                     best = values[2], coefficients, bias, logits
         _, coefficients, bias, logits = best
-        k = both.trusted(category)
         weights.append(coefficients)
         biases.append(bias)
-        calibration.append(platt(logits[k], both.labels[k, j]))
+        calibration.append(calibrate(both, category, logits))
     linear_model.write(a.output, weights, biases, calibration)
     print(f"wrote {a.output}, calibration {np.round(calibration, 3).tolist()}")
 
