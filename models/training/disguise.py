@@ -74,7 +74,14 @@ def loose(text):
     """Digits and signs inside words as letters, spelled words joined, stretched letters once."""
     text = re.sub(r"\b(\w)(?:([ .\-])(?=\w\b)(\w)\b)(?:\2(\w)\b)+", lambda m: re.sub(r"[ .\-]", "", m[0]), text)
     signs = str.maketrans("013457@$!", "oieastasi")
-    words = [w.translate(signs) if re.search(r"[a-z]", w) and re.search(r"[0-9@$!]\w", w) else w for w in text.split(" ")]
+
+    def letters(word):
+        # A sign at the end of a word is usually only a sign.
+        if word == "@user" or not re.search(r"[a-z]", word):
+            return word
+        return re.sub(r"[013457@$!](?=\w)|(?<=[\w@$])[013457@$](?!\w)", lambda m: m[0].translate(signs), word)
+
+    words = map(letters, text.split(" "))
     return re.sub(r"([a-z])\1{2,}", r"\1", " ".join(words))
 
 
