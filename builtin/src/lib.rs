@@ -92,6 +92,10 @@ impl Analyser {
     }
 
     fn models(&self, text: &str) -> TextScores {
+        if !text.contains(char::is_alphabetic) {
+            // Nothing to read. Both models were trained with words, and say anything about a lone "?".
+            return TextScores::default();
+        }
         let linear = self.linear.scores(text);
         let highest = linear.to_array().into_iter().fold(0.0, f32::max);
         match &self.encoder {

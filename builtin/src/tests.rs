@@ -84,3 +84,14 @@ fn one_sign_more_never_lowers_a_score() {
         assert!((either(other, one) - result).abs() < 1e-9);
     }
 }
+
+#[test]
+fn a_text_without_letters_says_nothing() {
+    for text in ["?", "!!!", "12345", "\u{1f525}\u{1f525}", "", "..."] {
+        let scores = Analyser::new().analyse(text);
+        assert!(
+            scores.iter().all(|(_, score)| score < 0.1),
+            "{text}: {scores:?}"
+        );
+    }
+}

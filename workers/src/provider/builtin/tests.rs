@@ -69,12 +69,12 @@ async fn only_the_configured_categories_are_told() {
 #[tokio::test]
 async fn a_team_with_many_long_texts_leaves_a_turn_to_others() {
     let builtin = Arc::new(Builtin::new("builtin".into(), all(), None));
-    let long = "a quiet afternoon in the garden ".repeat(3_000);
+    let long = "a quiet afternoon in the garden ".repeat(400);
     let (busy, other) = (
         TeamId::from(uuid::Uuid::from_u128(1)),
         TeamId::from(uuid::Uuid::from_u128(2)),
     );
-    let queued: Vec<_> = (0..60)
+    let queued: Vec<_> = (0..24)
         .map(|_| {
             let (builtin, long) = (Arc::clone(&builtin), long.clone());
             tokio::spawn(async move { ask(&builtin, Content::Text(&long), Some(busy)).await })
@@ -83,7 +83,7 @@ async fn a_team_with_many_long_texts_leaves_a_turn_to_others() {
     tokio::task::yield_now().await;
     ask(&builtin, Content::Text(&long), Some(other)).await;
     let done = queued.iter().filter(|task| task.is_finished()).count();
-    assert!(done < 30, "{done} of the busy team's texts went first");
+    assert!(done < 12, "{done} of the busy team's texts went first");
     for task in queued {
         task.await.unwrap();
     }
