@@ -60,8 +60,8 @@ pub async fn claim(conn: &mut PgConnection, claim: NewClaim<'_>) -> Result<Claim
     Ok(claimed)
 }
 
-/// Notes that somebody has a review: whoever sets `leased_by` otherwise than by a claim must do so,
-/// or the actor's next claim does not find it.
+/// Lists a review as one that somebody has, so that the actor's next claim finds it. Call it after
+/// you set `leased_by`. Claims do it themselves.
 pub(super) async fn list(
     conn: &mut PgConnection,
     actor: ActorId,
