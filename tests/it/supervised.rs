@@ -41,7 +41,15 @@ async fn told(systemd: &UnixDatagram, wanted: &str) -> String {
     told
 }
 
+/// Removes all tables. A new database may have the schema already (`scripts/with-postgres --schema`).
+async fn empty(pool: &PgPool) {
+    let statement =
+        "drop schema if exists queue cascade; drop schema public cascade; create schema public";
+    sqlx::raw_sql(statement).execute(pool).await.unwrap();
+}
+
 async fn is_supervised(pool: &PgPool, command: &str, name: &str, systemd: &UnixDatagram) {
+    empty(pool).await;
     let port = free_address().port();
     let metrics = format!("0.0.0.0:{port}");
     let mut process: Command = gatehouse(pool);

@@ -17,6 +17,13 @@ async fn versions_from_before_are_told_what_their_rules_ask_for(pool: PgPool) {
         migrations: Cow::Owned(before),
         ..Migrator::DEFAULT
     };
+    // A new database may have the schema already (`scripts/with-postgres --schema`).
+    sqlx::raw_sql(
+        "drop schema if exists queue cascade; drop schema public cascade; create schema public",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
     queue::MIGRATOR.run(&pool).await.unwrap();
     before.run(&pool).await.unwrap();
     let rules = r#"[
