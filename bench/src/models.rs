@@ -56,6 +56,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<Scored> {
     let texts = |count| BYTES.map(|bytes| texts::ordinary(options.seed, count, bytes, &[]));
     let resident = || -> anyhow::Result<f64> { Ok(Usage::read(std::process::id())?.resident_mib) };
     let mut models = vec![
+        measure::builtin(&texts(100), rounds, &resident)?,
         measure::linear(&texts(100), rounds, &resident)?,
         measure::open_nsfw(&PICTURES, rounds, &resident)?,
     ];

@@ -11,15 +11,17 @@ mod tally;
 mod tests;
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufRead, BufReader},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use builtin::Analyser;
 use clap::Args;
 use domain::score::Scores;
+use models::text::Encoder;
 
 pub(crate) use self::figures::Measured;
 use self::{rows::Rows, tally::Tally};
@@ -33,6 +35,9 @@ pub(crate) struct Options {
     /// The labelled texts: a JSON object on each line with `text`, `labels` and perhaps `language`; `-` reads standard input
     #[arg(long)]
     file: PathBuf,
+    /// An encoder's file: score as a service does that has this `encoder_file`
+    #[arg(long)]
+    encoder: Option<PathBuf>,
     /// Thresholds to give precision and recall for, from 0 to 1
     #[arg(long, value_delimiter = ',', value_parser = threshold, default_value = "0.1,0.3,0.5,0.7,0.85")]
     thresholds: Vec<f64>,
@@ -48,22 +53,29 @@ pub(crate) struct Options {
 }
 
 /// What scores the texts. No other place here knows the analyser.
-fn scorer() -> impl Fn(&str) -> Scores {
-    let analyser = Analyser::new();
-    move |text: &str| analyser.analyse(text)
+fn scorer(encoder: Option<&Path>) -> anyhow::Result<impl Fn(&str) -> Scores> {
+    let mut analyser = Analyser::new();
+    if let Some(file) = encoder {
+        let name = file.display();
+        let bytes = fs::read(file).with_context(|| format!("cannot read {name}"))?;
+        let encoder = Encoder::read(&bytes).with_context(|| name.to_string())?;
+        analyser = analyser.with_encoder(Arc::new(encoder));
+    }
+    Ok(move |text: &str| analyser.analyse(text))
 }
 
 /// Scores the file, and calculates the figures.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Measured> {
     // On another thread, so that Ctrl-C ends it.
     tokio::task::spawn_blocking(move || {
+        let scorer = scorer(options.encoder.as_deref())?;
         let file = &options.file;
         if file.as_os_str() == "-" {
-            return measure(io::stdin().lock(), "standard input", &options, scorer());
+            return measure(io::stdin().lock(), "standard input", &options, scorer);
         }
         let name = file.display().to_string();
         let opened = File::open(file).with_context(|| format!("cannot open {name}"))?;
-        measure(BufReader::new(opened), &name, &options, scorer())
+        measure(BufReader::new(opened), &name, &options, scorer)
     })
     .await?
 }

@@ -14,11 +14,12 @@
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use domain::{
     builtin::{Analyser as Lexicon, CATEGORIES as LEXICAL, is_readable},
     score::{Category, Scores},
+    text::undisguised,
 };
 use models::text::{Encoder, Linear, TextScores, linear};
 
@@ -91,16 +92,33 @@ impl Analyser {
             .collect()
     }
 
+    /// What the models say about the text and its readings with undone disguises.
     fn models(&self, text: &str) -> TextScores {
         if !text.contains(char::is_alphabetic) {
             // Nothing to read. Both models were trained with words, and say anything about a lone "?".
             return TextScores::default();
         }
-        let linear = self.linear.scores(text);
-        let highest = linear.to_array().into_iter().fold(0.0, f32::max);
+        let mut readings = undisguised(&without_mentions(text));
+        if text.is_ascii() {
+            // The models fold ASCII in the same way.
+            readings[0].clear();
+            readings[0].push_str(text);
+        } else {
+            readings.push(text.to_owned());
+        }
+        let mut linear = TextScores::default();
+        let (mut worst, mut highest) = (text, 0.0);
+        for reading in &readings {
+            let scores = self.linear.scores(reading);
+            linear = linear.or_higher(scores);
+            if scores.highest() > highest {
+                (worst, highest) = (reading, scores.highest());
+            }
+        }
         match &self.encoder {
+            // It is slow, so it reads only the reading that looks worst.
             Some(encoder) if UNSURE.contains(&highest) => {
-                mixed(encoder.scores(text, WINDOWS), linear)
+                mixed(encoder.scores(worst, WINDOWS), linear)
             }
             Some(_) | None => linear,
         }
@@ -120,6 +138,27 @@ impl fmt::Debug for Analyser {
             .field("has_encoder", &self.encoder.is_some())
             .finish_non_exhaustive()
     }
+}
+
+/// The text without mentions such as `@name`: a reading that undoes disguises would take their sign
+/// for a letter.
+fn without_mentions(text: &str) -> Cow<'_, str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    if !text.contains('@') {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split('@');
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        if kept.ends_with(is_word) || !part.starts_with(is_word) {
+            // An address, or a sign that stands for a letter: "h@te", "@$$".
+            kept.push('@');
+            kept.push_str(part);
+        } else {
+            kept.push_str(part.trim_start_matches(is_word));
+        }
+    }
+    Cow::Owned(kept)
 }
 
 /// What the models say about a category; none if they do not know it.

@@ -20,6 +20,7 @@ pub(crate) use boundary::is_unspaced;
 pub(crate) use confusables::is_invisible;
 use disguise::windows;
 pub(crate) use fold::Folded;
+use loose::Choice;
 use loose::Loose;
 pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Terms, Where};
 pub(crate) use trie::trie_states;
@@ -46,6 +47,32 @@ pub fn mask(text: &str) -> String {
         }
         _ => "*".repeat(length),
     }
+}
+
+/// A text as a person reads it who sees through disguises: the folded text, and, if parts of it can
+/// be read loosely, the text with those parts read so. It has two loose readings if a `1` or similar
+/// can be another letter. Each reading differs from the others.
+///
+/// ```
+/// let readings = domain::text::undisguised("Such a B.l.o.c.k and 1oop");
+/// assert_eq!(readings[0], "such a b.l.o.c.k and 1oop");
+/// assert_eq!(readings[1], "such a block and loop");
+/// ```
+pub fn undisguised(text: &str) -> Vec<String> {
+    let folded = Folded::new(text);
+    let folded = folded.text();
+    let windows = windows(folded, 0);
+    let mut readings = vec![folded.to_owned()];
+    if windows.is_empty() {
+        return readings;
+    }
+    for choice in [Choice::First, Choice::Second] {
+        let loose = loose::whole(folded, &windows, choice);
+        if !readings.contains(&loose) {
+            readings.push(loose);
+        }
+    }
+    readings
 }
 
 /// A text with its readings.

@@ -2,6 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
+use builtin::Analyser;
 use models::{
     image::{Nudity, Pixels},
     text::{Encoder, Linear},
@@ -42,6 +43,26 @@ pub(crate) struct Measured {
 
 /// Tells this process's resident memory in mebibytes.
 pub(crate) type Resident<'a> = &'a dyn Fn() -> anyhow::Result<f64>;
+
+/// The whole analysis of a text by `builtin` without the encoder: the language, the lexicon, and the
+/// linear model.
+pub(crate) fn builtin(
+    texts: &[Vec<String>],
+    rounds: usize,
+    resident: Resident<'_>,
+) -> anyhow::Result<Measured> {
+    let (loaded, analyser) = load(resident, || Ok(Analyser::new()))?;
+    let calls = texts.iter().map(|texts| {
+        took_by_texts("", texts, rounds, |text| {
+            black_box(analyser.analyse(text));
+        })
+    });
+    Ok(Measured {
+        model: "builtin without the encoder",
+        loaded,
+        calls: calls.collect(),
+    })
+}
 
 pub(crate) fn linear(
     texts: &[Vec<String>],

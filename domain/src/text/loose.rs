@@ -11,8 +11,7 @@ mod reading;
 
 use std::ops::Range;
 
-use leet::Choice;
-pub(super) use leet::is_outer_sign;
+pub(super) use leet::{Choice, is_outer_sign};
 
 /// The loose reading of parts of a folded text: each run of one letter is a single letter, with its
 /// length stored beside it.
@@ -48,6 +47,20 @@ pub(crate) fn readings(folded: &str, windows: Vec<Range<usize>>) -> impl Iterato
         .filter(|loose| !loose.text.is_empty())
 }
 
+/// A whole folded text with windows of it read loosely.
+pub(super) fn whole(folded: &str, windows: &[Range<usize>], choice: Choice) -> String {
+    let mut whole = String::with_capacity(folded.len());
+    let mut done = 0;
+    for window in windows {
+        whole.push_str(&folded[done..window.start]);
+        let (loose, _) = Loose::new(folded, vec![window.clone()], choice);
+        loose.spell(&mut whole);
+        done = window.end;
+    }
+    whole.push_str(&folded[done..]);
+    whole
+}
+
 impl Loose {
     /// The reading of a term. Its digits and signs have their first meaning.
     pub(crate) fn of_term(folded: &str) -> Self {
@@ -77,6 +90,17 @@ impl Loose {
                 ends: false,
             };
             self.cells.push(nothing);
+        }
+    }
+
+    /// Writes the reading with its repeated letters. Three or more of one letter become one, and a
+    /// pair remains: a reader knows "skiing".
+    fn spell(&self, out: &mut String) {
+        for (at, c) in self.text.char_indices() {
+            out.push(c);
+            if self.cells[at].run == 2 {
+                out.push(c);
+            }
         }
     }
 

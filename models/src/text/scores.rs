@@ -21,6 +21,23 @@ pub struct TextScores {
 pub(super) const CATEGORIES: usize = 5;
 
 impl TextScores {
+    /// In each category the higher score of the two.
+    #[must_use]
+    pub fn or_higher(self, other: Self) -> Self {
+        Self {
+            sexual: self.sexual.max(other.sexual),
+            hate: self.hate.max(other.hate),
+            violence: self.violence.max(other.violence),
+            self_harm: self.self_harm.max(other.self_harm),
+            harassment: self.harassment.max(other.harassment),
+        }
+    }
+
+    /// The highest score.
+    pub fn highest(self) -> f32 {
+        self.to_array().into_iter().fold(0.0, f32::max)
+    }
+
     /// The numbers in the order of the members, which is the order in the files.
     pub fn to_array(self) -> [f32; CATEGORIES] {
         let Self {
