@@ -1,24 +1,21 @@
-"""How much of the recall survives disguised words, and how much of it readings with undone disguises bring back.
+"""How much of the recall survives disguised words. `gatehouse-bench quality` scores the texts, as the service does.
 
-    disguise.py make     LINES.txt DATA...                       (texts to read, one a line)
-    disguise.py measure  LINES.txt READINGS.tsv LEXICON.tsv MODEL.clf OUTPUT.json DATA...
-
-READINGS.tsv has, for each line, the readings of Gatehouse's `domain::text` with tabs between them: first the folded one,
-then the loose ones, if there are any. With `-`, `folded` and `loose` below stand in for them. They do less.
-LEXICON.tsv has the lexicon's scores of each line in the order of CATEGORIES. With `-`, it is left out.
+    disguise.py make   ROWS.jsonl DATA...      (dev rows, disguised in each way; the way stands where the language would)
+    gatehouse-bench quality --file ROWS.jsonl --json >REPORT.json
+    disguise.py table  NAME=REPORT.json...     (a column for each report, in Markdown)
 """
 
 import argparse
 import json
 import random
-import re
 
 import numpy as np
 
-import linear_model
 import weak_labels
-from corpus import CATEGORIES, dev_rows, normalise
+from corpus import CATEGORIES, dev_rows
 
+# The names of the categories in the product.
+NAMES = ["adult", "hate", "violence", "self_harm", "harassment"]
 SAMPLE, HARMLESS, SEED = 400, 400, 11
 CYRILLIC = str.maketrans("aceopxyiktmhs", "асеорхуіктмһѕ")
 LEET = str.maketrans("oieast", "013457")
@@ -65,26 +62,6 @@ def disguise(text, change):
     return " ".join(out)
 
 
-def folded(text):
-    """Look-alikes as Latin letters. `normalise` undoes the other forms that do not change a word."""
-    return normalise(text).translate({v: k for k, v in CYRILLIC.items()})
-
-
-def loose(text):
-    """Digits and signs inside words as letters, spelled words joined, stretched letters once."""
-    text = re.sub(r"\b(\w)(?:([ .\-])(?=\w\b)(\w)\b)(?:\2(\w)\b)+", lambda m: re.sub(r"[ .\-]", "", m[0]), text)
-    signs = str.maketrans("013457@$!", "oieastasi")
-
-    def letters(word):
-        # A sign at the end of a word is usually only a sign.
-        if word == "@user" or not re.search(r"[a-z]", word):
-            return word
-        return re.sub(r"[013457@$!](?=\w)|(?<=[\w@$])[013457@$](?!\w)", lambda m: m[0].translate(signs), word)
-
-    words = map(letters, text.split(" "))
-    return re.sub(r"([a-z])\1{2,}", r"\1", " ".join(words))
-
-
 def sample(paths):
     """Harmful rows with a good label, and harmless ones."""
     corpus = dev_rows(paths)
@@ -98,56 +75,55 @@ def sample(paths):
     return [corpus.texts[i] for i in some], positive[some], [corpus.texts[i] for i in others]
 
 
+def tag(technique):
+    return "x-" + technique.replace(" ", "-")
+
+
+def row(text, labels, technique):
+    return json.dumps(dict(text=text, labels=labels, language=tag(technique)), ensure_ascii=False) + "\n"
+
+
+def make(output, data):
+    harmful, positive, harmless = sample(data)
+    with open(output, "w", encoding="utf-8") as file:
+        for technique, change in TECHNIQUES.items():
+            for text, own in zip(harmful, positive):
+                # A harmful row is found if one of its own categories is.
+                labels = {name: True for name, is_own in zip(NAMES, own) if is_own}
+                file.write(row(disguise(text, change), labels, technique))
+        for text in harmless:
+            file.write(row(text, dict.fromkeys(NAMES, False), "harmless"))
+
+
+def table(reports):
+    """For each technique: the share of rows at or over 0.5, and of those without a score, which people look at."""
+    columns = {}
+    for report in reports:
+        name, file = report.split("=", 1)
+        columns[name] = {}
+        for group in json.load(open(file, encoding="utf-8"))["by_language"]:
+            figures = next(f for f in group["figures"] if f["category"] == "any")
+            marked = next(t for t in figures["thresholds"] if t["threshold"] == 0.5)["precision"]["of"]
+            columns[name][group["language"]] = marked / group["rows"], figures["not_scored"]["rows"] / group["rows"]
+    print("| disguise | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for technique in [*TECHNIQUES, "harmless"]:
+        cells = [column[tag(technique)] for column in columns.values()]
+        print(f"| {technique} | " + " | ".join(f"{100 * f:.0f} %, {100 * n:.0f} % unread" for f, n in cells) + " |")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("step", choices=["make", "measure"])
-    p.add_argument("lines")
-    p.add_argument("rest", nargs="+")
+    steps = p.add_subparsers(dest="step", required=True)
+    step = steps.add_parser("make")
+    step.add_argument("output")
+    step.add_argument("data", nargs="+")
+    steps.add_parser("table").add_argument("reports", nargs="+")
     a = p.parse_args()
     if a.step == "make":
-        harmful, _, harmless = sample(a.rest)
-        with open(a.lines, "w", encoding="utf-8") as file:
-            for change in TECHNIQUES.values():
-                file.writelines(disguise(t, change) + "\n" for t in harmful)
-            file.writelines(t + "\n" for t in harmless)
-        return
-    readings, lexicon, model, output, *data = a.rest
-    harmful, positive, harmless = sample(data)
-    lines = open(a.lines, encoding="utf-8").read().split("\n")[:-1]
-    if readings == "-":
-        read = [[f] if loose(f) == f else [f, loose(f)] for f in map(folded, lines)]
+        make(a.output, a.data)
     else:
-        read = [line.split("\t") for line in open(readings, encoding="utf-8").read().split("\n")[:-1]]
-    linear = linear_model.read(model)
-
-    def scores(texts):
-        return linear.scores(linear_model.Windows([normalise(t) for t in texts]))
-
-    plain = scores(lines)
-    once = np.maximum(plain, scores([r[0] for r in read]))
-    owners = [i for i, r in enumerate(read) for _ in r[1:]]
-    twice = once.copy()
-    if owners:
-        np.maximum.at(twice, owners, scores([t for r in read for t in r[1:]]))
-    systems = {"as submitted": plain, "folded": once, "folded and loose": twice}
-    if lexicon != "-":
-        words = np.loadtxt(lexicon, delimiter="\t", ndmin=2)
-        systems |= {f"{k}, with the lexicon": 1 - (1 - v) * (1 - 0.6 * words) for k, v in systems.items()}
-    out = {}
-    for k, name in enumerate([*TECHNIQUES, "harmless"]):
-        rows = slice(k * SAMPLE, k * SAMPLE + (HARMLESS if name == "harmless" else SAMPLE))
-        out[name] = {}
-        for system, values in systems.items():
-            v = values[rows]
-            # A harmful row is found if one of its own categories is.
-            hit = v.max(1) if name == "harmless" else np.where(positive, v, 0).max(1)
-            out[name][system] = round(float((hit >= 0.5).mean()), 4)
-    with open(output, "w", encoding="utf-8") as file:
-        json.dump(out, file, indent=1)
-    print("| technique | " + " | ".join(systems) + " |")
-    print("|---" * (len(systems) + 1) + "|")
-    for name, row in out.items():
-        print(f"| {name} | " + " | ".join(f"{100 * v:.0f} %" for v in row.values()) + " |")
+        table(a.reports)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Trains the encoder. It saves a checkpoint every few minutes and continues from it when started again.
 
-The learning rate rises, stays, and falls towards `--until`. An exponential average of the weights is kept as well:
-the export uses it, so that a run which is cut short still gives good weights.
+The learning rate rises, stays, and falls towards `--rows`. An exponential average of the weights is kept as well: the
+export uses it, so that a run which is cut short still gives good weights.
 """
 
 import argparse
@@ -100,9 +100,9 @@ class Maker:
         return " ".join(words)
 
 
-def rate(now, begun, until, step):
-    """Factor of the learning rate: 100 steps up, then even, and down over the last 40 % of the time."""
-    left = max(0.0, (until - now) / (until - begun))
+def rate(seen, rows, step):
+    """Factor of the learning rate: 100 steps up, then even, and down over the last 40 % of the rows."""
+    left = max(0.0, 1 - seen / rows)
     return min(1.0, (step + 1) / 100) * max(0.02, min(1.0, left / 0.4))
 
 
@@ -112,8 +112,7 @@ def main():
     p.add_argument("--base", required=True, help="folder with the base model's model.safetensors and tokenizer.json")
     p.add_argument("--init", help="an int8 file to continue from, instead of the base weights")
     p.add_argument("--checkpoint", required=True)
-    p.add_argument("--until", required=True, help="local time at which training ends, such as 2026-01-31T20:00")
-    p.add_argument("--rows", type=int, default=10**9, help="end after this many rows, if earlier")
+    p.add_argument("--rows", type=int, required=True, help="training ends after this many rows")
     p.add_argument("--rate", type=float, default=5e-5)
     p.add_argument("--budget", type=int, default=2600, help="padded pieces in one step")
     p.add_argument("--frozen", type=int, default=0, help="lower layers that do not learn, which saves time")
@@ -141,24 +140,23 @@ def main():
     opt = torch.optim.AdamW([dict(params=body), dict(params=head)], lr=a.rate, weight_decay=0.01)
     average = {k: v.clone() for k, v in m.state_dict().items()}
     seen = step = 0
-    begun, until = time.time(), datetime.fromisoformat(a.until).timestamp()
     if os.path.exists(a.checkpoint):
         c = torch.load(a.checkpoint, weights_only=True)
         m.load_state_dict(c["model"])
         opt.load_state_dict(c["optimizer"])
-        average, seen, step, begun = c["average"], c["seen"], c["step"], c["begun"]
+        average, seen, step = c["average"], c["seen"], c["step"]
         print(f"continues after {seen} rows", flush=True)
 
     def save():
         state = dict(model=m.state_dict(), average=average, optimizer=opt.state_dict(), seen=seen, step=step)
-        torch.save(dict(state, begun=begun), a.checkpoint + ".new")
+        torch.save(state, a.checkpoint + ".new")
         os.replace(a.checkpoint + ".new", a.checkpoint)
 
     maker = Maker(corpus, pieces, tokenizer, [a.seed, step])
     chances = sampling(corpus)
     m.train()
     losses, saved, mark, mark_seen = [], time.time(), time.time(), seen
-    while seen < a.rows and time.time() < until:
+    while seen < a.rows:
         chunk = [maker.item(int(i)) for i in maker.random.choice(len(chances), 1600, p=chances)]
         lengths = [len(x[0]) for x in chunk]
         groups = list(encoder_model.batches(lengths, np.argsort(lengths, kind="stable"), a.budget))
@@ -168,7 +166,7 @@ def main():
             y = torch.from_numpy(np.stack([x[1] for x in rows]))
             w = torch.from_numpy(np.stack([x[2] for x in rows]))
             for group, base in zip(opt.param_groups, rates):
-                group["lr"] = base * rate(time.time(), begun, until, step)
+                group["lr"] = base * rate(seen, a.rows, step)
             loss = binary_cross_entropy_with_logits(m(ids, mask), y, reduction="none")
             loss = (loss * w).sum() / (w.sum() + 1)
             loss.backward()
