@@ -43,8 +43,7 @@ async fn told(systemd: &UnixDatagram, wanted: &str) -> String {
 
 /// Removes all tables. A new database may have the schema already (`scripts/with-postgres --schema`).
 async fn empty(pool: &PgPool) {
-    let statement =
-        "drop schema if exists queue cascade; drop schema public cascade; create schema public";
+    let statement = "drop schema if exists queue, ops cascade; drop schema public cascade; create schema public";
     sqlx::raw_sql(statement).execute(pool).await.unwrap();
 }
 

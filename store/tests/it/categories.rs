@@ -19,7 +19,7 @@ async fn versions_from_before_are_told_what_their_rules_ask_for(pool: PgPool) {
     };
     // A new database may have the schema already (`scripts/with-postgres --schema`).
     sqlx::raw_sql(
-        "drop schema if exists queue cascade; drop schema public cascade; create schema public",
+        "drop schema if exists queue, ops cascade; drop schema public cascade; create schema public",
     )
     .execute(&pool)
     .await
