@@ -6,7 +6,7 @@ use domain::{
 };
 use models::text::Encoder;
 
-use super::{Analyser, CATEGORIES, either};
+use super::{Analyser, CATEGORIES, either, without_mentions};
 
 fn scored(scores: &Scores) -> Vec<Category> {
     scores.iter().map(|(category, _)| category).collect()
@@ -28,6 +28,33 @@ fn the_models_find_what_the_lexicon_does_not_know() {
     let hate = |scores: Scores| scores.get(Category::Hate).unwrap();
     assert!(hate(Lexicon::new().analyse(text)) < 0.2);
     assert!(hate(Analyser::new().analyse(text)) > 0.4);
+}
+
+#[test]
+fn the_models_read_disguised_words_as_what_they_mean() {
+    let analyser = Analyser::new();
+    for text in [
+        "All Muslims are terrorists and should be kicked out.",
+        "All Mu5lim5 are t3rr0rist5 and should be k1cked out.",
+        "All M u s l i m s are t.e.r.r.o.r.i.s.t.s and should be kicked out.",
+        "All \u{039c}usl\u{0456}ms are terr\u{043e}r\u{0456}sts and should be kicked out.",
+    ] {
+        let hate = analyser.analyse(text).get(Category::Hate);
+        assert!(hate.is_some_and(|score| score > 0.4), "{text}: {hate:?}");
+    }
+}
+
+#[test]
+fn mentions_are_left_out_and_signs_for_letters_remain() {
+    for (text, kept) in [
+        ("no sign", "no sign"),
+        ("@ada and @b_2, hello", " and , hello"),
+        ("write to ada@example.com", "write to ada@example.com"),
+        ("you h@ter @$$ @", "you h@ter @$$ @"),
+        ("", ""),
+    ] {
+        assert_eq!(without_mentions(text), kept);
+    }
 }
 
 #[test]

@@ -54,9 +54,8 @@ pub fn mask(text: &str) -> String {
 /// can be another letter. Each reading differs from the others.
 ///
 /// ```
-/// let readings = domain::text::undisguised("Such a B.l.o.c.k and 1oop");
-/// assert_eq!(readings[0], "such a b.l.o.c.k and 1oop");
-/// assert_eq!(readings[1], "such a block and loop");
+/// let readings = domain::text::undisguised("Such a B.l.o.c.k");
+/// assert_eq!(readings, ["such a b.l.o.c.k", "such a block"]);
 /// ```
 pub fn undisguised(text: &str) -> Vec<String> {
     let folded = Folded::new(text);
@@ -134,7 +133,42 @@ mod tests {
         assert_eq!(mask(&"x".repeat(5_000)).chars().count(), MAX_MASKED_CHARS);
     }
 
+    #[test]
+    fn a_whole_text_is_read_as_what_its_disguises_mean() {
+        for (text, readings) in [
+            ("", &[""][..]),
+            ("An Ordinary text", &["an ordinary text"]),
+            (
+                "Skiing, and a\tgoood b00k",
+                &["skiing, and a goood b00k", "skiing, and a god book"],
+            ),
+            (
+                "a w.o.r.d and a k1ll, then words that stay",
+                &[
+                    "a w.o.r.d and a k1ll, then words that stay",
+                    "a word and a kill, then words that stay",
+                    // Three of one letter are one.
+                    "a word and a kl, then words that stay",
+                ],
+            ),
+            ("\u{0441}all", &["call"]),
+        ] {
+            assert_eq!(undisguised(text), readings, "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_first_reading_is_the_folded_one_and_none_is_there_twice(text in "\\PC{0,120}") {
+            let readings = undisguised(&text);
+            let folded = Folded::new(&text);
+            prop_assert_eq!(&readings[0], folded.text());
+            prop_assert!(readings.len() <= 3);
+            for (at, reading) in readings.iter().enumerate() {
+                prop_assert!(!readings[..at].contains(reading));
+            }
+        }
+
         #[test]
         fn a_mask_shows_two_characters_at_most(text in "\\PC{0,120}") {
             let masked = mask(&text);

@@ -54,7 +54,7 @@ pub(super) fn whole(folded: &str, windows: &[Range<usize>], choice: Choice) -> S
     for window in windows {
         whole.push_str(&folded[done..window.start]);
         let (loose, _) = Loose::new(folded, vec![window.clone()], choice);
-        loose.spell(&mut whole);
+        loose.spell(folded, &mut whole);
         done = window.end;
     }
     whole.push_str(&folded[done..]);
@@ -94,9 +94,17 @@ impl Loose {
     }
 
     /// Writes the reading with its repeated letters. Three or more of one letter become one, and a
-    /// pair remains: a reader knows "skiing".
-    fn spell(&self, out: &mut String) {
+    /// pair remains: a reader knows "skiing". A space between two words that could be one remains:
+    /// "a w.o.r.d".
+    fn spell(&self, folded: &str, out: &mut String) {
         for (at, c) in self.text.char_indices() {
+            if let Some(before) = at.checked_sub(1).map(|before| self.cells[before])
+                && before.ends
+                && self.cells[at].starts
+                && folded[before.to as usize..self.cells[at].from as usize].contains(' ')
+            {
+                out.push(' ');
+            }
             out.push(c);
             if self.cells[at].run == 2 {
                 out.push(c);
