@@ -57,7 +57,12 @@ async fn is_supervised(pool: &PgPool, command: &str, name: &str, systemd: &UnixD
         .env("GATEHOUSE_METRICS_LISTEN", &metrics)
         .env("GATEHOUSE_LISTEN", "127.0.0.1:0")
         .env("NOTIFY_SOCKET", name);
-    let mut process = process.spawn().unwrap();
+    // A test that fails leaves no process.
+    let mut process = tokio::process::Command::from(process)
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let pid = process.id().and_then(|id| Pid::from_raw(id.cast_signed()));
 
     let before = told(systemd, "gatehouse migrate").await;
     assert!(before.contains("STATUS=not ready: "), "{before}");
@@ -75,7 +80,7 @@ async fn is_supervised(pool: &PgPool, command: &str, name: &str, systemd: &UnixD
     let (is_ready, reason) = healthcheck(pool, &metrics, &[]);
     assert!(is_ready, "{reason}");
 
-    kill_process(Pid::from_child(&process), Signal::TERM).unwrap();
+    kill_process(pid.unwrap(), Signal::TERM).unwrap();
     let stopping = told(systemd, "STOPPING=1").await;
     assert!(!stopping.contains("READY=1"), "{stopping}");
     let stopped = eventually("it stops", SOON, async || process.try_wait().unwrap()).await;
