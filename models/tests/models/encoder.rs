@@ -1,9 +1,7 @@
 //! The encoder: equal to numpy and the tokenizers of Hugging Face, and safe with damaged files.
 //!
-//! The encoder in the repository is tiny and has random weights. It has everything that a real one
-//! has: `reference/encoder.py` makes it.
-
-use std::{fs, path::Path};
+//! Most tests use a tiny encoder of random weights, which has everything that the shipped one has:
+//! `reference/encoder.py` makes it.
 
 use models::text::Encoder;
 use proptest::prelude::*;
@@ -63,18 +61,10 @@ fn what_follows_the_last_window_is_not_read() {
     assert_eq!(encoder.scores(&start, 0), encoder.scores(&start, 1));
 }
 
-/// Compares a real encoder: `reference/encoder.py FILE FILE.json`, then
-/// `ENCODER=FILE cargo nextest run -p gatehouse-models --run-ignored only`.
 #[test]
-#[ignore = "needs an encoder of 23 MB: ENCODER=FILE, with FILE.json beside it"]
-fn a_real_encoder_scores_as_numpy_does() {
-    let Ok(file) = std::env::var("ENCODER") else {
-        println!("ENCODER is not set: nothing is compared");
-        return;
-    };
-    let encoder = Encoder::read(&fs::read(&file).unwrap()).unwrap();
-    let golden = fs::read(Path::new(&format!("{file}.json"))).unwrap();
-    compare(&encoder, &golden, 2e-4);
+fn the_shipped_encoder_scores_as_numpy_does() {
+    let encoder = Encoder::read(&bytes("text/encoder.ght")).unwrap();
+    compare(&encoder, &bytes("text/golden/shipped-encoder.json"), 2e-4);
 }
 
 fn is_sound(encoder: &Encoder) -> bool {
