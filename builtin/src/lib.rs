@@ -42,7 +42,7 @@ const ENCODER_SHARE: f32 = 0.7;
 const UNSURE: std::ops::Range<f32> = 0.1..0.95;
 
 /// The most windows of about 1,000 characters that the encoder reads of a text, from its beginning.
-/// It needs about 60 ms for each. The linear model and the lexicon read every text to its end.
+/// It needs about 100 ms for each. The linear model and the lexicon read every text to its end.
 const WINDOWS: usize = 4;
 
 /// Scores texts. Immutable; make one and share it.
@@ -74,7 +74,8 @@ impl Analyser {
     /// Scores a text: each of [`CATEGORIES`] if it is readable, otherwise only what the lexicon
     /// finds. A score is meant as a probability, with three digits.
     ///
-    /// Without the encoder it takes some 200 µs for each kilobyte; with it up to 250 ms in addition.
+    /// Without the encoder it takes some 500 µs for each kilobyte; with it up to 500 ms in addition
+    /// (`docs/performance.md`).
     pub fn analyse(&self, text: &str) -> Scores {
         let found = self.lexicon.analyse(text);
         if !is_readable(text) {
