@@ -43,7 +43,7 @@ async fn trapped_in(pool: &PgPool, witness: &Witness, trap: Trap, act: &Act) -> 
     prepare(pool).await;
     let options = pool.connect_options();
     let proxy = Proxy::start(options.get_host(), options.get_port());
-    proxy.set("COMMIT", trap);
+    proxy.set(&["COMMIT"], trap);
     let worker = Worker::start(&Setup::through(pool, &proxy).calling(witness));
     enqueue(pool, [job(act)]).await;
     eventually("a commit", async || proxy.has_sprung().then_some(())).await;

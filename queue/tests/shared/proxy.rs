@@ -5,6 +5,7 @@
 //! thread of its own, so that a test that blocks does not stop it.
 
 use std::{
+    collections::BTreeMap,
     io,
     net::TcpListener as StdListener,
     sync::{
@@ -41,10 +42,18 @@ pub(crate) struct Proxy {
     shared: Arc<Shared>,
 }
 
+/// A trap that is set. It springs on a message with the last of these texts, on a connection on
+/// which messages with the texts before it have come, in this order.
+struct Set {
+    texts: Vec<String>,
+    trap: Trap,
+    /// How many of the texts have come on each connection, by its number.
+    seen: BTreeMap<usize, usize>,
+}
+
 #[derive(Default)]
 struct Shared {
-    /// Springs on the first message of any client that contains these bytes.
-    trap: Mutex<Option<(Vec<u8>, Trap)>>,
+    trap: Mutex<Option<Set>>,
     sprung: AtomicBool,
     deaf: AtomicBool,
     lost: AtomicUsize,
@@ -70,10 +79,16 @@ impl Proxy {
         proxy
     }
 
-    /// Sets the trap for the next message that contains `bytes`.
-    pub(crate) fn set(&self, bytes: &str, trap: Trap) {
+    /// Sets the trap for the next message with the last of these texts, on a connection on which
+    /// messages with those before it have come, in this order.
+    pub(crate) fn set(&self, texts: &[&str], trap: Trap) {
+        let texts = texts.iter().map(|&text| text.to_owned()).collect();
         self.shared.sprung.store(false, SeqCst);
-        *self.shared.trap() = Some((bytes.as_bytes().to_owned(), trap));
+        *self.shared.trap() = Some(Set {
+            texts,
+            trap,
+            seen: BTreeMap::new(),
+        });
     }
 
     /// Whether the trap has sprung; one that waits for the server's answer, once that is there.
@@ -93,24 +108,30 @@ impl Proxy {
 }
 
 impl Shared {
-    fn trap(&self) -> std::sync::MutexGuard<'_, Option<(Vec<u8>, Trap)>> {
+    fn trap(&self) -> std::sync::MutexGuard<'_, Option<Set>> {
         self.trap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The trap, if this message springs it.
-    fn spring(&self, message: &[u8]) -> Option<Trap> {
+    /// The trap, if this message of the connection with this number springs it.
+    fn spring(&self, connection: usize, message: &[u8]) -> Option<Trap> {
         let mut trap = self.trap();
-        let (bytes, _) = trap.as_ref()?;
-        let sprung = message.windows(bytes.len()).any(|window| window == bytes);
-        sprung.then(|| trap.take()).flatten().map(|(_, trap)| trap)
+        let set = trap.as_mut()?;
+        let seen = set.seen.entry(connection).or_default();
+        let text = set.texts[*seen].as_bytes();
+        *seen += usize::from(message.windows(text.len()).any(|window| window == text));
+        let springs = *seen == set.texts.len();
+        springs.then(|| trap.take()).flatten().map(|set| set.trap)
     }
 }
 
 async fn serve(listener: StdListener, server: String, shared: Arc<Shared>) {
     let listener = TcpListener::from_std(listener).unwrap();
-    while let Ok((client, _)) = listener.accept().await {
+    for connection in 0.. {
+        let Ok((client, _)) = listener.accept().await else {
+            return;
+        };
         if let Ok(server) = TcpStream::connect(&server).await {
-            tokio::spawn(pass(client, server, shared.clone()));
+            tokio::spawn(pass(connection, client, server, shared.clone()));
         }
     }
 }
@@ -120,18 +141,19 @@ const PASS: u8 = 0;
 const CUT: u8 = 1;
 const HOLD: u8 = 2;
 
-async fn pass(client: TcpStream, server: TcpStream, shared: Arc<Shared>) {
+async fn pass(connection: usize, client: TcpStream, server: TcpStream, shared: Arc<Shared>) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let answers = AtomicU8::new(PASS);
     // Whichever ends first takes the connection with it.
     tokio::select! {
-        _ = pass_questions(from_client, to_server, &shared, &answers) => {}
+        _ = pass_questions(connection, from_client, to_server, &shared, &answers) => {}
         _ = pass_answers(from_server, to_client, &shared, &answers) => {}
     }
 }
 
 async fn pass_questions(
+    connection: usize,
     mut client: OwnedReadHalf,
     mut server: OwnedWriteHalf,
     shared: &Shared,
@@ -140,7 +162,7 @@ async fn pass_questions(
     // The first message has no tag.
     let mut message = read_message(&mut client, 0).await?;
     loop {
-        match shared.spring(&message) {
+        match shared.spring(connection, &message) {
             None => {}
             Some(Trap::CutAfter) => answers.store(CUT, SeqCst),
             Some(Trap::HoldAfter) => answers.store(HOLD, SeqCst),

@@ -29,7 +29,7 @@ async fn decided_once(pool: &PgPool, trap: Trap) {
         .unwrap();
     service
         .proxy
-        .set("update bulk_decisions set done = done", trap);
+        .set(&["update bulk_decisions set done = done"], trap);
     let approval = json!({ "decision": "approve", "review_ids": reviews });
     let (code, bulk) = up.manage("/reviews/bulk", &approval).await;
     assert_eq!(code, 202, "{bulk}");

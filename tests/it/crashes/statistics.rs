@@ -28,7 +28,7 @@ async fn counted_once(pool: &PgPool, trap: Trap) {
     let service = Proxied::start(pool).await;
     let media = service.up.submit(json!({ "body": TEXT })).await;
     service.up.verdict(&media).await;
-    service.proxy.set("insert into statistics_hours", trap);
+    service.proxy.set(&["insert into statistics_hours"], trap);
     make_due(pool).await;
     eventually("the trap has sprung", PATIENCE, async || {
         service.proxy.has_sprung().then_some(())

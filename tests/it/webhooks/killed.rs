@@ -51,7 +51,7 @@ async fn case_22_what_was_answered_and_not_written_down_comes_again_as_the_same_
     };
 
     let worker = launch(Some(behind.as_str())).await;
-    proxy.set("insert into delivery_attempts", Trap::HoldBefore);
+    proxy.set(&["insert into delivery_attempts"], Trap::HoldBefore);
     let fields = json!({ "api_key": site.key, "body": "a fine day" });
     let (status, answer) = api.post("submit-media", None, &fields).await.unwrap();
     assert_eq!(status, 200, "{answer}");

@@ -92,6 +92,9 @@ async fn perform(
     }
 }
 
+/// A poll that comes after a test has given up: what runs was woken by something else.
+pub(crate) const NEVER: Duration = Duration::from_hours(1);
+
 /// Settings that are fast enough for a test: leases of a second, sweeps ten times a second.
 pub(crate) fn quick() -> Config {
     Config {
