@@ -367,10 +367,15 @@ impl Things {
                 "queue.jobs" => "(to_jsonb(t) - 'state' - 'gen')",
                 _ => "t",
             };
-            let query =
-                format!("select $2 || {shown}::text from {table} t where t::text ~ $1 order by 1");
+            // Ten times as fast as one pattern with all ids.
+            let query = format!(
+                "select $2 || {shown}::text
+                 from {table} t, lateral (select t::text as whole_row offset 0) written
+                 where exists (select from unnest($1) sought where strpos(written.whole_row, sought) > 0)
+                 order by 1"
+            );
             let rows: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query))
-                .bind(self.pattern())
+                .bind(self.ids.values().cloned().collect::<Vec<_>>())
                 .bind(&table)
                 .fetch_all(pool)
                 .await
