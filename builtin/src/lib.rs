@@ -19,7 +19,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use domain::{
     builtin::{Analyser as Lexicon, CATEGORIES as LEXICAL, is_readable},
     score::{Category, Scores},
-    text::undisguised,
+    text::{Undisguised, undisguised},
 };
 use models::text::{Encoder, Linear, TextScores, linear};
 
@@ -44,6 +44,12 @@ const UNSURE: std::ops::Range<f32> = 0.1..0.95;
 /// The most windows of about 1,000 characters that the encoder reads of a text, from its beginning.
 /// It needs about 100 ms for each. The linear model and the lexicon read every text to its end.
 const WINDOWS: usize = 4;
+
+/// A text of at most so many bytes is scored again as a whole, with its disguises undone. In a longer
+/// one only the parts with disguises are, with [`REACH`] bytes around them, so that many disguises cost
+/// little more time than the text itself.
+const SHORT: usize = 512;
+const REACH: usize = 120;
 
 /// Scores texts. Immutable; make one and share it.
 pub struct Analyser {
@@ -95,36 +101,51 @@ impl Analyser {
             .collect()
     }
 
-    /// What the models say about the text and its readings with undone disguises.
+    /// What the models say about the text, and about its parts with their disguises undone.
     fn models(&self, text: &str) -> TextScores {
         if !text.contains(char::is_alphabetic) {
             // Nothing to read. Both models were trained with words, and say anything about a lone "?".
             return TextScores::default();
         }
-        let mut readings = undisguised(&without_mentions(text));
-        if text.is_ascii() {
-            // The models fold ASCII in the same way.
-            readings[0].clear();
-            readings[0].push_str(text);
-        } else {
-            readings.push(text.to_owned());
-        }
-        let mut linear = TextScores::default();
-        let (mut worst, mut highest) = (text, 0.0);
-        for reading in &readings {
-            let scores = self.linear.scores(reading);
+        let is_short = text.len() <= SHORT;
+        let reach = if is_short { usize::MAX } else { REACH };
+        let Undisguised { folded, parts } = undisguised(&without_mentions(text), reach);
+        let original = self.linear.scored(text);
+        let mut linear = original.scores;
+        let (mut worst, mut highest) = (None, linear.highest());
+        let mut count = |reading, scores: TextScores| {
             linear = linear.or_higher(scores);
             if scores.highest() > highest {
-                (worst, highest) = (reading, scores.highest());
+                (worst, highest) = (Some(reading), scores.highest());
             }
+        };
+        // The models fold ASCII in the same way.
+        if !text.is_ascii() {
+            count(&folded, self.linear.scores(&folded));
         }
-        match &self.encoder {
-            // It is slow, so it reads only the reading that looks worst.
-            Some(encoder) if UNSURE.contains(&highest) => {
-                mixed(encoder.scores(worst, WINDOWS), linear)
-            }
-            Some(_) | None => linear,
+        for part in &parts {
+            let scores = if is_short {
+                self.linear.scores(part)
+            } else {
+                self.linear.scores_with(&original, part)
+            };
+            count(part, scores);
         }
+        let Some(encoder) = &self.encoder else {
+            return linear;
+        };
+        if !UNSURE.contains(&highest) {
+            return linear;
+        }
+        // It is slow, so it reads one reading of a short text, and one part of a long one.
+        let encoder = match worst {
+            Some(reading) if is_short => encoder.scores(reading, WINDOWS),
+            Some(part) => encoder
+                .scores(text, WINDOWS)
+                .or_higher(encoder.scores(part, 1)),
+            None => encoder.scores(text, WINDOWS),
+        };
+        mixed(encoder, linear)
     }
 }
 

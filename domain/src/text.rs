@@ -49,29 +49,43 @@ pub fn mask(text: &str) -> String {
     }
 }
 
-/// A text as a person reads it who sees through disguises: the folded text, and, if parts of it can
-/// be read loosely, the text with those parts read so. It has two loose readings if a `1` or similar
-/// can be another letter. Each reading differs from the others.
+/// A text as a person reads it who sees through disguises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undisguised {
+    /// The folded text.
+    pub folded: String,
+    /// The parts of it that can be read loosely, read so, in their order. One part has two readings if
+    /// a `1` or similar can be another letter.
+    pub parts: Vec<String>,
+}
+
+/// Undoes disguises. Each part comes with `reach` bytes of the text on both sides; with `usize::MAX`
+/// it is the whole text.
 ///
 /// ```
-/// let readings = domain::text::undisguised("Such a B.l.o.c.k");
-/// assert_eq!(readings, ["such a b.l.o.c.k", "such a block"]);
+/// let text = domain::text::undisguised("Such a B.l.o.c.k", usize::MAX);
+/// assert_eq!(text.folded, "such a b.l.o.c.k");
+/// assert_eq!(text.parts, ["such a block"]);
 /// ```
-pub fn undisguised(text: &str) -> Vec<String> {
+pub fn undisguised(text: &str, reach: usize) -> Undisguised {
     let folded = Folded::new(text);
     let folded = folded.text();
-    let windows = windows(folded, 0);
-    let mut readings = vec![folded.to_owned()];
-    if windows.is_empty() {
-        return readings;
+    let disguises = windows(folded, 0);
+    let mut rest = &disguises[..];
+    let mut parts = Vec::new();
+    for part in windows(folded, reach) {
+        let within;
+        (within, rest) = rest.split_at(rest.partition_point(|disguise| disguise.start < part.end));
+        let first = loose::part(folded, &part, within, Choice::First);
+        let second = loose::part(folded, &part, within, Choice::Second);
+        let is_new = [first != folded[part], second != first];
+        let readings = [first, second].into_iter().zip(is_new);
+        parts.extend(readings.filter_map(|(reading, is_new)| is_new.then_some(reading)));
     }
-    for choice in [Choice::First, Choice::Second] {
-        let loose = loose::whole(folded, &windows, choice);
-        if !readings.contains(&loose) {
-            readings.push(loose);
-        }
+    Undisguised {
+        folded: folded.to_owned(),
+        parts,
     }
-    readings
 }
 
 /// A text with its readings.
@@ -135,37 +149,62 @@ mod tests {
 
     #[test]
     fn a_whole_text_is_read_as_what_its_disguises_mean() {
-        for (text, readings) in [
-            ("", &[""][..]),
-            ("An Ordinary text", &["an ordinary text"]),
+        for (text, folded, parts) in [
+            ("", "", &[][..]),
+            ("An Ordinary text", "an ordinary text", &[]),
             (
                 "Skiing, and a\tgoood b00k",
-                &["skiing, and a goood b00k", "skiing, and a god book"],
+                "skiing, and a goood b00k",
+                &["skiing, and a god book"],
             ),
             (
                 "a w.o.r.d and a k1ll, then words that stay",
+                "a w.o.r.d and a k1ll, then words that stay",
                 &[
-                    "a w.o.r.d and a k1ll, then words that stay",
                     "a word and a kill, then words that stay",
                     // Three of one letter are one.
                     "a word and a kl, then words that stay",
                 ],
             ),
-            ("\u{0441}all", &["call"]),
+            ("\u{0441}all", "call", &[]),
         ] {
-            assert_eq!(undisguised(text), readings, "{text}");
+            let read = undisguised(text, usize::MAX);
+            assert_eq!(read.folded, folded);
+            assert_eq!(read.parts, parts, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_long_text_is_read_with_what_is_around_it() {
+        let harmless = "and nothing is here to see ".repeat(10);
+        let text = format!("{harmless}a b00k {harmless}a w.o.r.d {harmless}");
+        let parts = undisguised(&text, 40).parts;
+        assert_eq!(parts.len(), 2, "{parts:?}");
+        for (part, read) in parts.iter().zip([" a book ", " a word "]) {
+            assert!(part.contains(read), "{part}");
+            assert!((80..200).contains(&part.len()), "{part}");
         }
     }
 
     proptest! {
         #[test]
-        fn the_first_reading_is_the_folded_one_and_none_is_there_twice(text in "\\PC{0,120}") {
-            let readings = undisguised(&text);
-            let folded = Folded::new(&text);
-            prop_assert_eq!(&readings[0], folded.text());
-            prop_assert!(readings.len() <= 3);
-            for (at, reading) in readings.iter().enumerate() {
-                prop_assert!(!readings[..at].contains(reading));
+        fn parts_are_what_the_whole_text_reads_there(text in "[a1.@ ]{0,300}", reach in 0..80_usize) {
+            let Undisguised { folded, parts } = undisguised(&text, reach);
+            let expected = Folded::new(&text);
+            prop_assert_eq!(&folded, expected.text());
+            let whole = undisguised(&text, usize::MAX).parts;
+            prop_assert_eq!(parts.is_empty(), whole.is_empty());
+            for part in parts {
+                prop_assert!(whole.iter().any(|whole| whole.contains(&part)), "{}: {:?}", part, whole);
+            }
+        }
+
+        #[test]
+        fn no_reading_is_the_folded_text_and_none_is_there_twice(text in "\\PC{0,120}") {
+            let Undisguised { folded, parts } = undisguised(&text, usize::MAX);
+            prop_assert!(parts.len() <= 2);
+            for (at, part) in parts.iter().enumerate() {
+                prop_assert!(*part != folded && !parts[..at].contains(part));
             }
         }
 

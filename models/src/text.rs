@@ -1,6 +1,7 @@
 //! Models that score English texts in five categories.
 
 mod encoder;
+mod features;
 mod fold;
 mod hashes;
 mod linear;
@@ -10,7 +11,7 @@ mod wordpiece;
 use std::sync::LazyLock;
 
 pub use encoder::Encoder;
-pub use linear::Linear;
+pub use linear::{Linear, Scored};
 pub use scores::TextScores;
 
 /// The linear model whose file is part of the program. It is read at the first call, which takes a

@@ -52,15 +52,13 @@ pub(crate) fn builtin(
     resident: Resident<'_>,
 ) -> anyhow::Result<Measured> {
     let (loaded, analyser) = load(resident, || Ok(Analyser::new()))?;
-    let calls = texts.iter().map(|texts| {
-        took_by_texts("", texts, rounds, |text| {
-            black_box(analyser.analyse(text));
-        })
-    });
+    let score = |text: &str| {
+        black_box(analyser.analyse(text));
+    };
     Ok(Measured {
         model: "builtin without the encoder",
         loaded,
-        calls: calls.collect(),
+        calls: took_by_lengths("", texts, rounds, score),
     })
 }
 
@@ -70,15 +68,13 @@ pub(crate) fn linear(
     resident: Resident<'_>,
 ) -> anyhow::Result<Measured> {
     let (loaded, linear) = load(resident, || Linear::read(LINEAR))?;
-    let calls = texts.iter().map(|texts| {
-        took_by_texts("", texts, rounds, |text| {
-            black_box(linear.scores(text));
-        })
-    });
+    let score = |text: &str| {
+        black_box(linear.scores(text));
+    };
     Ok(Measured {
         model: "linear",
         loaded,
-        calls: calls.collect(),
+        calls: took_by_lengths("", texts, rounds, score),
     })
 }
 
@@ -89,13 +85,10 @@ pub(crate) fn encoder(
     resident: Resident<'_>,
 ) -> anyhow::Result<Measured> {
     let (loaded, encoder) = load(resident, || Encoder::read(file))?;
-    let calls = |encoder: &Encoder, how: &str, rounds| -> Vec<Took> {
-        let calls = texts.iter().map(|texts| {
-            took_by_texts(how, texts, rounds, |text| {
-                black_box(encoder.scores(text, 4));
-            })
-        });
-        calls.collect()
+    let calls = |encoder: &Encoder, how: &str, rounds| {
+        took_by_lengths(how, texts, rounds, |text| {
+            black_box(encoder.scores(text, 4));
+        })
     };
     let mut all = calls(&encoder, "", rounds);
     all.extend(calls(&encoder.plain(), "without AVX2, ", 1));
@@ -154,6 +147,19 @@ fn load<T>(
         },
         model,
     ))
+}
+
+/// The time of a text, for each length that there are texts of.
+fn took_by_lengths(
+    how: &str,
+    texts: &[Vec<String>],
+    rounds: usize,
+    score: impl Fn(&str),
+) -> Vec<Took> {
+    let texts = texts.iter();
+    texts
+        .map(|texts| took_by_texts(how, texts, rounds, &score))
+        .collect()
 }
 
 /// The time of a text, over texts of one length. The first round warms up and is not counted.

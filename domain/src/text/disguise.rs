@@ -15,8 +15,10 @@ const SPOT: usize = 32;
 pub(super) fn windows(folded: &str, reach: usize) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     spots(folded, |at| {
-        let start = at.saturating_sub(reach + SPOT);
-        let end = at.saturating_add(reach + SPOT).min(folded.len());
+        let start = at.saturating_sub(reach.saturating_add(SPOT));
+        let end = at
+            .saturating_add(reach.saturating_add(SPOT))
+            .min(folded.len());
         match windows.last_mut() {
             Some(last) if start <= last.end => last.end = end,
             Some(_) | None => windows.push(start..end),

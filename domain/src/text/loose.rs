@@ -47,18 +47,23 @@ pub(crate) fn readings(folded: &str, windows: Vec<Range<usize>>) -> impl Iterato
         .filter(|loose| !loose.text.is_empty())
 }
 
-/// A whole folded text with windows of it read loosely.
-pub(super) fn whole(folded: &str, windows: &[Range<usize>], choice: Choice) -> String {
-    let mut whole = String::with_capacity(folded.len());
-    let mut done = 0;
+/// A part of a folded text, with the windows in it read loosely.
+pub(super) fn part(
+    folded: &str,
+    part: &Range<usize>,
+    windows: &[Range<usize>],
+    choice: Choice,
+) -> String {
+    let mut read = String::with_capacity(part.len());
+    let mut done = part.start;
     for window in windows {
-        whole.push_str(&folded[done..window.start]);
+        read.push_str(&folded[done..window.start]);
         let (loose, _) = Loose::new(folded, vec![window.clone()], choice);
-        loose.spell(folded, &mut whole);
+        loose.spell(folded, &mut read);
         done = window.end;
     }
-    whole.push_str(&folded[done..]);
-    whole
+    read.push_str(&folded[done..part.end]);
+    read
 }
 
 impl Loose {

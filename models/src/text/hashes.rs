@@ -5,15 +5,15 @@
 
 use std::ops::Range;
 
-/// The hashes of a text, each computed once. A stretch of words is a range of each list.
+/// The hashes of a text. A stretch of words is a range of each list.
 #[derive(Debug, Default)]
 pub(super) struct Hashes {
     /// Where each word begins in `tokens` and in `parts`.
     words: Vec<(usize, usize)>,
-    tokens: Vec<u32>,
+    pub(super) tokens: Vec<u32>,
     /// One fewer than tokens: each token with the next one.
-    pairs: Vec<u32>,
-    parts: Vec<u32>,
+    pub(super) pairs: Vec<u32>,
+    pub(super) parts: Vec<u32>,
 }
 
 impl Hashes {
@@ -49,18 +49,15 @@ impl Hashes {
         self.words.len()
     }
 
-    /// Tokens and pairs within a range of words.
-    pub(super) fn words(&self, range: &Range<usize>) -> impl Iterator<Item = u32> {
+    /// The tokens in a range of words, and the pairs.
+    pub(super) fn tokens_and_pairs(&self, range: &Range<usize>) -> (Range<usize>, Range<usize>) {
         let (first, end) = (self.start(range.start).0, self.start(range.end).0);
-        let pairs = first..end.saturating_sub(1).max(first);
-        let tokens = self.tokens[first..end].iter();
-        tokens.chain(&self.pairs[pairs]).copied()
+        (first..end, first..end.saturating_sub(1).max(first))
     }
 
-    /// Parts of the words in a range.
-    pub(super) fn parts(&self, range: &Range<usize>) -> impl Iterator<Item = u32> {
-        let (first, end) = (self.start(range.start).1, self.start(range.end).1);
-        self.parts[first..end].iter().copied()
+    /// The parts of the words in a range.
+    pub(super) fn parts(&self, range: &Range<usize>) -> Range<usize> {
+        self.start(range.start).1..self.start(range.end).1
     }
 
     fn start(&self, word: usize) -> (usize, usize) {

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::{
+    features::{Features, Weights},
     fold::fold,
     hashes::Hashes,
     scores::{CATEGORIES, TextScores},
@@ -17,8 +18,8 @@ use crate::{Damaged, reader::Reader};
 const STRETCH: usize = 40;
 const STEP: usize = 20;
 
-/// The largest weight in the file.
-const FULL: f64 = 127.0;
+/// What the model says about each category before that becomes a probability.
+type Logits = [f32; CATEGORIES];
 
 /// Scores a text in the time of a few thousand additions.
 #[derive(Debug)]
@@ -26,9 +27,10 @@ pub struct Linear {
     mask: u32,
     scales: [f32; CATEGORIES],
     biases: [f32; CATEGORIES],
-    /// For each hash, a weight for each category. A weight `q` stands for `q·|q| / 127²`.
-    words: Vec<[i8; CATEGORIES]>,
-    parts: Vec<[i8; CATEGORIES]>,
+    /// For each place, the weights of the words and pairs that are there.
+    words: Vec<Weights>,
+    /// The same for parts of words.
+    parts: Vec<Weights>,
     /// What makes probabilities of the sums: a factor and a summand for each category.
     calibration: [[f32; 2]; CATEGORIES],
 }
@@ -65,103 +67,78 @@ impl Linear {
     /// The model knows English only. For an empty text, and for one in another language, the scores
     /// say how likely each category was in training.
     pub fn scores(&self, text: &str) -> TextScores {
-        let hashes = Hashes::new(&fold(text));
-        let mut seen = Seen::new(self.mask);
-        let whole = self.logits(&hashes, 0..hashes.len(), &mut seen);
-        let mut worst = whole;
-        if hashes.len() > STRETCH {
-            for first in (0..hashes.len() - STEP).step_by(STEP) {
-                let end = hashes.len().min(first + STRETCH);
-                let stretch = self.logits(&hashes, first..end, &mut seen);
-                for (worst, stretch) in worst.iter_mut().zip(stretch) {
-                    *worst = worst.max(stretch);
-                }
-            }
+        self.scored(text).scores
+    }
+
+    /// Scores a text as [`scores`](Self::scores) does, so that it can be scored with a part of it read
+    /// differently, too.
+    pub fn scored(&self, text: &str) -> Scored {
+        let (whole, worst) = self.logits(text);
+        Scored {
+            scores: self.calibrated(whole, worst),
+            whole,
+            worst,
         }
+    }
+
+    /// Scores a long text of which a part can also be read like this. The worst stretch can be one of
+    /// the part. The text as a whole counts as it was, because a part of it changes little.
+    pub fn scores_with(&self, text: &Scored, part: &str) -> TextScores {
+        let (_, worst) = self.logits(part);
+        self.calibrated(text.whole, higher(text.worst, worst))
+    }
+
+    fn calibrated(&self, whole: Logits, worst: Logits) -> TextScores {
         TextScores::from_logits(std::array::from_fn(|category| {
             let [factor, summand] = self.calibration[category];
             factor * f32::midpoint(whole[category], worst[category]) + summand
         }))
     }
 
-    fn logits(&self, hashes: &Hashes, range: Range<usize>, seen: &mut Seen) -> [f32; CATEGORIES] {
-        let words = sum(hashes.words(&range), &self.words, seen);
-        let parts = sum(hashes.parts(&range), &self.parts, seen);
-        std::array::from_fn(|category| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "the rest works with f32, as the training did"
-            )]
-            let sum = ((words[category] + parts[category]) / (FULL * FULL)) as f32;
-            sum * self.scales[category] + self.biases[category]
-        })
-    }
-}
-
-/// The sum of the weights at the different ones of these hashes, divided by the root of their
-/// number.
-fn sum(
-    hashes: impl Iterator<Item = u32>,
-    weights: &[[i8; CATEGORIES]],
-    seen: &mut Seen,
-) -> [f64; CATEGORIES] {
-    let mut sums = [0_i64; CATEGORIES];
-    for place in hashes {
-        let Some(place) = seen.mark(place) else {
-            continue;
+    /// Of the whole text, and the highest of its stretches.
+    fn logits(&self, text: &str) -> (Logits, Logits) {
+        let hashes = Hashes::new(&fold(text));
+        let tokens = hashes.tokens.len();
+        let words = [&hashes.tokens[..], &hashes.pairs].concat();
+        let mut words = Features::new(&words, self.mask, &self.words);
+        let mut parts = Features::new(&hashes.parts, self.mask, &self.parts);
+        let mut of = |range: Range<usize>| {
+            let (alone, pairs) = hashes.tokens_and_pairs(&range);
+            let pairs = tokens + pairs.start..tokens + pairs.end;
+            let words = words.sum([alone, pairs]);
+            let parts = parts.sum([hashes.parts(&range)]);
+            std::array::from_fn(|category| {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "the rest works with f32, as the training did"
+                )]
+                let sum = (words[category] + parts[category]) as f32;
+                sum * self.scales[category] + self.biases[category]
+            })
         };
-        for (sum, weight) in sums.iter_mut().zip(weights[place]) {
-            let weight = i32::from(weight);
-            *sum += i64::from(weight * weight.abs());
+        let whole = of(0..hashes.len());
+        let mut worst = whole;
+        if hashes.len() > STRETCH {
+            for first in (0..hashes.len() - STEP).step_by(STEP) {
+                let end = hashes.len().min(first + STRETCH);
+                worst = higher(worst, of(first..end));
+            }
         }
-    }
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "both are far under 2^53 for a text that fits into memory"
-    )]
-    {
-        let root = (seen.clear().max(1) as f64).sqrt();
-        sums.map(|sum| sum as f64 / root)
+        (whole, worst)
     }
 }
 
-/// Which places were counted already: one bit for each.
-struct Seen {
-    mask: u32,
-    bits: Vec<u64>,
-    marked: Vec<usize>,
+/// A text that was scored.
+#[derive(Clone, Copy, Debug)]
+pub struct Scored {
+    /// Its scores.
+    pub scores: TextScores,
+    whole: Logits,
+    worst: Logits,
 }
 
-impl Seen {
-    fn new(mask: u32) -> Self {
-        Self {
-            mask,
-            bits: vec![0; mask as usize / 64 + 1],
-            marked: Vec::new(),
-        }
-    }
-
-    /// The place of a hash, if it was not marked before.
-    fn mark(&mut self, hash: u32) -> Option<usize> {
-        let place = (hash & self.mask) as usize;
-        let (bits, bit) = (&mut self.bits[place / 64], 1 << (place % 64));
-        let is_new = *bits & bit == 0;
-        *bits |= bit;
-        is_new.then(|| {
-            self.marked.push(place);
-            place
-        })
-    }
-
-    /// Forgets all places. Returns how many they were.
-    fn clear(&mut self) -> usize {
-        for place in &self.marked {
-            self.bits[place / 64] = 0;
-        }
-        let marked = self.marked.len();
-        self.marked.clear();
-        marked
-    }
+fn higher(one: Logits, other: Logits) -> Logits {
+    std::array::from_fn(|category| one[category].max(other[category]))
 }
 
 fn numbers<const N: usize>(reader: &mut Reader<'_>, what: &str) -> Result<[f32; N], Damaged> {
