@@ -1,7 +1,7 @@
 //! The local text analyser: weighted terms and phrases, read in their context. Deterministic,
 //! without any model.
 //!
-//! It is coarse: it knows English words, not meaning. It serves a first start without a provider,
+//! It is coarse: it knows English words, not meaning, and some phrases of other languages. It serves a first start without a provider,
 //! tests, and a second opinion. It finds what is said plainly or in disguise. Its scores are
 //! graded: a mere word stays low, a word aimed at somebody reaches review, and a threat or an open
 //! call reaches rejection.
@@ -13,12 +13,14 @@
 //! a score, because finding nothing says nothing there ([`language`]).
 
 mod context;
+mod foreign;
 mod language;
 mod lexicon;
 
 pub use language::is_readable;
 
 use context::{Context, Found};
+use foreign::Foreign;
 use lexicon::{LEXICON, Needs, Role};
 
 use crate::score::{Category, Scores};
@@ -57,6 +59,7 @@ mod factor {
 /// The analyser, with its lexicon compiled. Immutable; make one and share it.
 pub struct Analyser {
     matcher: Matcher,
+    foreign: Foreign,
 }
 
 impl Analyser {
@@ -71,6 +74,7 @@ impl Analyser {
         });
         Self {
             matcher: Matcher::new(terms).expect("the lexicon is far below what an automaton holds"),
+            foreign: Foreign::new(),
         }
     }
 
@@ -92,17 +96,25 @@ impl Analyser {
             let strength = &mut strongest[sign.entry];
             *strength = strength.max(strength_in(&context, sign));
         }
+        let mut add = |category, strength: f64| {
+            if let Some(at) = CATEGORIES.iter().position(|own| *own == category) {
+                clean[at] *= 1.0 - strength.min(factor::MOST);
+            }
+        };
         for (entry, strength) in LEXICON.iter().zip(strongest) {
             let Role::Sign { weights, .. } = entry.role else {
                 continue;
             };
             for (category, weight) in weights {
-                if let Some(at) = CATEGORIES.iter().position(|own| own == category) {
-                    clean[at] *= 1.0 - (weight * strength).min(factor::MOST);
-                }
+                add(*category, weight * strength);
             }
         }
         let readable = is_mostly_latin(text) && language::is_readable(text);
+        if !readable {
+            for (category, weight) in self.foreign.find(&readings) {
+                add(category, weight);
+            }
+        }
         CATEGORIES
             .into_iter()
             .zip(clean)

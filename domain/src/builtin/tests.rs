@@ -57,8 +57,9 @@ fn what_cannot_be_scored_is_absent() {
     let mixed = ANALYSER.analyse("今天天气很好，我们去公园散步。 kill yourself");
     assert!(mixed.get(SelfHarm).is_some_and(|score| score > 0.8));
     assert_eq!(mixed.get(Spam), None);
-    assert!(ANALYSER.analyse("Ich bringe dich um").is_empty());
-    let mixed = ANALYSER.analyse("Ich bringe dich um, ich hasse dich so sehr. kill yourself");
+    let unread = "Ich hasse dich so sehr, du wirst schon sehen";
+    assert!(ANALYSER.analyse(unread).is_empty());
+    let mixed = ANALYSER.analyse(&format!("{unread}. kill yourself"));
     assert!(mixed.get(SelfHarm).is_some_and(|score| score > 0.8));
     assert_eq!(mixed.get(Spam), None);
     for text in ["", "12345", "🔥🔥", "ｈｅｌｌｏ"] {
@@ -68,6 +69,23 @@ fn what_cannot_be_scored_is_absent() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn phrases_of_other_languages_count_in_texts_that_are_not_english() {
+    for (text, category) in [
+        ("Ich bringe dich um", Violence),
+        ("ICH WERDE DICH TÖTEN!!!", Violence),
+        ("Te voy a m4tar, lo sabes", Violence),
+        ("Je veux mourir, je n'en peux plus", SelfHarm),
+    ] {
+        let scores = ANALYSER.analyse(text);
+        let found: Vec<Category> = scores.iter().map(|(category, _)| category).collect();
+        assert_eq!(found, [category], "{text}");
+        assert!(scores.get(category) > Some(0.7), "{text}: {scores:?}");
+    }
+    let english = ANALYSER.analyse("My teacher of Spanish would not tell us what a zorra is.");
+    assert_eq!(english.get(Category::Harassment), Some(0.0), "{english:?}");
 }
 
 #[test]

@@ -25,12 +25,12 @@ async fn a_text_that_is_not_english_is_never_approved_by_the_builtin_analyser(po
     let panel = start(&pool).await;
     let key = panel.site("careful", json!({})).await;
     for text in [
-        "Ich bringe dich um",
-        "Te voy a matar",
+        "Ich komme morgen um acht",
+        "Te voy a llamar mañana",
         "Я тебя убью",
         "ya tebya ubyu",
-        "Thank you all for coming yesterday, it was a lovely evening with good food. Ich weiß wo \
-         du wohnst und ich bringe dich um. See you next week at the same place.",
+        "Thank you all for coming yesterday, it was a lovely evening with good food. Ich weiß, \
+         dass du da warst, und ich komme wieder. See you next week at the same place.",
     ] {
         let verdict = verdict(&panel, &key, text).await;
         assert_eq!(verdict["status"], "pending_review", "{text}: {verdict}");
@@ -40,17 +40,21 @@ async fn a_text_that_is_not_english_is_never_approved_by_the_builtin_analyser(po
     }
 
     // A term that is found anyhow is scored, and its rule decides.
-    let text = "Ich weiß wo du wohnst und ich bringe dich um, kill them all";
-    let found = verdict(&panel, &key, text).await;
-    assert_ne!(found["status"], "approved", "{found}");
-    let scores = &found["moderationResult"]["ai_analysis"];
-    assert!(scores["violence"].as_f64() > Some(0.5), "{found}");
-    assert_eq!(scores.get("harassment"), None, "{found}");
+    for text in [
+        "Ich bringe dich um, das weißt du genau",
+        "Ich weiß dass du da warst und ich komme wieder, kill them all",
+    ] {
+        let found = verdict(&panel, &key, text).await;
+        assert_ne!(found["status"], "approved", "{found}");
+        let scores = &found["moderationResult"]["ai_analysis"];
+        assert!(scores["violence"].as_f64() > Some(0.5), "{found}");
+        assert_eq!(scores.get("harassment"), None, "{found}");
+    }
 
     for (on_failure, status) in [("reject", "rejected"), ("approve", "approved")] {
         let settings = json!({ "on_failure": on_failure });
         let key = panel.site(on_failure, settings).await;
-        let unread = verdict(&panel, &key, "Ich bringe dich um").await;
+        let unread = verdict(&panel, &key, "Ich komme morgen um acht").await;
         assert_eq!(unread["status"], status, "{unread}");
         assert_eq!(unread["moderationResult"]["reason"], UNREAD);
     }
