@@ -34,6 +34,10 @@ const BRIEF: Duration = Duration::from_millis(100);
 /// How long a text or an image waits for its team's turn. The job then tries again later.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What people read who ask why a text has no scores.
+const UNREAD: &str =
+    "The text, or a part of it, is not English. Only what the lexicons found has a score.";
+
 /// The images that the model sees. It looks at 224 x 224 pixels, so more would only take time.
 const IMAGES: Limits = Limits {
     bytes: 4 << 20,
@@ -136,16 +140,18 @@ impl Provider for Builtin {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
         async move {
-            let ours = match question.content {
-                Content::Text(_) => &self.profile.scope.text,
-                Content::Image(_) => &self.profile.scope.image,
+            let (ours, all) = match question.content {
+                Content::Text(_) => (&self.profile.scope.text, Self::TEXT),
+                Content::Image(_) => (&self.profile.scope.image, Self::IMAGE),
             };
             let scores = self.scores(question).await?;
+            let is_unread = scores.iter().count() < all.len();
             let scores = scores
                 .iter()
                 .filter(|(category, _)| ours.contains(category));
             Ok(Answer {
                 scores: scores.collect(),
+                raw: is_unread.then(|| UNREAD.to_owned()),
                 ..Answer::default()
             })
         }

@@ -12,13 +12,17 @@ fn all() -> Scope {
 }
 
 async fn ask(builtin: &Builtin, content: Content<'_>, team: Option<TeamId>) -> Scores {
+    answer(builtin, content, team).await.scores
+}
+
+async fn answer(builtin: &Builtin, content: Content<'_>, team: Option<TeamId>) -> Answer {
     let question = Question {
         content,
         categories: &[],
         policy: None,
         team,
     };
-    builtin.analyse(question).await.unwrap().scores
+    builtin.analyse(question).await.unwrap()
 }
 
 #[tokio::test]
@@ -34,6 +38,21 @@ async fn a_long_text_is_scored_like_a_short_one() {
         assert_eq!(scores.iter().count(), Builtin::TEXT.len());
         assert!(scores.get(Category::Violence).unwrap() > 0.8);
     }
+}
+
+#[tokio::test]
+async fn the_answer_to_a_text_in_another_language_says_why_it_has_no_scores() {
+    let builtin = Builtin::new("builtin".into(), all(), None);
+    let unread = answer(&builtin, Content::Text("Ich komme morgen um acht"), None).await;
+    assert!(unread.scores.is_empty(), "{unread:?}");
+    assert_eq!(unread.raw.as_deref(), Some(UNREAD));
+    let read = answer(
+        &builtin,
+        Content::Text("I will come tomorrow at eight"),
+        None,
+    )
+    .await;
+    assert_eq!(read.raw, None);
 }
 
 #[tokio::test]
