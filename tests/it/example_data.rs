@@ -109,7 +109,7 @@ async fn example_data_is_made_once_counted_and_removed_without_a_trace(pool: PgP
     for (status, expected) in [
         ("approved", 2_610..=2_790),
         ("rejected", 190..=320),
-        ("pending_review", 50..=140),
+        ("pending_review", 30..=140),
     ] {
         let found = share(status).await;
         assert!(expected.contains(&found), "{found} {status}");

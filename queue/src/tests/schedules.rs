@@ -88,7 +88,7 @@ async fn the_tables_follow_the_model(pool: PgPool) {
     let handle = Handle::current();
     let outcome = spawn_blocking(move || {
         let config = Config {
-            cases: 96,
+            cases: 48,
             max_shrink_iters: 500,
             failure_persistence: None,
             ..Config::default()

@@ -14,6 +14,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const COUNTED: &str = "select coalesce(sum(accepted), 0)::bigint from statistics_hours
      where subject_id = '00000000-0000-0000-0000-000000000000'";
 
+const RUNNING: &str = "select count(*) from statistics_progress
+     where state = 'running' or ended_at = '-infinity'";
+
 const STEPS: &str = "select steps from statistics_progress";
 
 /// Lets the chain begin now, and not a minute after its last run.
@@ -26,6 +29,11 @@ async fn make_due(pool: &PgPool) {
 
 async fn counted_once(pool: &PgPool, trap: Trap) {
     let service = Proxied::start(pool).await;
+    // A service may add up as soon as it starts.
+    eventually("the first run has ended", PATIENCE, async || {
+        (count(pool, RUNNING).await == 0).then_some(())
+    })
+    .await;
     let media = service.up.submit(json!({ "body": TEXT })).await;
     service.up.verdict(&media).await;
     service.proxy.set(&["insert into statistics_hours"], trap);
