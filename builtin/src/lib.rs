@@ -17,7 +17,7 @@ mod tests;
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use domain::{
-    builtin::{Analyser as Lexicon, CATEGORIES as LEXICAL, is_readable},
+    builtin::{Analyser as Lexicon, CATEGORIES as LEXICAL, Found},
     score::{Category, Scores},
     text::{Undisguised, undisguised},
 };
@@ -83,8 +83,11 @@ impl Analyser {
     /// Without the encoder it takes some 500 µs for each kilobyte; with it up to 500 ms in addition
     /// (`docs/performance.md`).
     pub fn analyse(&self, text: &str) -> Scores {
-        let found = self.lexicon.analyse(text);
-        if !is_readable(text) {
+        let Found {
+            scores: found,
+            is_readable,
+        } = self.lexicon.look(text);
+        if !is_readable {
             return found.iter().map(rounded).collect();
         }
         let models = self.models(text);

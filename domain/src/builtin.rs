@@ -17,9 +17,7 @@ mod foreign;
 mod language;
 mod lexicon;
 
-pub use language::is_readable;
-
-use context::{Context, Found};
+use context::{Context, Sign};
 use foreign::Foreign;
 use lexicon::{LEXICON, Needs, Role};
 
@@ -80,10 +78,15 @@ impl Analyser {
 
     /// Scores a text: each of [`CATEGORIES`] if it is readable, otherwise only those with a finding.
     pub fn analyse(&self, text: &str) -> Scores {
+        self.look(text).scores
+    }
+
+    /// Scores a text, and tells whether it is readable.
+    pub fn look(&self, text: &str) -> Found {
         let readings = Readings::new(text);
         let mut found = Vec::new();
         self.matcher.find(&readings, |entry, hit| {
-            found.push(Found {
+            found.push(Sign {
                 entry,
                 at: hit.folded,
             });
@@ -115,13 +118,25 @@ impl Analyser {
                 add(category, weight);
             }
         }
-        CATEGORIES
+        let scores = CATEGORIES
             .into_iter()
             .zip(clean)
             .filter(|(_, clean)| readable || *clean < 1.0)
-            .map(|(category, clean)| (category, 1.0 - clean))
-            .collect()
+            .map(|(category, clean)| (category, 1.0 - clean));
+        Found {
+            scores: scores.collect(),
+            is_readable: readable,
+        }
     }
+}
+
+/// What the lexicons say about a text.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its scores.
+    pub scores: Scores,
+    /// Whether it is English, as far as one can tell. Otherwise only findings have a score.
+    pub is_readable: bool,
 }
 
 impl Default for Analyser {
@@ -131,7 +146,7 @@ impl Default for Analyser {
 }
 
 /// The factor by which the context of a sign strengthens or weakens it.
-fn strength_in(context: &Context, sign: &Found) -> f64 {
+fn strength_in(context: &Context, sign: &Sign) -> f64 {
     let Role::Sign { needs, .. } = LEXICON[sign.entry].role else {
         return 0.0;
     };

@@ -7,7 +7,7 @@ use super::lexicon::{LEXICON, Role};
 
 /// An entry of the lexicon, found at bytes of the folded text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Sign {
     pub(super) entry: usize,
     pub(super) at: Range<usize>,
 }
@@ -16,7 +16,7 @@ pub(super) struct Found {
 pub(super) struct Context {
     words: Vec<Word>,
     /// Signs that mean something: not part of a harmless phrase, nor of a longer sign.
-    signs: Vec<Found>,
+    signs: Vec<Sign>,
     /// Words that are a target, an intent and so on, by their number, each list in order.
     targets: Vec<Range<usize>>,
     intents: Vec<Range<usize>>,
@@ -64,7 +64,7 @@ mod reach {
 
 impl Context {
     /// Takes in everything that was found in a folded text.
-    pub(super) fn new(text: &str, mut found: Vec<Found>) -> Self {
+    pub(super) fn new(text: &str, mut found: Vec<Sign>) -> Self {
         // Both readings may report the same place; longer ones first, so that they cover the
         // shorter.
         found.sort_unstable_by_key(|f| (f.at.start, std::cmp::Reverse(f.at.end), f.entry));
@@ -113,12 +113,12 @@ impl Context {
     }
 
     /// The signs, in the order of the text.
-    pub(super) fn signs(&self) -> &[Found] {
+    pub(super) fn signs(&self) -> &[Sign] {
         &self.signs
     }
 
     /// What stands around a sign.
-    pub(super) fn around(&self, sign: &Found) -> Around {
+    pub(super) fn around(&self, sign: &Sign) -> Around {
         let words = self.words_of(&sign.at);
         let sentence = self.words.get(words.start).map_or(0, |word| word.sentence);
         let before = |list: &[Range<usize>], reach: usize| self.is_before(list, words.start, reach);
