@@ -1,6 +1,6 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of
 //! images that were decided long ago, findings of shadows and backtests, versions of rule groups
-//! that nothing refers to, events and their deliveries, cached answers of providers. It does not
+//! that nothing refers to, events and their deliveries, items, cached answers of providers. It does not
 //! matter when exactly this happens, or that every process does it: age alone decides, and nothing
 //! refers to these rows.
 
@@ -14,7 +14,7 @@ use super::images;
 use crate::{
     Error, answers, backtest,
     batches::{self, ROWS},
-    bulk, delivery, hash_list, image, recovery,
+    bulk, delivery, hash_list, image, media, recovery,
     rule_group::{self, shadow},
     statistics,
 };
@@ -72,6 +72,8 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         ),
         swept("old backtests", backtest::forget_old(pool).await),
         swept("old events", delivery::retention::forget_old(pool).await),
+        // After their events, which keep them.
+        swept("old items", media::retention::forget_old(pool).await),
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),

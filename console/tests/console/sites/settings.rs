@@ -60,6 +60,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
             ("author_pointer", "/user/~0\"id"),
             ("submissions_per_minute", "100"),
             ("status_queries_per_minute", "200"),
+            ("item_retention_days", "90"),
             ("image_retention_days", "0"),
             ("webhook_retention_days", "7"),
         ],
@@ -79,6 +80,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
         ("author_pointer", "/user/~0\"id".into()),
         ("submissions_per_minute", 100.into()),
         ("status_queries_per_minute", 200.into()),
+        ("item_retention_days", 90.into()),
         ("image_retention_days", 0.into()),
         ("webhook_retention_days", 7.into()),
     ] {
@@ -131,6 +133,7 @@ async fn mistakes_stand_at_their_fields_and_what_was_typed_stays(pool: PgPool) {
         ("author_pointer", "/a\0", "Must be a JSON pointer"),
         ("submissions_per_minute", "-1", "Must be a whole number"),
         ("status_queries_per_minute", "1.5", "Must be a whole number"),
+        ("item_retention_days", "0", "Must be a whole number"),
         ("image_retention_days", "3651", "Must be a whole number"),
         ("webhook_retention_days", "", "Must be a whole number"),
         ("default_rule_group_id", "x", "Must be one of the choices"),
