@@ -5,7 +5,7 @@ mod keys;
 use domain::{
     id::SiteId,
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ItemRetentionDays, OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::AnswerCacheSeconds,
     reach::Reach,
