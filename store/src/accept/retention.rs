@@ -74,6 +74,10 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         swept("old events", delivery::retention::forget_old(pool).await),
         // After their events, which keep them.
         swept("old items", media::retention::forget_old(pool).await),
+        swept(
+            "contents of old items",
+            media::retention::forget_contents(pool).await,
+        ),
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),

@@ -11,7 +11,7 @@ use domain::{
     author::AuthorPointer,
     id::{RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
-    media::{ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -69,6 +69,9 @@ pub struct Settings {
     /// An item stays while its events do, while it waits for a person, and while its answer is known
     /// to the desk.
     pub item_retention_days: Option<ItemRetentionDays>,
+    /// The same for the content of items: text, metadata, image, notes. What is known of them stays;
+    /// none: the content is kept as long as the item.
+    pub content_retention_days: Option<ContentRetentionDays>,
     /// How long files of images are kept after the last verdict. What is known of them stays.
     pub image_retention_days: ImageRetentionDays,
     /// How long events, deliveries that have ended and their attempts are kept.
@@ -96,6 +99,7 @@ impl Settings {
             submissions_per_minute: None,
             status_queries_per_minute: None,
             item_retention_days: None,
+            content_retention_days: None,
             image_retention_days: ImageRetentionDays::of::<30>(),
             webhook_retention_days: WebhookRetentionDays::of::<30>(),
             default_rule_group,

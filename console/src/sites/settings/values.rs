@@ -6,7 +6,7 @@ use domain::{
     author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::{ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -30,6 +30,7 @@ pub(in crate::sites) struct Values {
     pub(super) submissions_per_minute: String,
     pub(super) status_queries_per_minute: String,
     pub(super) item_retention_days: String,
+    pub(super) content_retention_days: String,
     pub(super) image_retention_days: String,
     pub(super) webhook_retention_days: String,
     pub(super) default_rule_group_id: String,
@@ -47,6 +48,7 @@ pub(super) struct Parsed {
     submissions_per_minute: Option<PerMinute>,
     status_queries_per_minute: Option<PerMinute>,
     item_retention_days: Option<ItemRetentionDays>,
+    content_retention_days: Option<ContentRetentionDays>,
     image_retention_days: ImageRetentionDays,
     webhook_retention_days: WebhookRetentionDays,
     default_rule_group: RuleGroupId,
@@ -76,6 +78,11 @@ impl Values {
             submissions_per_minute: limit(settings.submissions_per_minute),
             status_queries_per_minute: limit(settings.status_queries_per_minute),
             item_retention_days: number(settings.item_retention_days.map(ItemRetentionDays::get)),
+            content_retention_days: number(
+                settings
+                    .content_retention_days
+                    .map(ContentRetentionDays::get),
+            ),
             image_retention_days: settings.image_retention_days.get().to_string(),
             webhook_retention_days: settings.webhook_retention_days.get().to_string(),
             default_rule_group_id: settings.default_rule_group.to_string(),
@@ -96,6 +103,7 @@ impl Values {
             submissions_per_minute: text("submissions_per_minute"),
             status_queries_per_minute: text("status_queries_per_minute"),
             item_retention_days: text("item_retention_days"),
+            content_retention_days: text("content_retention_days"),
             image_retention_days: text("image_retention_days"),
             webhook_retention_days: text("webhook_retention_days"),
             default_rule_group_id: text("default_rule_group_id"),
@@ -115,6 +123,7 @@ impl Values {
             submissions_per_minute,
             status_queries_per_minute,
             item_retention_days,
+            content_retention_days,
             image_retention_days,
             webhook_retention_days,
             default_rule_group_id,
@@ -129,6 +138,7 @@ impl Values {
             submissions_per_minute,
             status_queries_per_minute,
             item_retention_days,
+            content_retention_days,
             image_retention_days,
             webhook_retention_days,
             default_rule_group_id,
@@ -168,6 +178,11 @@ impl Values {
                 &self.status_queries_per_minute,
             );
             let items = may(wrong, "item_retention_days", &self.item_retention_days);
+            let contents = may(
+                wrong,
+                "content_retention_days",
+                &self.content_retention_days,
+            );
             let images = must(wrong, "image_retention_days", &self.image_retention_days);
             let webhooks = must(
                 wrong,
@@ -187,6 +202,7 @@ impl Values {
                 submissions_per_minute: submissions?,
                 status_queries_per_minute: queries?,
                 item_retention_days: items?,
+                content_retention_days: contents?,
                 image_retention_days: images?,
                 webhook_retention_days: webhooks?,
                 default_rule_group: group?.into(),
@@ -227,6 +243,7 @@ impl Parsed {
             submissions_per_minute: self.submissions_per_minute,
             status_queries_per_minute: self.status_queries_per_minute,
             item_retention_days: self.item_retention_days,
+            content_retention_days: self.content_retention_days,
             image_retention_days: self.image_retention_days,
             webhook_retention_days: self.webhook_retention_days,
             default_rule_group: self.default_rule_group,

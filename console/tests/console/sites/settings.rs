@@ -61,6 +61,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
             ("submissions_per_minute", "100"),
             ("status_queries_per_minute", "200"),
             ("item_retention_days", "90"),
+            ("content_retention_days", "30"),
             ("image_retention_days", "0"),
             ("webhook_retention_days", "7"),
         ],
@@ -81,6 +82,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
         ("submissions_per_minute", 100.into()),
         ("status_queries_per_minute", 200.into()),
         ("item_retention_days", 90.into()),
+        ("content_retention_days", 30.into()),
         ("image_retention_days", 0.into()),
         ("webhook_retention_days", 7.into()),
     ] {
@@ -134,6 +136,7 @@ async fn mistakes_stand_at_their_fields_and_what_was_typed_stays(pool: PgPool) {
         ("submissions_per_minute", "-1", "Must be a whole number"),
         ("status_queries_per_minute", "1.5", "Must be a whole number"),
         ("item_retention_days", "0", "Must be a whole number"),
+        ("content_retention_days", "x", "Must be a whole number"),
         ("image_retention_days", "3651", "Must be a whole number"),
         ("webhook_retention_days", "", "Must be a whole number"),
         ("default_rule_group_id", "x", "Must be one of the choices"),

@@ -11,6 +11,11 @@ struct Fixture {
 impl Fixture {
     /// A site that keeps items for so many days, and events for two.
     async fn site(pool: &PgPool, days: Option<i32>) -> Self {
+        Self::keeping(pool, days, None).await
+    }
+
+    /// The same, with days for the content.
+    async fn keeping(pool: &PgPool, items: Option<i32>, contents: Option<i32>) -> Self {
         let site = Uuid::now_v7();
         sqlx::query(
             "with team as (insert into teams (id, name) values ($1, '') returning id),
@@ -21,11 +26,13 @@ impl Fixture {
                  insert into rule_groups (id, team_id, name, live_version_id) select id, id, '', id from team
              )
              insert into sites
-                 (id, team_id, name, default_rule_group_id, webhook_secret, webhook_retention_days, item_retention_days)
-             select id, id, '', id, '', 2, $2 from team",
+                 (id, team_id, name, default_rule_group_id, webhook_secret, webhook_retention_days, item_retention_days,
+                 content_retention_days)
+             select id, id, '', id, '', 2, $2, $3 from team",
         )
         .bind(site)
-        .bind(days)
+        .bind(items)
+        .bind(contents)
         .execute(pool)
         .await
         .unwrap();
@@ -40,20 +47,25 @@ impl Fixture {
         let item = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, at, 0));
         sqlx::query(
             "with item as (
-                 insert into media (id, team_id, site_id, status, content_type, body, group_versions, verdict)
-                 values ($1, $2, $2, $3, 'text', 'a', '{}', 1)
+                 insert into media
+                     (id, team_id, site_id, status, content_type, body, content_url, metadata, author, group_versions, verdict)
+                 values ($1, $2, $2, $3, 'image', 'secret', 'https://secret.example', '{\"a\":\"secret\"}', 'ada', '{}', 1)
              ),
              verdict as (
                  insert into verdicts (media_id, number, status, previous_status, moderation_type, details, trace, moderated_at)
                  values ($1, 1, 'approved', 'pending', 'ai', '{}', '{}', now() - make_interval(days => $4, mins => 1))
              ),
              note as (
-                 insert into review_notes (id, media_id, team_id, actor_id, body) values (gen_random_uuid(), $1, $2, $2, 'a')
+                 insert into review_notes (id, media_id, team_id, actor_id, body) values (gen_random_uuid(), $1, $2, $2, 'a secret')
              ),
              image as (
-                 insert into media_images (media_id, site_id, format, bytes) values ($1, $2, 'png', 'a')
+                 insert into media_images (media_id, site_id, format, bytes) values ($1, $2, 'png', 'secret')
              )
-             insert into analyses (media_id, scores, providers, unchecked) values ($1, '{}', '[]', '[]')",
+             insert into analyses (media_id, scores, providers, unchecked)
+             values (
+                 $1, '{\"hate\":0.1}',
+                 '[{\"provider\":\"a\",\"raw\":\"secret\",\"scores\":{}},{\"provider\":\"b\",\"scores\":{}}]', '[]'
+             )",
         )
         .bind(item)
         .bind(self.site)
@@ -188,4 +200,86 @@ async fn many_items_go_slice_by_slice_although_several_processes_remove_them(poo
     let removed = one.unwrap() + other.unwrap();
     assert_eq!(i64::try_from(removed).unwrap(), copies + 1);
     assert_eq!(site.items().await, []);
+}
+
+/// Everything that the database holds of an item, as text.
+async fn held(pool: &PgPool, item: Uuid) -> String {
+    sqlx::query_scalar(
+        "select concat_ws(
+             ' ',
+             (select m::text from media m where id = $1),
+             (select convert_from(bytes, 'UTF8') from media_images where media_id = $1),
+             (select a::text from analyses a where media_id = $1),
+             (select v::text from verdicts v where media_id = $1),
+             (select string_agg(body, ' ') from review_notes where media_id = $1)
+         )",
+    )
+    .bind(item)
+    .fetch_one(pool)
+    .await
+    .unwrap()
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_content_of_an_item_goes_and_what_is_known_of_it_stays(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::keeping(&pool, None, Some(3)).await;
+    let old = site.item("approved", 9, 3).await;
+    let young = site.item("approved", 2, 2).await;
+    assert!(held(&pool, old).await.contains("secret"));
+    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    let left = held(&pool, old).await;
+    assert!(!left.contains("secret"), "{left}");
+    for stays in [
+        "ada",
+        "approved",
+        "0.1",
+        "\"provider\": \"a\"",
+        "\"provider\": \"b\"",
+    ] {
+        assert!(
+            left.contains(&stays.replace('"', "\"\"")),
+            "{stays}: {left}"
+        );
+    }
+    let removed =
+        "select content_removed_at > now() - interval '1 minute' from media where id = $1";
+    let removed: Option<bool> = sqlx::query_scalar(removed)
+        .bind(old)
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(removed, Some(true));
+    assert!(held(&pool, young).await.contains("secret"));
+    assert_eq!(forget_contents(&pool).await.unwrap(), 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_content_that_had_to_stay_goes_later(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::keeping(&pool, Some(20), Some(3)).await;
+    let waiting = site.item("pending_review", 9, 9).await;
+    let decided_late = site.item("approved", 9, 1).await;
+    let after = site.item("approved", 5, 5).await;
+    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    assert!(!held(&pool, after).await.contains("secret"));
+    site.execute(
+        "update media set status = 'rejected' where id = $1 and site_id = $2",
+        waiting,
+    )
+    .await;
+    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    assert!(!held(&pool, waiting).await.contains("secret"));
+    assert!(held(&pool, decided_late).await.contains("secret"));
+    site.execute(
+        "update verdicts set moderated_at = now() - interval '4 days' where media_id = $1 and $2::uuid is not null",
+        decided_late,
+    )
+    .await;
+    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    let listed: i64 = sqlx::query_scalar("select count(*) from content_stragglers")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(listed, 0);
 }

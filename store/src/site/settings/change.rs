@@ -1,7 +1,10 @@
 //! Giving a site other settings.
 
 use domain::{
-    author::AuthorPointer, id::SiteId, media::ItemRetentionDays, plan::PerMinute,
+    author::AuthorPointer,
+    id::SiteId,
+    media::{ContentRetentionDays, ItemRetentionDays},
+    plan::PerMinute,
     policy::AnswerCacheSeconds,
 };
 use sqlx::PgConnection;
@@ -53,7 +56,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             webhook_retention_days = $11::bigint,
             answer_cache_seconds = $12::bigint,
             author_pointer = $13,
-            item_retention_days = $14::bigint
+            item_retention_days = $14::bigint,
+            content_retention_days = $15::bigint
         where id = $1
         ",
         site.as_uuid(),
@@ -70,6 +74,9 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
         settings.author_pointer.as_ref().map(AuthorPointer::as_str),
         settings.item_retention_days.map(ItemRetentionDays::get),
+        settings
+            .content_retention_days
+            .map(ContentRetentionDays::get),
     )
     .execute(conn)
     .await

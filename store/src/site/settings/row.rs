@@ -5,7 +5,7 @@ use domain::{
     author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::ItemRetentionDays,
+    media::{ContentRetentionDays, ItemRetentionDays},
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -29,6 +29,7 @@ pub(super) struct Row {
     pub(super) submissions_per_minute: Option<i32>,
     pub(super) status_queries_per_minute: Option<i32>,
     pub(super) item_retention_days: Option<i32>,
+    pub(super) content_retention_days: Option<i32>,
     pub(super) image_retention_days: i32,
     pub(super) webhook_retention_days: i32,
     pub(super) default_rule_group_id: Uuid,
@@ -65,6 +66,10 @@ impl TryFrom<Row> for ManagedSite {
         });
         let item_retention = row.item_retention_days.map(i64::from);
         let item_retention = item_retention.map(ItemRetentionDays::try_from).transpose();
+        let content_retention = row.content_retention_days.map(i64::from);
+        let content_retention = content_retention
+            .map(ContentRetentionDays::try_from)
+            .transpose();
         let image_retention = ImageRetentionDays::try_from(i64::from(row.image_retention_days));
         let webhook_retention =
             WebhookRetentionDays::try_from(i64::from(row.webhook_retention_days));
@@ -82,6 +87,7 @@ impl TryFrom<Row> for ManagedSite {
                 answer_cache_seconds: answer_cache?,
                 author_pointer: author_pointer?,
                 item_retention_days: item_retention.map_err(unreadable)?,
+                content_retention_days: content_retention.map_err(unreadable)?,
                 image_retention_days: image_retention.map_err(unreadable)?,
                 webhook_retention_days: webhook_retention.map_err(unreadable)?,
                 default_rule_group: row.default_rule_group_id.into(),
