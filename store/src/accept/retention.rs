@@ -60,7 +60,6 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             "images of submissions that were not accepted",
             images::forget_orphans(pool).await,
         ),
-        swept("old files of images", forget_files(pool).await),
         swept("old differences of shadows", shadow::forget_old(pool).await),
         swept(
             "details of old backtests",
@@ -71,13 +70,6 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             rule_group::retention::forget_unused(pool, retention.unused_versions).await,
         ),
         swept("old backtests", backtest::forget_old(pool).await),
-        swept("old events", delivery::retention::forget_old(pool).await),
-        // After their events, which keep them.
-        swept("old items", media::retention::forget_old(pool).await),
-        swept(
-            "contents of old items",
-            media::retention::forget_contents(pool).await,
-        ),
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),
@@ -87,7 +79,24 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             hash_list::forget_old(pool).await,
         ),
     ];
-    !swept.contains(&false)
+    let of_sites = forget_of_sites(pool).await;
+    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten));
+    !swept.contains(&false) && !of_sites.contains(&false)
+}
+
+/// Removes what is older than the settings of its site allow. For each kind of thing, returns how many were removed.
+pub async fn forget_of_sites(pool: &PgPool) -> [(&'static str, Result<u64, Error>); 4] {
+    let files = forget_files(pool).await.map_err(Error::from);
+    let events = delivery::retention::forget_old(pool).await;
+    // After their events, which keep them.
+    let items = media::retention::forget_old(pool).await;
+    let contents = media::retention::forget_contents(pool).await;
+    [
+        ("files of images", files),
+        ("events and deliveries", events),
+        ("items", items),
+        ("contents of items", contents),
+    ]
 }
 
 fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {
