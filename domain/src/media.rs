@@ -4,6 +4,14 @@ mod step;
 
 pub use step::{NoRuling, Ruling, Seen, Standing, Step, VerdictNumber};
 
+use crate::whole::Whole;
+
+/// For how many days an item is kept after the last verdict about it.
+pub type ItemRetentionDays = Whole<1, 3_650>;
+
+/// For how many days the content of an item is kept after the last verdict about it.
+pub type ContentRetentionDays = Whole<1, 3_650>;
+
 /// Declares a closed set of names: an enum with the same spelling in JSON, in SQL and in `as_str`.
 macro_rules! named_set {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {

@@ -2,6 +2,7 @@
 //! database.
 
 mod example_data;
+mod expired;
 mod master_key;
 mod operator;
 mod person;
@@ -53,6 +54,9 @@ enum Action {
     /// Remove the team that `gatehouse up --demo-data` created, with everything that belongs to it. The audit log stays. If it is
     /// interrupted, run it again to continue
     RemoveExampleData,
+    /// Remove now what is older than the settings of its site allow: files of images, events, items and their contents. API
+    /// processes do this every 10 minutes
+    RemoveExpired,
 }
 
 /// The actions that call a use case. They are recorded in the audit log.
@@ -177,6 +181,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         Action::RemoveExampleData => {
             let pool = service::open_current(&located.database, NAME).await?;
             example_data::remove(&database::for_command(&pool)).await?
+        }
+        Action::RemoveExpired => {
+            let pool = service::open_current(&located.database, NAME).await?;
+            expired::remove(&database::for_command(&pool)).await?
         }
         Action::SetUp(action) => {
             let pool = service::open_current(&located.database, NAME).await?;

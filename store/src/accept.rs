@@ -34,7 +34,7 @@ use domain::{
 
 pub use self::{
     acceptor::{Acceptor, turned_away},
-    retention::Retention,
+    retention::{Retention, forget_of_sites},
     settings::AcceptSettings,
 };
 use crate::site::{Judges, Site};

@@ -9,6 +9,8 @@ mod history;
 mod image;
 mod item;
 mod list;
+pub(crate) mod remove;
+pub(crate) mod retention;
 
 pub use self::{
     decide::{Decided, Decision, decide, site_of, standing},

@@ -25,6 +25,7 @@ mod providers;
 #[path = "../../queue/tests/shared/proxy.rs"]
 mod proxy;
 mod queue_commands;
+mod retention;
 mod review;
 mod rolling_restart;
 mod rules;

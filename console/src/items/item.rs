@@ -51,6 +51,8 @@ struct Shown<'a> {
     /// What the machine had said before a person decided.
     machine: Option<Said>,
     said: Option<Said>,
+    /// When its content was removed.
+    removed: Option<Moment>,
     content_url: Option<Said>,
     image: Option<Picture>,
     /// Why its image cannot be shown.
@@ -123,6 +125,7 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
         sentence: Said::new(&sentence, &[]),
         machine: before.map(|text| Said::new(&text, &[])),
         said: body.map(|text| Said::new(text, &places)),
+        removed: item.content_removed_at.map(Moment::from),
         content_url: item.content_url.as_deref().map(|url| Said::new(url, &[])),
         image,
         unseen: media::obstacle(&visit.management, &item),

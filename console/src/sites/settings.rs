@@ -44,6 +44,8 @@ const FIELDS: &[&str] = &[
     "author_pointer",
     "submissions_per_minute",
     "status_queries_per_minute",
+    "item_retention_days",
+    "content_retention_days",
     "image_retention_days",
     "webhook_retention_days",
     "default_rule_group_id",

@@ -1,6 +1,6 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of
 //! images that were decided long ago, findings of shadows and backtests, versions of rule groups
-//! that nothing refers to, events and their deliveries, cached answers of providers. It does not
+//! that nothing refers to, events and their deliveries, items, cached answers of providers. It does not
 //! matter when exactly this happens, or that every process does it: age alone decides, and nothing
 //! refers to these rows.
 
@@ -14,7 +14,7 @@ use super::images;
 use crate::{
     Error, answers, backtest,
     batches::{self, ROWS},
-    bulk, delivery, hash_list, image, recovery,
+    bulk, delivery, hash_list, image, media, recovery,
     rule_group::{self, shadow},
     statistics,
 };
@@ -60,7 +60,6 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             "images of submissions that were not accepted",
             images::forget_orphans(pool).await,
         ),
-        swept("old files of images", forget_files(pool).await),
         swept("old differences of shadows", shadow::forget_old(pool).await),
         swept(
             "details of old backtests",
@@ -71,7 +70,6 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             rule_group::retention::forget_unused(pool, retention.unused_versions).await,
         ),
         swept("old backtests", backtest::forget_old(pool).await),
-        swept("old events", delivery::retention::forget_old(pool).await),
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),
@@ -81,7 +79,24 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             hash_list::forget_old(pool).await,
         ),
     ];
-    !swept.contains(&false)
+    let of_sites = forget_of_sites(pool).await;
+    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten));
+    !swept.contains(&false) && !of_sites.contains(&false)
+}
+
+/// Removes what is older than the settings of its site allow. For each kind of thing, returns how many were removed.
+pub async fn forget_of_sites(pool: &PgPool) -> [(&'static str, Result<u64, Error>); 4] {
+    let files = forget_files(pool).await.map_err(Error::from);
+    let events = delivery::retention::forget_old(pool).await;
+    // After their events, which keep them.
+    let items = media::retention::forget_old(pool).await;
+    let contents = media::retention::forget_contents(pool).await;
+    [
+        ("files of images", files),
+        ("events and deliveries", events),
+        ("items", items),
+        ("contents of items", contents),
+    ]
 }
 
 fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {

@@ -14,6 +14,7 @@ use super::{MODERATOR, NAME, State, TEAM, begin::mark, state};
 use crate::{
     Error,
     audit::{self, Entry},
+    media,
 };
 
 /// Rows that a step looks for. Each takes a few others with it.
@@ -32,11 +33,10 @@ pub struct Removed {
     pub items: u64,
 }
 
-/// Tables with many rows, with all that their rows take with them. `$1` is the team, `$2` the number of rows. The first statement
-/// of each finds the rows; the others have its ids as `$1`.
-const MANY: [(&str, &[&str]); 4] = [
-    (
-        "delete from deliveries
+/// Tables with many rows.
+const MANY: [Many; 4] = [
+    Many {
+        find: "delete from deliveries
          where id in (
              select d.id
              from webhook_endpoints e
@@ -46,10 +46,11 @@ const MANY: [(&str, &[&str]); 4] = [
              limit $2
          )
          returning id",
-        &["delete from delivery_attempts where delivery_id = any($1)"],
-    ),
-    (
-        "delete from events
+        others: &[&["delete from delivery_attempts where delivery_id = any($1)"]],
+        are_items: false,
+    },
+    Many {
+        find: "delete from events
          where id in (
              select e.id
              from sites s
@@ -58,42 +59,40 @@ const MANY: [(&str, &[&str]); 4] = [
              limit $2
          )
          returning id",
-        &[],
-    ),
-    (
-        "delete from hash_entries
+        others: &[],
+        are_items: false,
+    },
+    Many {
+        find: "delete from hash_entries
          where (list_id, id) in (
              select e.list_id, e.id from hash_entries e join hash_lists l on l.id = e.list_id where l.team_id = $1 limit $2
          )
          returning id",
-        &[],
-    ),
-    (
-        "delete from media
-         where id in (
-             select m.id
-             from sites s
-             cross join lateral (select id from media where site_id = s.id limit $2) m
-             where s.team_id = $1
-             limit $2
-         )
-         returning id",
-        &[
-            "delete from media_images where media_id = any($1)",
-            "delete from analyses where media_id = any($1)",
-            "delete from analysis_parts where media_id = any($1)",
-            "delete from analysis_image_parts where media_id = any($1)",
-            "delete from analysis_pieces where media_id = any($1)",
-            "delete from verdicts where media_id = any($1)",
-            "delete from reviews where media_id = any($1)",
-            "delete from review_tasks where media_id = any($1)",
-            "delete from review_opinions where media_id = any($1)",
-            "delete from review_notes where media_id = any($1)",
-            "delete from golden_items where media_id = any($1)",
-            "delete from image_matches where media_id = any($1)",
+        others: &[],
+        are_items: false,
+    },
+    Many {
+        find: "select m.id
+         from sites s
+         cross join lateral (select id from media where site_id = s.id limit $2) m
+         where s.team_id = $1
+         limit $2",
+        others: &[
+            media::remove::STATEMENTS,
+            &["delete from review_opinions where media_id = any($1)"],
         ],
-    ),
+        are_items: true,
+    },
 ];
+
+/// Rows of a table, with all that they take with them.
+struct Many {
+    /// Finds the rows. `$1` is the team, `$2` the number of rows. Returns their ids.
+    find: &'static str,
+    /// Remove what goes with them. `$1` are the ids.
+    others: &'static [&'static [&'static str]],
+    are_items: bool,
+}
 
 /// Removes the team. Does nothing if there is none.
 pub async fn remove(pool: &PgPool) -> Result<Removed, Error> {
@@ -108,15 +107,15 @@ pub async fn remove(pool: &PgPool) -> Result<Removed, Error> {
     let mut tx = pool.begin().await?;
     close(&mut tx).await?;
     tx.commit().await?;
-    for (find, others) in MANY {
+    for many in MANY {
         loop {
             let mut tx = pool.begin().await?;
-            let found: Vec<Uuid> = sqlx::query_scalar(find)
+            let found: Vec<Uuid> = sqlx::query_scalar(many.find)
                 .bind(TEAM.as_uuid())
                 .bind(ROWS)
                 .fetch_all(&mut *tx)
                 .await?;
-            for statement in others {
+            for statement in many.others.iter().copied().flatten() {
                 sqlx::query(*statement)
                     .bind(&found)
                     .execute(&mut *tx)
@@ -126,7 +125,7 @@ pub async fn remove(pool: &PgPool) -> Result<Removed, Error> {
             if found.is_empty() {
                 break;
             }
-            if find.starts_with("delete from media") {
+            if many.are_items {
                 removed.items += u64::try_from(found.len()).unwrap_or(u64::MAX);
             }
         }

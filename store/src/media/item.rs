@@ -36,6 +36,8 @@ pub struct Item {
     pub verdict: Option<i16>,
     /// When it was accepted.
     pub created_at: DateTime<Utc>,
+    /// When its content was removed; none if it was not.
+    pub content_removed_at: Option<DateTime<Utc>>,
     /// The text that was submitted.
     pub body: Option<String>,
     /// The URL of its image.
@@ -101,6 +103,7 @@ pub async fn find(
             m.status,
             m.verdict,
             m.created_at,
+            m.content_removed_at,
             m.body,
             m.content_url,
             m.author,
@@ -125,6 +128,7 @@ pub async fn find(
         status: row.status.parse()?,
         verdict: row.verdict,
         created_at: row.created_at,
+        content_removed_at: row.content_removed_at,
         body: row.body,
         content_url: row.content_url,
         author: row.author,

@@ -11,7 +11,7 @@ use domain::{
     author::AuthorPointer,
     id::{RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -65,6 +65,13 @@ pub struct Settings {
     pub submissions_per_minute: Option<PerMinute>,
     /// Status queries of each key in each UTC minute; the same applies.
     pub status_queries_per_minute: Option<PerMinute>,
+    /// How long items are kept after the last verdict, with all that belongs to them; none: for ever.
+    /// An item stays while its events do, while it waits for a person, and while its answer is known
+    /// to the desk.
+    pub item_retention_days: Option<ItemRetentionDays>,
+    /// The same for the content of items: text, metadata, image, notes. What is known of them stays;
+    /// none: the content is kept as long as the item.
+    pub content_retention_days: Option<ContentRetentionDays>,
     /// How long files of images are kept after the last verdict. What is known of them stays.
     pub image_retention_days: ImageRetentionDays,
     /// How long events, deliveries that have ended and their attempts are kept.
@@ -91,6 +98,8 @@ impl Settings {
             author_pointer: None,
             submissions_per_minute: None,
             status_queries_per_minute: None,
+            item_retention_days: None,
+            content_retention_days: None,
             image_retention_days: ImageRetentionDays::of::<30>(),
             webhook_retention_days: WebhookRetentionDays::of::<30>(),
             default_rule_group,

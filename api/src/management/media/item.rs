@@ -53,6 +53,10 @@ pub(crate) struct MediaItem {
     verdict: Option<i16>,
     /// When it was accepted.
     created_at: Member<Time>,
+    /// When its content was removed: `body`, `content_url`, `metadata`, the image, notes, and what providers said word for
+    /// word. `null` if it was not (`content_retention_days` of its site).
+    #[oai(nullable)]
+    content_removed_at: Option<Member<Time>>,
     /// The text that was submitted.
     #[oai(nullable)]
     body: Option<String>,
@@ -112,6 +116,7 @@ impl TryFrom<media::Item> for MediaItem {
             status: Member(item.status),
             verdict: item.verdict,
             created_at: item.created_at.into(),
+            content_removed_at: item.content_removed_at.map(Member::from),
             body: item.body,
             content_url: item.content_url,
             image_format: kept.and_then(|image| image.format).map(Member),

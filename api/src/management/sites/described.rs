@@ -22,6 +22,8 @@ pub(crate) fn described() -> Vec<Operation> {
         "author_pointer": "/user/id",
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
+        "item_retention_days": 365,
+        "content_retention_days": 90,
         "image_retention_days": 30,
         "webhook_retention_days": 30,
         "default_rule_group_id": example::RULE_GROUP,

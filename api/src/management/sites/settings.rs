@@ -6,7 +6,7 @@ use domain::{
     author::AuthorPointer,
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -68,6 +68,12 @@ pub(super) struct NewSite {
     /// of the team's plan.
     #[oai(nullable)]
     status_queries_per_minute: Option<Member<PerMinute>>,
+    /// For how many days items are kept after the last verdict. `null` means for ever.
+    #[oai(nullable)]
+    item_retention_days: Option<Member<ItemRetentionDays>>,
+    /// For how many days the content of items is kept after the last verdict. `null` means as long as the item.
+    #[oai(nullable)]
+    content_retention_days: Option<Member<ContentRetentionDays>>,
     /// For how many days image files are kept after the last verdict. The default is 30.
     #[serde(default, deserialize_with = "given")]
     image_retention_days: Option<Member<ImageRetentionDays>>,
@@ -91,6 +97,8 @@ impl NewSite {
             author_pointer: self.author_pointer.map(|pointer| pointer.0),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
+            item_retention_days: self.item_retention_days.map(|days| days.0),
+            content_retention_days: self.content_retention_days.map(|days| days.0),
             image_retention_days: self
                 .image_retention_days
                 .map_or(usual.image_retention_days, |days| days.0),

@@ -4,7 +4,7 @@ use domain::{
     author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -57,6 +57,16 @@ pub(crate) struct Site {
     /// of the team's plan. The plan's limit applies in any case.
     #[oai(nullable)]
     status_queries_per_minute: Option<Member<PerMinute>>,
+    /// For how many days items are kept after the last verdict, with everything that belongs to them. `null` means for
+    /// ever. An item stays longer while its events are kept, while it waits for a person, and while it is a golden item.
+    /// Statistics stay.
+    #[oai(nullable)]
+    item_retention_days: Option<Member<ItemRetentionDays>>,
+    /// For how many days the content of items is kept after the last verdict: text, metadata, image and its URL, what
+    /// providers said word for word, and people's notes. `null` means as long as the item. Scores and verdicts stay. It
+    /// stays longer for the same reasons as an item.
+    #[oai(nullable)]
+    content_retention_days: Option<Member<ContentRetentionDays>>,
     /// For how many days image files are kept after the last verdict. What is known about the
     /// images stays.
     image_retention_days: Member<ImageRetentionDays>,
@@ -87,6 +97,8 @@ impl From<ManagedSite> for Site {
             author_pointer: settings.author_pointer.map(Member),
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
+            item_retention_days: settings.item_retention_days.map(Member),
+            content_retention_days: settings.content_retention_days.map(Member),
             image_retention_days: Member(settings.image_retention_days),
             webhook_retention_days: Member(settings.webhook_retention_days),
             default_rule_group_id: settings.default_rule_group.as_uuid(),

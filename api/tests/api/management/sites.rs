@@ -56,6 +56,8 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "status_queries_per_minute": null,
         "image_retention_days": 30,
         "webhook_retention_days": 30,
+        "item_retention_days": null,
+        "content_retention_days": null,
         "default_rule_group_id": group,
         "rule_group_ids": [],
     });
@@ -296,6 +298,15 @@ async fn what_no_site_can_be_is_refused_by_name_and_changes_nothing(pool: PgPool
         (
             "image_retention_days",
             json!({ "image_retention_days": null }),
+        ),
+        ("item_retention_days", json!({ "item_retention_days": 0 })),
+        (
+            "content_retention_days",
+            json!({ "content_retention_days": 0 }),
+        ),
+        (
+            "item_retention_days",
+            json!({ "item_retention_days": 3_651 }),
         ),
         (
             "webhook_retention_days",

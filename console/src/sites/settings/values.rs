@@ -6,7 +6,7 @@ use domain::{
     author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -29,6 +29,8 @@ pub(in crate::sites) struct Values {
     pub(super) author_pointer: String,
     pub(super) submissions_per_minute: String,
     pub(super) status_queries_per_minute: String,
+    pub(super) item_retention_days: String,
+    pub(super) content_retention_days: String,
     pub(super) image_retention_days: String,
     pub(super) webhook_retention_days: String,
     pub(super) default_rule_group_id: String,
@@ -45,6 +47,8 @@ pub(super) struct Parsed {
     author_pointer: Option<AuthorPointer>,
     submissions_per_minute: Option<PerMinute>,
     status_queries_per_minute: Option<PerMinute>,
+    item_retention_days: Option<ItemRetentionDays>,
+    content_retention_days: Option<ContentRetentionDays>,
     image_retention_days: ImageRetentionDays,
     webhook_retention_days: WebhookRetentionDays,
     default_rule_group: RuleGroupId,
@@ -73,6 +77,12 @@ impl Values {
                 .unwrap_or_default(),
             submissions_per_minute: limit(settings.submissions_per_minute),
             status_queries_per_minute: limit(settings.status_queries_per_minute),
+            item_retention_days: number(settings.item_retention_days.map(ItemRetentionDays::get)),
+            content_retention_days: number(
+                settings
+                    .content_retention_days
+                    .map(ContentRetentionDays::get),
+            ),
             image_retention_days: settings.image_retention_days.get().to_string(),
             webhook_retention_days: settings.webhook_retention_days.get().to_string(),
             default_rule_group_id: settings.default_rule_group.to_string(),
@@ -92,6 +102,8 @@ impl Values {
             author_pointer: form.get("author_pointer").to_owned(),
             submissions_per_minute: text("submissions_per_minute"),
             status_queries_per_minute: text("status_queries_per_minute"),
+            item_retention_days: text("item_retention_days"),
+            content_retention_days: text("content_retention_days"),
             image_retention_days: text("image_retention_days"),
             webhook_retention_days: text("webhook_retention_days"),
             default_rule_group_id: text("default_rule_group_id"),
@@ -110,6 +122,8 @@ impl Values {
             author_pointer,
             submissions_per_minute,
             status_queries_per_minute,
+            item_retention_days,
+            content_retention_days,
             image_retention_days,
             webhook_retention_days,
             default_rule_group_id,
@@ -123,6 +137,8 @@ impl Values {
             author_pointer,
             submissions_per_minute,
             status_queries_per_minute,
+            item_retention_days,
+            content_retention_days,
             image_retention_days,
             webhook_retention_days,
             default_rule_group_id,
@@ -161,6 +177,12 @@ impl Values {
                 "status_queries_per_minute",
                 &self.status_queries_per_minute,
             );
+            let items = may(wrong, "item_retention_days", &self.item_retention_days);
+            let contents = may(
+                wrong,
+                "content_retention_days",
+                &self.content_retention_days,
+            );
             let images = must(wrong, "image_retention_days", &self.image_retention_days);
             let webhooks = must(
                 wrong,
@@ -179,6 +201,8 @@ impl Values {
                 author_pointer: author?,
                 submissions_per_minute: submissions?,
                 status_queries_per_minute: queries?,
+                item_retention_days: items?,
+                content_retention_days: contents?,
                 image_retention_days: images?,
                 webhook_retention_days: webhooks?,
                 default_rule_group: group?.into(),
@@ -218,6 +242,8 @@ impl Parsed {
             author_pointer: self.author_pointer,
             submissions_per_minute: self.submissions_per_minute,
             status_queries_per_minute: self.status_queries_per_minute,
+            item_retention_days: self.item_retention_days,
+            content_retention_days: self.content_retention_days,
             image_retention_days: self.image_retention_days,
             webhook_retention_days: self.webhook_retention_days,
             default_rule_group: self.default_rule_group,

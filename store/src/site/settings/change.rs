@@ -1,6 +1,12 @@
 //! Giving a site other settings.
 
-use domain::{author::AuthorPointer, id::SiteId, plan::PerMinute, policy::AnswerCacheSeconds};
+use domain::{
+    author::AuthorPointer,
+    id::SiteId,
+    media::{ContentRetentionDays, ItemRetentionDays},
+    plan::PerMinute,
+    policy::AnswerCacheSeconds,
+};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -49,7 +55,9 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             image_retention_days = $10::bigint,
             webhook_retention_days = $11::bigint,
             answer_cache_seconds = $12::bigint,
-            author_pointer = $13
+            author_pointer = $13,
+            item_retention_days = $14::bigint,
+            content_retention_days = $15::bigint
         where id = $1
         ",
         site.as_uuid(),
@@ -65,6 +73,10 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.webhook_retention_days.get(),
         settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
         settings.author_pointer.as_ref().map(AuthorPointer::as_str),
+        settings.item_retention_days.map(ItemRetentionDays::get),
+        settings
+            .content_retention_days
+            .map(ContentRetentionDays::get),
     )
     .execute(conn)
     .await

@@ -20,7 +20,8 @@ pub async fn find(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
-            author_pointer, status_queries_per_minute, image_retention_days, webhook_retention_days, default_rule_group_id, created_at,
+            author_pointer, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
+            webhook_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -72,7 +73,8 @@ pub async fn list(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
-            author_pointer, status_queries_per_minute, image_retention_days, webhook_retention_days, default_rule_group_id, created_at,
+            author_pointer, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
+            webhook_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a

@@ -5,6 +5,7 @@ use domain::{
     author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
+    media::{ContentRetentionDays, ItemRetentionDays},
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -27,6 +28,8 @@ pub(super) struct Row {
     pub(super) author_pointer: Option<String>,
     pub(super) submissions_per_minute: Option<i32>,
     pub(super) status_queries_per_minute: Option<i32>,
+    pub(super) item_retention_days: Option<i32>,
+    pub(super) content_retention_days: Option<i32>,
     pub(super) image_retention_days: i32,
     pub(super) webhook_retention_days: i32,
     pub(super) default_rule_group_id: Uuid,
@@ -61,6 +64,12 @@ impl TryFrom<Row> for ManagedSite {
         let author_pointer = author_pointer.map_err(|error| {
             Error::Unreadable(format!("the author pointer of site {} {error}", row.id))
         });
+        let item_retention = row.item_retention_days.map(i64::from);
+        let item_retention = item_retention.map(ItemRetentionDays::try_from).transpose();
+        let content_retention = row.content_retention_days.map(i64::from);
+        let content_retention = content_retention
+            .map(ContentRetentionDays::try_from)
+            .transpose();
         let image_retention = ImageRetentionDays::try_from(i64::from(row.image_retention_days));
         let webhook_retention =
             WebhookRetentionDays::try_from(i64::from(row.webhook_retention_days));
@@ -77,6 +86,8 @@ impl TryFrom<Row> for ManagedSite {
                 policy: policy.transpose()?,
                 answer_cache_seconds: answer_cache?,
                 author_pointer: author_pointer?,
+                item_retention_days: item_retention.map_err(unreadable)?,
+                content_retention_days: content_retention.map_err(unreadable)?,
                 image_retention_days: image_retention.map_err(unreadable)?,
                 webhook_retention_days: webhook_retention.map_err(unreadable)?,
                 default_rule_group: row.default_rule_group_id.into(),

@@ -5,7 +5,7 @@ mod keys;
 use domain::{
     id::SiteId,
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::AnswerCacheSeconds,
     reach::Reach,
@@ -70,6 +70,8 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         author_pointer: Some("/user/~0\"id".to_owned().try_into().unwrap()),
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
+        content_retention_days: Some(ContentRetentionDays::of::<30>()),
+        item_retention_days: Some(ItemRetentionDays::of::<90>()),
         image_retention_days: ImageRetentionDays::of::<7>(),
         webhook_retention_days: WebhookRetentionDays::of::<9>(),
         default_rule_group: second,

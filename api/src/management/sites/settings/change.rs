@@ -4,7 +4,7 @@ use domain::{
     author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::{OnFailure, StatusVocabulary},
+    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -67,6 +67,16 @@ pub(crate) struct SiteChange {
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     status_queries_per_minute: Option<Option<Member<PerMinute>>>,
+    /// For how many days items are kept after the last verdict. `null` means for ever.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    item_retention_days: Option<Option<Member<ItemRetentionDays>>>,
+    /// For how many days the content of items is kept after the last verdict. `null` means as long as the item.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    content_retention_days: Option<Option<Member<ContentRetentionDays>>>,
     /// For how many days image files are kept after the last verdict.
     #[serde(default, deserialize_with = "given")]
     image_retention_days: Option<Member<ImageRetentionDays>>,
@@ -112,6 +122,14 @@ impl SiteChange {
             status_queries_per_minute: self
                 .status_queries_per_minute
                 .map_or(settings.status_queries_per_minute, plain_limit),
+            item_retention_days: self
+                .item_retention_days
+                .map_or(settings.item_retention_days, |days| days.map(|days| days.0)),
+            content_retention_days: self
+                .content_retention_days
+                .map_or(settings.content_retention_days, |days| {
+                    days.map(|days| days.0)
+                }),
             image_retention_days: self
                 .image_retention_days
                 .map_or(settings.image_retention_days, |days| days.0),
