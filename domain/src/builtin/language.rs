@@ -39,7 +39,7 @@ const OTHER_WORD: f32 = 3.0;
 const UNSPACED_LETTER: f32 = 1.2;
 
 /// Whether nothing in the text is evidently another language than English.
-pub fn is_readable(text: &str) -> bool {
+pub(super) fn is_readable(text: &str) -> bool {
     let (mut run, mut all) = (0.0_f32, 0.0_f32);
     let (mut count, mut titles) = (0_usize, 0_usize);
     let mut words = Words::new(text);

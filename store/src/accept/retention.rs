@@ -54,6 +54,8 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
 
 /// Forgets everything that has expired. Returns false if some of it could not be removed.
 async fn sweep(pool: &PgPool, retention: Retention) -> bool {
+    let of_sites = forget_of_sites(pool).await;
+    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten));
     let swept = [
         swept("expired idempotency keys", forget(pool).await),
         swept(
@@ -79,9 +81,7 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
             hash_list::forget_old(pool).await,
         ),
     ];
-    let of_sites = forget_of_sites(pool).await;
-    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten));
-    !swept.contains(&false) && !of_sites.contains(&false)
+    !of_sites.contains(&false) && !swept.contains(&false)
 }
 
 /// Removes what is older than the settings of its site allow. For each kind of thing, returns how many were removed.
