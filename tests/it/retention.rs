@@ -32,10 +32,7 @@ async fn old_items_and_contents_go_and_the_statistics_stay(pool: PgPool) {
     let up = Up::start(&data, &options).await;
     drop(up);
     let all = number(&pool, "select count(*) from media").await;
-    let (old, old_contents) = (
-        number(&pool, OLD).await,
-        number(&pool, OLD_CONTENTS).await,
-    );
+    let (old, old_contents) = (number(&pool, OLD).await, number(&pool, OLD_CONTENTS).await);
     assert!(old > 100 && old_contents > 100, "{old} {old_contents}");
     let added_up = "select coalesce(sum(accepted), 0)::bigint from statistics_hours";
     let before = number(&pool, added_up).await;

@@ -8,13 +8,20 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 /// becomes `url`, and a mention becomes `@user`. A character that is repeated four times or more
 /// stays three times.
 pub(super) fn fold(text: &str) -> String {
-    let plain: String = text
-        .nfkd()
-        .filter(|c| c.is_ascii() || (canonical_combining_class(*c) == 0 && !is_invisible(*c)))
-        .collect();
-    let named = replace(&plain.to_lowercase(), address, " url ");
-    squeeze(&replace(&named, mention, " @user "))
+    let plain = if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        let plain = text.nfkd();
+        let plain = plain
+            .filter(|c| c.is_ascii() || (canonical_combining_class(*c) == 0 && !is_invisible(*c)));
+        plain.collect::<String>().to_lowercase()
+    };
+    let named = replace(plain, ADDRESSES, address, " url ");
+    squeeze(&replace(named, &["@"], mention, " @user "))
 }
+
+/// How web addresses begin.
+const ADDRESSES: &[&str] = &["http://", "https://", "www."];
 
 /// What counts as a space, as in Python.
 fn is_space(c: char) -> bool {
@@ -25,10 +32,14 @@ fn is_invisible(c: char) -> bool {
     c.general_category() == GeneralCategory::Format
 }
 
-/// Replaces each thing that `length` finds at a position. `length` returns its number of bytes.
-fn replace(text: &str, length: fn(&str) -> Option<usize>, name: &str) -> String {
+/// Replaces each thing that `length` finds at a position. `length` returns its number of bytes. All such things begin with one of
+/// `starts`.
+fn replace(text: String, starts: &[&str], length: fn(&str) -> Option<usize>, name: &str) -> String {
+    if !starts.iter().any(|start| text.contains(start)) {
+        return text;
+    }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = &text[..];
     while let Some(c) = rest.chars().next() {
         if let Some(length) = length(rest) {
             out.push_str(name);
@@ -43,9 +54,7 @@ fn replace(text: &str, length: fn(&str) -> Option<usize>, name: &str) -> String 
 
 /// The length of the web address at the start of a text: up to the next space.
 fn address(text: &str) -> Option<usize> {
-    let start = ["http://", "https://", "www."]
-        .into_iter()
-        .find(|start| text.starts_with(start))?;
+    let start = ADDRESSES.iter().find(|start| text.starts_with(**start))?;
     let end = text.find(is_space).unwrap_or(text.len());
     (end > start.len()).then_some(end)
 }

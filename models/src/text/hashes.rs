@@ -86,6 +86,16 @@ fn tokens(word: &str) -> impl Iterator<Item = &str> {
 /// All parts of 3, 4 and 5 characters of a word between two spaces. A word that is shorter is one
 /// part.
 fn add_parts(spaced: &str, parts: &mut Vec<u32>) {
+    if spaced.is_ascii() {
+        for size in 3..=5 {
+            if spaced.len() <= size {
+                parts.push(hash(spaced.as_bytes()));
+                break;
+            }
+            parts.extend(spaced.as_bytes().windows(size).map(hash));
+        }
+        return;
+    }
     let mut starts: Vec<usize> = spaced.char_indices().map(|(start, _)| start).collect();
     let length = starts.len();
     starts.push(spaced.len());
