@@ -7,11 +7,11 @@
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{SLICE, Site, due, old_items};
+use super::{SLICE, SLICES, Site, due, old_items};
 use crate::Error;
 
-/// Removes the content of every item that is old enough, site by site and slice by slice, and returns of how many. Other processes
-/// may do the same at the same time.
+/// Removes the content of items that are old enough, site by site and slice by slice, at most [`SLICES`] of each site, and returns
+/// of how many. Other processes may do the same at the same time.
 pub(crate) async fn forget_contents(pool: &PgPool) -> Result<u64, Error> {
     let mut forgotten = 0;
     for site in sites(pool).await? {
@@ -53,7 +53,7 @@ async fn walk(pool: &PgPool, site: &Site) -> Result<u64, Error> {
     .execute(pool)
     .await?;
     let mut forgotten = 0;
-    loop {
+    for _ in 0..SLICES {
         let mut tx = pool.begin().await?;
         let walked_to = sqlx::query_scalar!(
             "select walked_to from content_walks where site_id = $1 for update skip locked",
@@ -93,6 +93,7 @@ async fn walk(pool: &PgPool, site: &Site) -> Result<u64, Error> {
         tx.commit().await?;
         forgotten += due.len() as u64;
     }
+    Ok(forgotten)
 }
 
 /// Looks again at the items whose content had to stay.
