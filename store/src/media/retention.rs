@@ -12,9 +12,9 @@ pub(crate) use self::{content::forget_contents, items::forget_old};
 /// Items that one transaction looks at, at most.
 const SLICE: i64 = 500;
 
-/// Slices of a site in one sweep. What is left waits for the next sweep, so that a site that lets millions expire does not delay the
-/// others for long.
-const SLICES: usize = 200;
+/// Items of a site that one sweep forgets, about. What is left waits for the next sweep, so that a site that lets millions expire does
+/// not delay the others for long.
+const MOST: u64 = 100_000;
 
 /// A site with old items.
 struct Site {

@@ -7,10 +7,10 @@
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{SLICE, SLICES, Site, due, old_items};
+use super::{MOST, SLICE, Site, due, old_items};
 use crate::Error;
 
-/// Removes the content of items that are old enough, site by site and slice by slice, at most [`SLICES`] of each site, and returns
+/// Removes the content of items that are old enough, site by site and slice by slice, at most about [`MOST`] of each site, and returns
 /// of how many. Other processes may do the same at the same time.
 pub(crate) async fn forget_contents(pool: &PgPool) -> Result<u64, Error> {
     let mut forgotten = 0;
@@ -53,7 +53,7 @@ async fn walk(pool: &PgPool, site: &Site) -> Result<u64, Error> {
     .execute(pool)
     .await?;
     let mut forgotten = 0;
-    for _ in 0..SLICES {
+    while forgotten < MOST {
         let mut tx = pool.begin().await?;
         let walked_to = sqlx::query_scalar!(
             "select walked_to from content_walks where site_id = $1 for update skip locked",

@@ -3,16 +3,17 @@
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{super::remove::remove, SLICES, Site, due, old_items};
+use super::{super::remove::remove, MOST, Site, due, old_items};
 use crate::Error;
 
-/// Removes what is old enough, site by site and slice by slice, at most [`SLICES`] of each site, and returns how many items that
+/// Removes what is old enough, site by site and slice by slice, at most about [`MOST`] of each site, and returns how many items that
 /// were. Other processes may do the same at the same time.
 pub(crate) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
     let mut removed = 0;
     for site in sites(pool).await? {
         let mut after = Uuid::nil();
-        for _ in 0..SLICES {
+        let most = removed + MOST;
+        while removed < most {
             let mut tx = pool.begin().await?;
             let items = old_items(&mut tx, &site, after).await?;
             let Some(last) = items.last() else {
