@@ -80,7 +80,7 @@ impl Analyser {
     /// Scores a text: each of [`CATEGORIES`] if it is readable, otherwise only what the lexicon
     /// finds. A score is meant as a probability, with three digits.
     ///
-    /// Without the encoder it takes some 500 µs for each kilobyte; with it up to 500 ms in addition
+    /// Without the encoder it takes some 300 to 400 µs for each kilobyte; with it up to 500 ms in addition
     /// (`docs/performance.md`).
     pub fn analyse(&self, text: &str) -> Scores {
         let Found {
