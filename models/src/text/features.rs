@@ -104,7 +104,7 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
+    use std::{ops::Range, slice};
 
     use super::{CATEGORIES, Features};
 
@@ -128,7 +128,7 @@ mod tests {
             (3, 5, (1.0 + half) / 2.0_f64.sqrt()),
             (2, 2, 0.0),
         ] {
-            let sum = sum(&[start..end]);
+            let sum = sum(slice::from_ref(&(start..end)));
             assert!((sum - expected).abs() < 1e-12, "{start}..{end}: {sum}");
         }
         assert!((sum(&[0..1, 2..3]) - 1.0).abs() < 1e-12);
