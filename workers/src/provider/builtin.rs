@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use super::{Answer, Content, Profile, Provider, ProviderError, Question, Scope};
 use crate::picture::{Limits, Picture};
 
-/// The longest text that is scored at once, in bytes. It takes 1 to 2 ms.
+/// The longest text that is scored at once, in bytes. It takes about a millisecond.
 const SHORT: usize = 2_048;
 
 /// What takes more processor time than this loses the priority of its thread: the encoder with a
