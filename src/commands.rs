@@ -4,6 +4,7 @@ mod admin;
 mod api;
 mod check;
 mod console;
+mod erasure;
 mod healthcheck;
 mod listen;
 mod queue;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     },
     /// Set up teams, sites, keys, endpoints and rules
     Admin(admin::Options),
+    /// Check what an erasure has left, and the certificates of erasures
+    Erasure(erasure::Options),
     /// Look at the queue and act on it: status, dead jobs, replays, pauses
     Queue(queue::Options),
     /// Decode the image at standard input, and write its preview. The interface starts this itself
@@ -98,6 +101,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Healthcheck(options) => return in_runtime(healthcheck::run(options)),
         Command::Openapi { document } => print_document(document)?,
         Command::Admin(options) => in_runtime(admin::run(options))?,
+        Command::Erasure(options) => return in_runtime(erasure::run(options)),
         Command::Queue(options) => return in_runtime(queue::run(options)),
         Command::Darkroom { memory } => darkroom::run(memory)?,
         Command::Listen(args) => {

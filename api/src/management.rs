@@ -7,6 +7,7 @@
 mod audit_log;
 mod caller;
 mod document;
+mod erasures;
 mod hash_lists;
 mod keys;
 mod list;
@@ -49,7 +50,12 @@ type Nouns = (
     webhooks::Nouns,
     providers::Providers,
     queues::Nouns,
-    (media::Media, reviews::Nouns, review_policies::Nouns),
+    (
+        media::Media,
+        reviews::Nouns,
+        review_policies::Nouns,
+        erasures::Erasures,
+    ),
     tokens::Tokens,
     people::Nouns,
     audit_log::AuditLog,
@@ -70,7 +76,12 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         webhooks::nouns(),
         providers::Providers,
         queues::nouns(),
-        (media::Media, reviews::nouns(), review_policies::nouns()),
+        (
+            media::Media,
+            reviews::nouns(),
+            review_policies::nouns(),
+            erasures::Erasures,
+        ),
         tokens::Tokens,
         people::nouns(),
         audit_log::AuditLog,
@@ -105,6 +116,7 @@ fn described() -> Vec<document::Operation> {
         media::described(),
         reviews::described(),
         review_policies::described(),
+        erasures::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),
@@ -147,6 +159,8 @@ enum Tag {
     Reviews,
     /// What happened, by hour and day.
     Statistics,
+    /// Removal of everything that is stored about items, with certificates.
+    Erasures,
     /// Credentials for this interface.
     Tokens,
     /// People who sign in: their roles, invitations and sessions.

@@ -60,6 +60,10 @@ named_set! {
         PolicyDelete = "policy.delete",
         /// A site's settings of the review desk were changed.
         DeskUpdate = "desk.update",
+        /// Somebody asked for an erasure: everything that is stored about some items is removed.
+        ErasureCreate = "erasure.create",
+        /// An erasure that had failed was continued.
+        ErasureResume = "erasure.resume",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
         /// A recovery was started: events are sent to a webhook endpoint again.

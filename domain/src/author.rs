@@ -69,16 +69,22 @@ impl AuthorPointer {
         &self.0
     }
 
-    /// The author in this metadata: the text or the number that the pointer leads to. A number is
-    /// taken as it is spelt. `None` if there is nothing, if it is something else, or if it
-    /// [cannot be an author](Author): a longer value is not cut, because two authors would become
-    /// one.
-    pub fn author(&self, metadata: &RawValue) -> Option<Author> {
+    /// The value that the pointer leads to in this metadata. `None` if there is nothing.
+    pub fn value<'m>(&self, metadata: &'m RawValue) -> Option<&'m RawValue> {
         let names = self.0.split('/').skip(1);
         let mut value = metadata;
         for name in names {
             value = member(value, &unescaped(name))?;
         }
+        Some(value)
+    }
+
+    /// The author in this metadata: the text or the number that the pointer leads to. A number is
+    /// taken as it is spelt. `None` if there is nothing, if it is something else, or if it
+    /// [cannot be an author](Author): a longer value is not cut, because two authors would become
+    /// one.
+    pub fn author(&self, metadata: &RawValue) -> Option<Author> {
+        let value = self.value(metadata)?;
         let author = match value.get().as_bytes().first()? {
             b'"' => serde_json::from_str(value.get()).ok()?,
             b'-' | b'0'..=b'9' => value.get().to_owned(),

@@ -1,5 +1,5 @@
 //! Chains of jobs: background work in slices, with one job per slice. Backtests, imports, scans,
-//! recoveries and bulk decisions are chains.
+//! recoveries, bulk decisions and erasures are chains.
 
 use crate::media::named_set;
 

@@ -114,6 +114,10 @@ ids! {
     NoteId,
     /// A bulk decision: one decision about many reviews.
     BulkDecisionId,
+    /// An erasure: everything that is stored about some items is removed.
+    ErasureId,
+    /// A key that signs certificates.
+    SigningKeyId,
 }
 
 impl EventId {

@@ -11,6 +11,7 @@ pub mod chain;
 pub mod curve;
 pub mod decision;
 pub mod email;
+pub mod erasure;
 pub mod event;
 pub mod hash_list;
 pub mod id;

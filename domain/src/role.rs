@@ -11,7 +11,7 @@ named_set! {
         Moderator = "moderator",
         /// A moderator for all sites, who also leads reviews.
         Lead = "lead",
-        /// A lead who sets up sites, keys, rules, webhooks, hash lists and people.
+        /// A lead who sets up sites, keys, rules, webhooks, hash lists and people, and erases items.
         Admin = "admin",
         /// An admin who also manages owners, tokens, and reads the audit log.
         Owner = "owner",
@@ -39,7 +39,7 @@ const MODERATOR: &[Scope] = &above::<14>(VIEWER, &[Scope::MediaDecide, Scope::Me
 
 const LEAD: &[Scope] = &above::<15>(MODERATOR, &[Scope::ReviewsManage]);
 
-const ADMIN: &[Scope] = &above::<21>(
+const ADMIN: &[Scope] = &above::<23>(
     LEAD,
     &[
         Scope::SitesWrite,
@@ -48,10 +48,12 @@ const ADMIN: &[Scope] = &above::<21>(
         Scope::WebhooksWrite,
         Scope::HashListsWrite,
         Scope::PeopleWrite,
+        Scope::ErasuresRead,
+        Scope::ErasuresWrite,
     ],
 );
 
-const OWNER: &[Scope] = &above::<25>(
+const OWNER: &[Scope] = &above::<27>(
     ADMIN,
     &[
         Scope::TeamsWrite,

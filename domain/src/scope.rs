@@ -62,6 +62,10 @@ named_set! {
         PeopleRead = "people:read",
         /// Invite people, change their roles, disable them, end their sessions.
         PeopleWrite = "people:write",
+        /// See erasures and their certificates.
+        ErasuresRead = "erasures:read",
+        /// Erase everything that is stored about media items.
+        ErasuresWrite = "erasures:write",
         /// As an operator, see the queues, their workers and dead jobs.
         QueuesRead = "queues:read",
         /// As an operator, pause, resume and cap queues, and replay dead jobs.
@@ -71,11 +75,11 @@ named_set! {
 
 impl Scope {
     /// Whether a person must have entered the password recently to use this scope, because it
-    /// changes keys, tokens or roles.
+    /// changes keys, tokens or roles, or erases items.
     pub const fn needs_recent_password(self) -> bool {
         matches!(
             self,
-            Self::KeysWrite | Self::TokensWrite | Self::PeopleWrite
+            Self::KeysWrite | Self::TokensWrite | Self::PeopleWrite | Self::ErasuresWrite
         )
     }
 }

@@ -17,6 +17,7 @@ pub mod dead_jobs;
 pub mod deliveries;
 pub mod desk;
 pub mod endpoints;
+pub mod erasures;
 pub mod events;
 pub mod hash_lists;
 pub mod media;

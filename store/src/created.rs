@@ -56,7 +56,7 @@ pub(crate) async fn tell(
             select i.event_id, i.endpoints, m.id, m.team_id, m.site_id, m.created_at
             from input i
             join media m on m.id = i.media_id
-            where m.status = 'pending' or m.created_at > now() - interval '1 day'
+            where (m.status = 'pending' or m.created_at > now() - interval '1 day') and m.erased_at is null
         ),
         new_events as (
             insert into events (id, media_id, site_id, kind, occurred_at)

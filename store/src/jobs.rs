@@ -10,14 +10,16 @@ mod webhooks;
 use queue::QueueName;
 
 pub use self::{
-    chains::{BacktestJob, BulkJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob},
+    chains::{
+        BacktestJob, BulkJob, ErasureJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob,
+    },
     media::MediaJob,
     reviews::ReviewJob,
     subject::subject,
     webhooks::{DeliveryJob, TURNS, Turn},
 };
 pub(crate) use self::{
-    chains::{add_up, decide_next, import, recover, replay, scan},
+    chains::{add_up, decide_next, erase, import, recover, replay, scan},
     media::{analyse, begin, judge, tell_and_begin},
     reviews::end_review,
     webhooks::{Pages, deliver},
@@ -57,8 +59,11 @@ pub const REVIEWS: QueueName = QueueName::new("reviews");
 /// One decision about many reviews is held for each of them, slice by slice. Lane: the team.
 pub const BULK_DECISIONS: QueueName = QueueName::new("bulk-decisions");
 
+/// Everything that is stored about some items is removed, slice by slice. Lane: the team.
+pub const ERASURES: QueueName = QueueName::new("erasures");
+
 /// Every queue. Those of an item's steps come first, in order.
-pub const ALL: [QueueName; 11] = [
+pub const ALL: [QueueName; 12] = [
     IMAGES,
     ANALYSIS,
     RULES,
@@ -70,11 +75,12 @@ pub const ALL: [QueueName; 11] = [
     STATISTICS,
     REVIEWS,
     BULK_DECISIONS,
+    ERASURES,
 ];
 
 /// How many jobs of a lane may run at once, over all processes, unless another cap is set. Queues
 /// that are not listed have no cap.
-pub const LANE_CAPS: [(QueueName, u32); 8] = [
+pub const LANE_CAPS: [(QueueName, u32); 9] = [
     // With this cap, slow servers of one team delay no other team's images.
     (IMAGES, 16),
     (WEBHOOKS, 32),
@@ -84,4 +90,5 @@ pub const LANE_CAPS: [(QueueName, u32); 8] = [
     (RECOVERIES, 1),
     (STATISTICS, 1),
     (BULK_DECISIONS, 1),
+    (ERASURES, 1),
 ];

@@ -17,6 +17,7 @@ pub mod created;
 pub mod delivery;
 pub mod desk;
 pub mod endpoint;
+pub mod erasure;
 mod error;
 pub mod event;
 pub mod example;

@@ -12,11 +12,12 @@ use self::reseal::{endpoints, factors, sites};
 use crate::{
     Error,
     audit::{self, Entry},
+    erasure,
     seal::{CHECK_OWNER, KEY_ID, MasterKey},
 };
 
 /// How many values are sealed with other keys than the current one: secrets of sites, headers of
-/// endpoints, second factors.
+/// endpoints, second factors, the key that signs certificates.
 pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error> {
     let left = sqlx::query_scalar!(
         r#"
@@ -27,7 +28,8 @@ pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error
                 where substr(webhook_secret, 1, 4) <> $1 or substr(next_webhook_secret, 1, 4) <> $1
             )
             + (select count(*) from webhook_endpoints where substr(headers, 1, 4) <> $1)
-            + (select count(*) from factors where substr(secret, 1, 4) <> $1) as "left!"
+            + (select count(*) from factors where substr(secret, 1, 4) <> $1)
+            + (select count(*) from signing_keys where substr(sealed, 1, 4) <> $1) as "left!"
         "#,
         key.mark(),
     )
@@ -49,6 +51,9 @@ pub async fn reseal(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Res
     }
     if resealed == 0 {
         resealed = factors(&mut tx, key, limit).await?;
+    }
+    if resealed == 0 {
+        resealed = erasure::key_anew(&mut tx, key).await?;
     }
     tx.commit().await?;
     Ok(resealed)

@@ -113,7 +113,8 @@ async fn load(
         from unnest($1::bytea [], $2::uuid []) with ordinality as q (hash, media_id, ordinal)
         join site_keys k on k.hash = q.hash and k.disabled_at is null
         join sites s on s.id = k.site_id
-        left join media m on m.id = q.media_id and m.site_id = s.id
+        left join media m
+            on m.id = q.media_id and m.site_id = s.id and (m.erased_at is null or m.verdict is not null)
         left join verdicts v on v.media_id = m.id and v.number = m.verdict
         "#,
         &hashes,

@@ -7,6 +7,7 @@ mod admin;
 mod crashes;
 mod dashboards;
 mod desk;
+mod erasures;
 mod example_data;
 mod faces;
 mod first_hour;

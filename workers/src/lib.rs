@@ -6,6 +6,7 @@ pub mod analysis;
 pub mod backtests;
 pub mod bulk_decisions;
 pub mod darkroom;
+pub mod erasures;
 mod examined;
 mod groups;
 pub mod hash_lists;

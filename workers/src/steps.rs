@@ -25,6 +25,7 @@ use crate::{
     backtests::Replayer,
     bulk_decisions::Decider,
     darkroom::Darkroom,
+    erasures::Eraser,
     hash_lists::{HashLists, imports::Importer, scans::Scanner},
     images::{self, Examiner},
     judges::Judges,
@@ -93,6 +94,10 @@ impl Steps {
             jobs::STATISTICS => self.chain(monitor, Summer::new(self.pool.clone())),
             jobs::REVIEWS => self.reviews(monitor),
             jobs::BULK_DECISIONS => self.chain(monitor, Decider::new(self.pool.clone())),
+            jobs::ERASURES => self.chain(
+                monitor,
+                Eraser::new(self.pool.clone(), self.master_key.clone()),
+            ),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }

@@ -5,6 +5,7 @@ use domain::{
     backtest::Decided,
     breaker::BreakerState,
     chain::State,
+    erasure::SubjectKind,
     event::EventKind,
     image::ImageFormat,
     image_hash::{HashAlgorithm, ListKind},
@@ -67,6 +68,7 @@ named_sets!(
     Scope as "Scope": "What a token may do.",
     State as "JobState": "The state of a job that runs in the background.",
     Status as "Status": "The state of a media item.",
+    SubjectKind as "ErasureKind": "How the items of an erasure are chosen.",
     StatusVocabulary as "StatusVocabulary": "How the status endpoint spells the states of decided items.",
     SubscriptionState as "SubscriptionState": "The state of a subscription.",
 );

@@ -11,6 +11,8 @@ pub enum Noun {
     Delivery,
     /// A webhook endpoint.
     Endpoint,
+    /// An erasure.
+    Erasure,
     /// An entry of a hash list.
     Entry,
     /// A hash list.
@@ -39,6 +41,8 @@ pub enum Noun {
     Scan,
     /// A site.
     Site,
+    /// A key that signs certificates.
+    SigningKey,
     /// A site key.
     SiteKey,
     /// A team.
@@ -66,6 +70,7 @@ impl std::fmt::Display for Noun {
             Self::BulkDecision => "bulk decision",
             Self::Delivery => "delivery",
             Self::Endpoint => "webhook endpoint",
+            Self::Erasure => "erasure",
             Self::Entry => "entry",
             Self::HashList => "hash list",
             Self::Image => "image",
@@ -80,6 +85,7 @@ impl std::fmt::Display for Noun {
             Self::RuleGroup => "rule group",
             Self::Scan => "scan",
             Self::Site => "site",
+            Self::SigningKey => "signing key",
             Self::SiteKey => "site key",
             Self::Team => "team",
             Self::Token => "token",

@@ -111,6 +111,7 @@ pub(crate) async fn keep(
             select media_id, provider, image, scores::json, report::json
             from unnest($1::uuid [], $2::text [], $3::boolean [], $4::text [], $5::text [])
             as p (media_id, provider, image, scores, report)
+            join media m on m.id = p.media_id and m.erased_at is null
         ),
         of_texts as (
             insert into analysis_parts (media_id, provider, scores, report)

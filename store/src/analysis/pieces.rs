@@ -95,6 +95,7 @@ pub(crate) async fn keep(
         from unnest(
             $1::uuid [], $2::text [], $3::text [], $4::integer [], $5::integer [], $6::text [], $7::text [], $8::text []
         ) as p (media_id, provider, modality, start, length, categories, scores, raw)
+        join media m on m.id = p.media_id and m.erased_at is null
         on conflict on constraint analysis_pieces_pkey do nothing
         ",
         &media,

@@ -62,6 +62,7 @@ pub(crate) async fn record(
             a.media_id, a.scores::json, a.image_scored, coalesce(r.providers, '[]'), a.unchecked::json, a.gaps::json
         from unnest($1::uuid [], $2::text [], $3::boolean [], $4::text [], $5::text [])
         as a (media_id, scores, image_scored, unchecked, gaps)
+        join media m on m.id = a.media_id and m.erased_at is null
         left join reports r on r.media_id = a.media_id
         on conflict on constraint analyses_pkey do nothing
         ",

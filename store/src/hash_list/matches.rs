@@ -37,7 +37,9 @@ pub async fn record(
         "
         insert into image_matches (media_id, list_id, kind, entry_id, algorithm, distance, scan_id)
         select m.*, $7
-        from unnest($1::uuid [], $2::uuid [], $3::text [], $4::uuid [], $5::text [], $6::smallint []) as m
+        from unnest($1::uuid [], $2::uuid [], $3::text [], $4::uuid [], $5::text [], $6::smallint [])
+        as m (media_id, list_id, kind, entry_id, algorithm, distance)
+        join media i on i.id = m.media_id and i.erased_at is null
         on conflict (media_id, list_id) do nothing
         ",
         &media,

@@ -1,13 +1,15 @@
 //! The jobs of chains, each of which does one slice.
 
 use domain::id::{
-    BacktestId, BulkDecisionId, HashImportId, HashListId, HashScanId, RecoveryId, TeamId,
+    BacktestId, BulkDecisionId, ErasureId, HashImportId, HashListId, HashScanId, RecoveryId, TeamId,
 };
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{BACKTESTS, BULK_DECISIONS, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS};
+use super::{
+    BACKTESTS, BULK_DECISIONS, ERASURES, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS,
+};
 
 /// A slice of a chain ([`chain`](crate::chain)) is tried this often. It reads and computes, so it
 /// fails only when Postgres or its process fails. Waiting for its turn is not an attempt.
@@ -48,6 +50,13 @@ pub struct BulkJob {
     pub bulk: BulkDecisionId,
 }
 
+/// The payload of [`ERASURES`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ErasureJob {
+    /// The erasure.
+    pub erasure: ErasureId,
+}
+
 /// The payload of [`STATISTICS`]: there is one such chain, and its progress is stored in the
 /// database.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -76,6 +85,11 @@ pub(crate) fn recover(recovery: RecoveryId, team: TeamId) -> NewJob {
 /// Hold the decisions of the next slice.
 pub(crate) fn decide_next(bulk: BulkDecisionId, team: TeamId) -> NewJob {
     slice(BULK_DECISIONS, Lane(team.as_uuid()), &BulkJob { bulk })
+}
+
+/// Erase the next slice.
+pub(crate) fn erase(erasure: ErasureId, team: TeamId) -> NewJob {
+    slice(ERASURES, Lane(team.as_uuid()), &ErasureJob { erasure })
 }
 
 /// Add up the next slice.

@@ -14,9 +14,10 @@ struct Ids {
     recovery: Option<Uuid>,
     opinion: Option<Uuid>,
     bulk: Option<Uuid>,
+    erasure: Option<Uuid>,
 }
 
-/// The item, delivery, backtest, import, scan, recovery, opinion or bulk decision that a job is about. `None` for a page of
+/// The item, delivery, backtest, import, scan, recovery, opinion, bulk decision or erasure that a job is about. `None` for a page of
 /// several deliveries, and for a payload that this version cannot read.
 pub fn subject(payload: &str) -> Option<Uuid> {
     let ids: Ids = serde_json::from_str(payload).ok()?;
@@ -28,6 +29,7 @@ pub fn subject(payload: &str) -> Option<Uuid> {
         .or(ids.recovery)
         .or(ids.opinion)
         .or(ids.bulk)
+        .or(ids.erasure)
 }
 
 #[cfg(test)]

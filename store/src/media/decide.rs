@@ -74,7 +74,10 @@ pub async fn standing(
     media: MediaId,
 ) -> Result<Option<(TeamId, Standing)>, Error> {
     let row = sqlx::query!(
-        "select team_id, status, verdict from media where id = $1 and ($2::uuid is null or team_id = $2)",
+        "
+        select team_id, status, verdict from media
+        where id = $1 and ($2::uuid is null or team_id = $2) and erased_at is null
+        ",
         media.as_uuid(),
         reach.team().map(TeamId::as_uuid),
     )

@@ -5,6 +5,7 @@ mod backtests;
 mod decide;
 mod deliveries;
 mod endpoints;
+mod erasures;
 mod events;
 mod item;
 mod list;

@@ -29,7 +29,8 @@ pub(crate) async fn write(conn: &mut PgConnection, runs: &[&Attempted]) -> Resul
                 delivery_id, number, clock_timestamp() - duration_ms * interval '1 millisecond', duration_ms,
                 outcome, status_code, response_body, url, error
             from runs
-            where number is not null
+            -- A delivery that was erased while it was being sent leaves nothing.
+            where number is not null and exists (select from deliveries d where d.id = runs.delivery_id)
         )
         update deliveries d
         set

@@ -45,7 +45,7 @@ pub(super) async fn decide(
             update media m
             set status = i.status, verdict = i.number
             from input i
-            where m.id = i.media_id and m.status = i.previous_status and coalesce(m.verdict, 0) = i.number - 1
+            where m.id = i.media_id and m.status = i.previous_status and coalesce(m.verdict, 0) = i.number - 1 and m.erased_at is null
             returning m.id, m.team_id, m.site_id, m.created_at, i.*, clock_timestamp() as moderated_at
         ),
         new_analyses as (

@@ -1,0 +1,86 @@
+//! Starting an erasure, and continuing one that failed.
+
+use domain::{
+    actor::Actor,
+    erasure::{MOST_RUNNING, Subject},
+    id::{ErasureId, SiteId, TeamId},
+};
+use queue::NewJobs;
+use sqlx::{PgConnection, types::Json};
+use uuid::Uuid;
+
+use crate::{Error, chain, jobs};
+
+/// An erasure to run.
+#[derive(Clone, Copy, Debug)]
+pub struct NewErasure<'a> {
+    /// Of items of this team,
+    pub team: TeamId,
+    /// and only of this site of it.
+    pub site: Option<SiteId>,
+    /// Which of them.
+    pub subject: &'a Subject,
+    /// Who asks for it.
+    pub by: Actor,
+}
+
+/// Creates an erasure with its first job. Tell the queue of the job after the commit. None: the team
+/// has too many that have not ended.
+pub async fn create(
+    conn: &mut PgConnection,
+    new: NewErasure<'_>,
+) -> Result<Option<(ErasureId, NewJobs)>, Error> {
+    // Two of them cannot both count what was there before.
+    sqlx::query!(
+        "select from teams where id = $1 for no key update",
+        new.team.as_uuid()
+    )
+    .execute(&mut *conn)
+    .await?;
+    let running = sqlx::query_scalar!(
+        r#"select count(*) as "running!" from erasures where team_id = $1 and state = 'running'"#,
+        new.team.as_uuid(),
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    if running >= MOST_RUNNING {
+        return Ok(None);
+    }
+    let id = ErasureId::from(Uuid::now_v7());
+    let salt: [u8; 16] = rand::random();
+    sqlx::query!(
+        "
+        insert into erasures (id, team_id, site_id, kind, subject, salt, created_by)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        ",
+        id.as_uuid(),
+        new.team.as_uuid(),
+        new.site.map(SiteId::as_uuid),
+        new.subject.kind().as_str(),
+        Json(new.subject) as Json<&Subject>,
+        &salt,
+        new.by.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    let jobs = chain::begin(conn, jobs::erase(id, new.team)).await?;
+    Ok(Some((id, jobs)))
+}
+
+/// Continues an erasure that failed, where it was. None: it did not fail.
+pub async fn resume(conn: &mut PgConnection, erasure: ErasureId) -> Result<Option<NewJobs>, Error> {
+    let team = sqlx::query_scalar!(
+        "
+        update erasures set state = 'running', ended_at = null, error = null
+        where id = $1 and state = 'failed'
+        returning team_id
+        ",
+        erasure.as_uuid(),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(team) = team else { return Ok(None) };
+    Ok(Some(
+        chain::begin(conn, jobs::erase(erasure, team.into())).await?,
+    ))
+}

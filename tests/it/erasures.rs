@@ -1,0 +1,168 @@
+//! Everything that is stored about an author is erased from a running service, and the commands tell whether that is so.
+
+use std::{fs, process::Command, time::Duration};
+
+use serde_json::{Value, json};
+use sqlx::{ConnectOptions as _, PgPool};
+
+use crate::support::{DataDir, Receiver, Up, eventually, gatehouse};
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// Items' author is in their metadata.
+async fn name_authors(up: &Up) {
+    let path = format!("/sites/{}", up.demo().site_id);
+    let (code, site) = up
+        .patch(&path, &json!({ "author_pointer": "/user/id" }))
+        .await;
+    assert_eq!(code, 200, "{site}");
+}
+
+async fn erase(up: &Up, wanted: &Value) -> Value {
+    let (code, begun) = up.manage("/erasures", wanted).await;
+    assert_eq!(code, 202, "{begun}");
+    let path = format!("/erasures/{}", begun["id"].as_str().unwrap());
+    eventually("the erasure has ended", SOON, async || {
+        let (_, erasure) = up.look(&path).await;
+        (erasure["state"] != "running").then_some(erasure)
+    })
+    .await
+}
+
+/// What the command prints, and whether its exit code is 0.
+fn command(mut command: Command, arguments: &[&str]) -> (bool, String) {
+    let output = command
+        .args(arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(printed).unwrap())
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_author_is_erased_and_the_certificate_says_so(pool: PgPool) {
+    let receiver = Receiver::start().await;
+    let database = pool.connect_options().to_url_lossy().to_string();
+    let data = DataDir::new();
+    let arguments = [
+        "--database-url",
+        &database,
+        "--webhook-url",
+        &receiver.url(),
+    ];
+    let up = Up::start(&data, &arguments).await;
+    name_authors(&up).await;
+    let item = |author: &str, body: &str| {
+        json!({
+            "body": format!("{body}, says {author}"),
+            "app_media_id": format!("post by {author}"),
+            "metadata": { "user": { "id": author } },
+        })
+    };
+    let mut of_anna = Vec::new();
+    for body in [
+        "hello",
+        "you are an idiot",
+        "see review-2024 for the details",
+    ] {
+        let media = up.submit(item("anna-4711", body)).await;
+        up.verdict(&media).await;
+        of_anna.push(media);
+    }
+    let of_bert = up.submit(item("bert-0815", "hello")).await;
+    up.verdict(&of_bert).await;
+    let (code, note) = up
+        .manage(
+            &format!("/media/{}/notes", of_anna[0]),
+            &json!({ "body": "anna-4711 again" }),
+        )
+        .await;
+    assert_eq!(code, 201, "{note}");
+    eventually("all is told", SOON, async || {
+        (receiver.received().len() >= 8).then_some(())
+    })
+    .await;
+
+    let texts = data.path().join("texts");
+    fs::write(&texts, "anna-4711\npost by anna\n").unwrap();
+    let verify = ["erasure", "verify", "--texts", texts.to_str().unwrap()];
+    let (clean, printed) = command(gatehouse(&pool), &verify);
+    assert!(!clean, "{printed}");
+    for column in ["media.body", "media.author", "review_notes.body"] {
+        assert!(
+            printed.contains(&format!("found: public.{column}, rows:")),
+            "{printed}"
+        );
+    }
+
+    let erased = erase(&up, &json!({ "author": "anna-4711" })).await;
+    assert_eq!(erased["state"], "finished", "{erased}");
+    assert_eq!(erased["counts"]["items"], 3, "{erased}");
+    assert!(!erased.to_string().contains("anna"), "{erased}");
+    let (clean, printed) = command(gatehouse(&pool), &verify);
+    assert!(clean, "{printed}");
+    assert!(printed.contains("nothing found"), "{printed}");
+    // A leak would be found.
+    sqlx::raw_sql("create table own (text text); insert into own values ('from anna-4711')")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let (clean, printed) = command(gatehouse(&pool), &verify);
+    assert!(
+        !clean && printed.contains("found: public.own.text, rows: 1"),
+        "{printed}"
+    );
+
+    // What is left.
+    let status = up.status(&of_anna[1]).await;
+    assert_eq!(status["status"], "rejected", "{status}");
+    assert_eq!(status.get("metadata"), None, "{status}");
+    let (code, left) = up.look(&format!("/media/{}", of_anna[0])).await;
+    assert_eq!(code, 200, "{left}");
+    assert!(left["content_removed_at"].is_string(), "{left}");
+    let (_, other) = up.look(&format!("/media/{of_bert}")).await;
+    assert_eq!(other["author"], "bert-0815", "{other}");
+    // Nobody decides about what is gone.
+    let decision = json!({ "decision": "reject", "reason": "No." });
+    let (code, refused) = up
+        .manage(&format!("/media/{}/decision", of_anna[0]), &decision)
+        .await;
+    assert_eq!(code, 404, "{refused}");
+    assert_eq!(receiver.received().len(), 8);
+
+    let (jws, subject, items) = (
+        data.path().join("jws"),
+        data.path().join("subject"),
+        data.path().join("items"),
+    );
+    let certificate = erased["certificate"].as_str().unwrap();
+    fs::write(&jws, certificate).unwrap();
+    fs::write(&subject, r#"{"author":"anna-4711"}"#).unwrap();
+    of_anna.sort_unstable();
+    fs::write(&items, of_anna.join("\n")).unwrap();
+    let (code, key) = up.look("/erasures/signing-key").await;
+    assert_eq!(code, 200, "{key}");
+    let mut check = vec!["erasure", "check-certificate", jws.to_str().unwrap()];
+    check.extend(["--subject", subject.to_str().unwrap()]);
+    check.extend(["--items", items.to_str().unwrap()]);
+    let (valid, printed) = command(gatehouse(&pool), &check);
+    assert!(
+        valid && printed.contains("the signature is valid"),
+        "{printed}"
+    );
+    let with_key = [&check[..], &["--public-key", key["x"].as_str().unwrap()]].concat();
+    let mut without_database = gatehouse(&pool);
+    without_database.env("DATABASE_URL", "postgres://nowhere.invalid/none");
+    assert!(command(without_database, &with_key).0);
+    fs::write(&subject, r#"{"author":"bert-0815"}"#).unwrap();
+    let (valid, printed) = command(gatehouse(&pool), &check);
+    assert!(
+        !valid && printed.contains("the subject is not the one"),
+        "{printed}"
+    );
+    let changed = certificate.replacen("eyJ", "eyK", 2);
+    fs::write(&jws, changed).unwrap();
+    assert!(!command(gatehouse(&pool), &check[..3]).0);
+}
