@@ -22,10 +22,13 @@ create table erasures (
     -- Only items of this site. Null: of all sites of the team.
     site_id uuid,
     kind text not null,
-    -- Which items. It may name a person, so it is removed when the erasure has ended.
+    -- Which items. It may name a person, so it is removed when the erasure has ended. Of items that were named by their ids, those of the
+    -- team are left.
     subject json,
-    -- Hides the subject in the certificate.
+    -- What was asked for, for the certificate: SHA-256 of this salt and the subject.
     salt bytea not null,
+    subject_sha256 bytea not null
+    constraint erasures_subject_sha256_check check (octet_length(subject_sha256) = 32),
     state text not null default 'running'
     constraint erasures_state_check check (state in ('running', 'finished', 'cancelled', 'failed')),
     -- Slices that were done.

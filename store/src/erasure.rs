@@ -30,7 +30,7 @@ use uuid::Uuid;
 pub(crate) use self::key::anew as key_anew;
 pub use self::{
     create::{NewErasure, create, resume},
-    key::{PublicKey, public_key},
+    key::{PublicKey, made_public_key, public_key},
     read::{find, list},
 };
 use crate::{

@@ -14,6 +14,7 @@ pub(super) fn about(queue: &str) -> &'static str {
         "statistics" => "Counts for the overviews of teams.",
         "reviews" => "Tells what people decided on the desk.",
         "bulk-decisions" => "Makes one decision about many reviews.",
+        "erasures" => "Removes everything that is stored about some items.",
         _ => "Not known to this version: another version of Gatehouse made it.",
     }
 }

@@ -41,8 +41,6 @@ pub enum Noun {
     Scan,
     /// A site.
     Site,
-    /// A key that signs certificates.
-    SigningKey,
     /// A site key.
     SiteKey,
     /// A team.
@@ -85,7 +83,6 @@ impl std::fmt::Display for Noun {
             Self::RuleGroup => "rule group",
             Self::Scan => "scan",
             Self::Site => "site",
-            Self::SigningKey => "signing key",
             Self::SiteKey => "site key",
             Self::Team => "team",
             Self::Token => "token",

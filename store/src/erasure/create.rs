@@ -1,9 +1,11 @@
 //! Starting an erasure, and continuing one that failed.
 
+use std::borrow::Cow;
+
 use domain::{
     actor::Actor,
     erasure::{MOST_RUNNING, Subject},
-    id::{ErasureId, SiteId, TeamId},
+    id::{ErasureId, MediaId, SiteId, TeamId},
 };
 use queue::NewJobs;
 use sqlx::{PgConnection, types::Json};
@@ -48,23 +50,46 @@ pub async fn create(
     }
     let id = ErasureId::from(Uuid::now_v7());
     let salt: [u8; 16] = rand::random();
+    let subject = known(conn, new.team, new.subject).await?;
     sqlx::query!(
         "
-        insert into erasures (id, team_id, site_id, kind, subject, salt, created_by)
-        values ($1, $2, $3, $4, $5, $6, $7)
+        insert into erasures (id, team_id, site_id, kind, subject, salt, created_by, subject_sha256)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
         ",
         id.as_uuid(),
         new.team.as_uuid(),
         new.site.map(SiteId::as_uuid),
         new.subject.kind().as_str(),
-        Json(new.subject) as Json<&Subject>,
+        Json(&*subject) as Json<&Subject>,
         &salt,
         new.by.as_uuid(),
+        &new.subject.digest(&salt),
     )
     .execute(&mut *conn)
     .await?;
     let jobs = chain::begin(conn, jobs::erase(id, new.team)).await?;
     Ok(Some((id, jobs)))
+}
+
+/// Without the ids of items that are not the team's: what belongs to others is not written down.
+async fn known<'a>(
+    conn: &mut PgConnection,
+    team: TeamId,
+    subject: &'a Subject,
+) -> Result<Cow<'a, Subject>, Error> {
+    let Subject::MediaIds(ids) = subject else {
+        return Ok(Cow::Borrowed(subject));
+    };
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.as_uuid()).collect();
+    let known = sqlx::query_scalar!(
+        "select id from media where id = any($1) and team_id = $2",
+        &ids,
+        team.as_uuid(),
+    )
+    .fetch_all(conn)
+    .await?;
+    let known = known.into_iter().map(MediaId::from).collect();
+    Ok(Cow::Owned(Subject::MediaIds(known)))
 }
 
 /// Continues an erasure that failed, where it was. None: it did not fail.

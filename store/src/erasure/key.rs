@@ -35,7 +35,7 @@ fn owner(id: SigningKeyId) -> String {
     format!("signing-key:{id}")
 }
 
-/// The public key; none if nothing was signed yet.
+/// The public key; none if there is none yet.
 pub async fn public_key(conn: &mut PgConnection) -> Result<Option<PublicKey>, Error> {
     let row = sqlx::query!("select id, public_key from signing_keys")
         .fetch_optional(conn)
@@ -48,6 +48,16 @@ pub async fn public_key(conn: &mut PgConnection) -> Result<Option<PublicKey>, Er
         })
     })
     .transpose()
+}
+
+/// The public key. It is made with its private half if there is none.
+pub async fn made_public_key(pool: &PgPool, master_key: &MasterKey) -> Result<PublicKey, Error> {
+    let key = signing_key(pool, master_key).await?;
+    let bytes = <[u8; BYTES]>::try_from(key.pair.public_key().as_ref());
+    Ok(PublicKey {
+        id: key.id,
+        bytes: bytes.map_err(|_| Error::Unreadable("a public key has 32 bytes".into()))?,
+    })
 }
 
 /// The key that signs. It is made if there is none.

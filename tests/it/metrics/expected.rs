@@ -62,6 +62,7 @@ const QUEUES: (&str, &[&str]) = (
         "analysis",
         "backtests",
         "bulk-decisions",
+        "erasures",
         "hash-imports",
         "hash-scans",
         "images",

@@ -16,7 +16,7 @@ const WITH_ABSENT_MEMBERS: [&str; 5] = [
 ];
 
 /// Schemas that are used only inside of requests.
-const WITHIN_REQUESTS: [&str; 1] = ["NewWebhookHeader"];
+const WITHIN_REQUESTS: [&str; 2] = ["NewMetadataValue", "NewWebhookHeader"];
 
 /// Says that requests have no other members, and that answers always have all members: `Option`
 /// means null there.

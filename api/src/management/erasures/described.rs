@@ -45,7 +45,7 @@ pub(crate) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::LimitReached],
-            request: Some(json!({ "author": "user-4711" })),
+            request: Some(json!({ "site_id": example::SITE, "author": "user-4711" })),
             answer: Some(erasure.clone()),
             ..Operation::new("createErasure", Scope::ErasuresWrite)
         },

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// What a customer calls his own things: nothing of ours is named by it. (Whatever else there is has its kind in its name:
 /// `id` alone is that of a rule, which its author may choose.)
-const OWN_NAMES: [&str; 2] = ["app_media_id", "id"];
+const OWN_NAMES: [&str; 3] = ["app_media_id", "app_media_ids", "id"];
 
 /// An operation of one of the documents.
 #[derive(Clone, Debug)]

@@ -7,9 +7,10 @@ use domain::{
     actor::Actor,
     audit::Action,
     email::Email,
+    erasure::Subject,
     event::EventKind,
     hash_list::EntryHashes,
-    id::{BacktestId, BulkDecisionId, EndpointId, RecoveryId, TokenId},
+    id::{BacktestId, BulkDecisionId, EndpointId, ErasureId, RecoveryId, TokenId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
     media::Ruling,
     reach::Reach,
@@ -25,6 +26,7 @@ use store::{
     backtest::{self, NewBacktest},
     bulk::{self, Asker, Chosen, NewBulk},
     endpoint,
+    erasure::{self, NewErasure},
     hash_list::{
         self, NewHashList,
         entry::{self, Addition, NewEntry},
@@ -76,6 +78,20 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BacktestId {
     let (backtest, _) = backtest::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     backtest
+}
+
+/// An erasure of something that nobody has submitted.
+async fn erasure_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> ErasureId {
+    let mut tx = pool.begin().await.unwrap();
+    let new = NewErasure {
+        team: tenant.team,
+        site: Some(tenant.site),
+        subject: &Subject::Author("nobody".parse().unwrap()),
+        by,
+    };
+    let (erasure, _) = erasure::create(&mut tx, new).await.unwrap().unwrap();
+    tx.commit().await.unwrap();
+    erasure
 }
 
 async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> RecoveryId {
@@ -243,6 +259,7 @@ impl Things {
             jobs::RECOVERIES,
             jobs::REVIEWS,
             jobs::BULK_DECISIONS,
+            jobs::ERASURES,
         ] {
             app.leaves(queue);
         }
@@ -277,6 +294,7 @@ impl Things {
         drop(conn);
         let hashes = hashes_of(&app.pool, tenant, Actor::Token(token.id)).await;
         let recovery = recovery_of(&app.pool, endpoint, Actor::Token(token.id)).await;
+        let erasure = erasure_of(&app.pool, tenant, Actor::Token(token.id)).await;
         let backtest = backtest_of(&app.pool, tenant, Actor::Token(token.id)).await;
         let body = json!({ "api_key": tenant.key, "body": "a text", "content_base64": GIF });
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
@@ -290,6 +308,7 @@ impl Things {
             ("own_token_id", token.id.to_string()),
             ("endpoint_id", endpoint.to_string()),
             ("recovery_id", recovery.to_string()),
+            ("erasure_id", erasure.to_string()),
             ("backtest_id", backtest.to_string()),
             ("media_id", media.as_str().unwrap().to_owned()),
             // Rules are parts of versions and have no rows.
@@ -345,6 +364,7 @@ impl Things {
             "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
             "site_ids" => "site_id",
             "review_ids" => "review_id",
+            "media_ids" => "media_id",
             "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
             // A team is a group of every queue, and a lane of most.

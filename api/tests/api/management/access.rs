@@ -217,10 +217,14 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
     let policy = lists.post("/policies", policy).await.created();
     let policy = policy["id"].as_str().unwrap().to_owned();
     app.leaves(store::jobs::BULK_DECISIONS);
+    app.leaves(store::jobs::ERASURES);
     let bulk = json!({ "decision": "approve", "review_ids": [review] });
     let bulk = lists.post("/reviews/bulk", bulk).await;
     let bulk = bulk.json()["id"].as_str().unwrap().to_owned();
+    let erasure = lists.post("/erasures", json!({ "author": "nobody" })).await;
+    let erasure = erasure.json()["id"].as_str().unwrap().to_owned();
     let foreign = [
+        ("{erasure_id}", erasure),
         ("{endpoint_id}", endpoint.as_str().unwrap().to_owned()),
         ("{delivery_id}", delivery.to_string()),
         ("{hash_list_id}", list.to_owned()),
@@ -256,7 +260,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 105);
+    assert_eq!(tried, 107);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]

@@ -358,6 +358,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         jobs::RECOVERIES,
         jobs::REVIEWS,
         jobs::BULK_DECISIONS,
+        jobs::ERASURES,
     ] {
         app.leaves(queue);
     }

@@ -36,7 +36,7 @@ pub(super) async fn certify(
         subject: CertifiedSubject {
             kind: standing.subject.kind(),
             salt: hex::encode(&standing.salt),
-            sha256: hex::encode(standing.subject.digest(&standing.salt)),
+            sha256: hex::encode(&standing.subject_sha256),
         },
         requested_by: standing
             .created_by

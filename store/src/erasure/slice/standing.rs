@@ -28,6 +28,7 @@ pub(super) struct Standing {
     pub(super) site: Option<SiteId>,
     pub(super) subject: Subject,
     pub(super) salt: Vec<u8>,
+    pub(super) subject_sha256: Vec<u8>,
     pub(super) walked_to: i64,
     pub(super) phase: Phase,
     pub(super) walk_site: Option<Uuid>,
@@ -58,7 +59,7 @@ pub(super) async fn standing(pool: &PgPool, erasure: ErasureId) -> Result<Option
     let row = sqlx::query!(
         r#"
         select
-            team_id, site_id, subject as "subject: Json<Subject>", salt, walked_to, phase, walk_site, walk_item,
+            team_id, site_id, subject as "subject: Json<Subject>", salt, subject_sha256, walked_to, phase, walk_site, walk_item,
             pg_snapshot_xmin(pg_current_snapshot()) > again_after as is_settled, counts as "counts: Json<Counts>", items_digest,
             created_by, created_at
         from erasures
@@ -76,6 +77,7 @@ pub(super) async fn standing(pool: &PgPool, erasure: ErasureId) -> Result<Option
             site: row.site_id.map(SiteId::from),
             subject: row.subject.ok_or_else(|| unreadable("a subject"))?.0,
             salt: row.salt,
+            subject_sha256: row.subject_sha256,
             walked_to: row.walked_to,
             phase: match row.phase.as_str() {
                 "remove" => Phase::Remove,
