@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::tenant::Tenant;
 
 impl Tenant {
-    async fn standing(&self, media: MediaId) -> Standing {
+    pub(super) async fn standing(&self, media: MediaId) -> Standing {
         let mut conn = self.pool.acquire().await.unwrap();
         let found = standing(&mut conn, Reach::Team(self.team), media)
             .await
@@ -33,7 +33,7 @@ impl Tenant {
         standing
     }
 
-    async fn decide(&self, media: MediaId, step: Step) -> Option<Decided> {
+    pub(super) async fn decide(&self, media: MediaId, step: Step) -> Option<Decided> {
         let reason = Reason::try_from("It is \"fine\".".to_owned()).unwrap();
         let mut tx = self.pool.begin().await.unwrap();
         let decision = Decision {

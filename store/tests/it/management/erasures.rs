@@ -8,12 +8,13 @@ use domain::{
     chain::State,
     erasure::{ItemsDigest, Subject},
     id::{ErasureId, MediaId, SiteId},
-    media::Status,
+    media::{Ruling, Seen, Status},
     reach::Reach,
 };
 use serde_json::json;
 use sqlx::PgPool;
 use store::{
+    created::Created,
     erasure::{
         self, Erasure, NewErasure, certificate, search,
         slice::{self, Next, Slice},
@@ -431,17 +432,30 @@ async fn a_verdict_that_was_on_its_way_is_neither_stored_nor_told(pool: PgPool) 
     let waits = team
         .full_item(team.site, "anna", Some(Status::PendingReview))
         .await;
+    // What workers and a person know of the items, from before.
+    let approval = team.standing(waits).await;
+    let approval = approval.ruled(Ruling::Approve, Seen::default()).unwrap();
+    let acceptance = Created {
+        media: pending,
+        endpoints: vec![team.team.as_uuid().into()],
+    };
     let id = team
         .erase(None, &subject(json!({ "author": "anna" })))
         .await;
     let first = team.next_slice(id).await.unwrap();
     team.finish(&[first]).await;
-    for media in [pending, waits] {
-        assert_eq!(team.judge(media, Status::Approved).await.len(), 0);
-    }
-    team.run_erasure(id).await;
-    for media in [pending, waits] {
-        assert_eq!(team.judge(media, Status::Approved).await.len(), 0);
+    // In both phases.
+    for _ in 0..2 {
+        assert_eq!(team.judge(pending, Status::Approved).await.len(), 0);
+        assert!(team.decide(waits, approval).await.is_none());
+        sqlx::query("delete from events where media_id = $1")
+            .bind(pending.as_uuid())
+            .execute(&pool)
+            .await
+            .unwrap();
+        let told = team.finish(std::slice::from_ref(&acceptance)).await;
+        assert_eq!(told.len(), 0);
+        team.run_erasure(id).await;
     }
     assert_eq!(team.count("select count(*) from verdicts").await, 1);
     assert_eq!(team.count("select count(*) from events").await, 0);
