@@ -38,6 +38,8 @@ pub struct Item {
     pub created_at: DateTime<Utc>,
     /// When its content was removed; none if it was not.
     pub content_removed_at: Option<DateTime<Utc>>,
+    /// When it was erased; none if it was not.
+    pub erased_at: Option<DateTime<Utc>>,
     /// The text that was submitted.
     pub body: Option<String>,
     /// The URL of its image.
@@ -104,6 +106,7 @@ pub async fn find(
             m.verdict,
             m.created_at,
             m.content_removed_at,
+            m.erased_at,
             m.body,
             m.content_url,
             m.author,
@@ -129,6 +132,7 @@ pub async fn find(
         verdict: row.verdict,
         created_at: row.created_at,
         content_removed_at: row.content_removed_at,
+        erased_at: row.erased_at,
         body: row.body,
         content_url: row.content_url,
         author: row.author,

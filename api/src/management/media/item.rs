@@ -57,6 +57,9 @@ pub(crate) struct MediaItem {
     /// word. `null` if it was not (`content_retention_days` of its site).
     #[oai(nullable)]
     content_removed_at: Option<Member<Time>>,
+    /// When everything that was stored about it was erased, but its times and verdicts. `null` if it was not.
+    #[oai(nullable)]
+    erased_at: Option<Member<Time>>,
     /// The text that was submitted.
     #[oai(nullable)]
     body: Option<String>,
@@ -117,6 +120,7 @@ impl TryFrom<media::Item> for MediaItem {
             verdict: item.verdict,
             created_at: item.created_at.into(),
             content_removed_at: item.content_removed_at.map(Member::from),
+            erased_at: item.erased_at.map(Member::from),
             body: item.body,
             content_url: item.content_url,
             image_format: kept.and_then(|image| image.format).map(Member),

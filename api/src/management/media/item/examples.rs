@@ -19,6 +19,7 @@ pub(crate) fn example() -> Value {
         "created_at": example::CREATED_AT,
         "body": "Is this seat taken?",
         "content_removed_at": null,
+        "erased_at": null,
         "content_url": null,
         "image_format": null,
         "image_bytes": null,
