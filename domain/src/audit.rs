@@ -60,6 +60,10 @@ named_set! {
         PolicyDelete = "policy.delete",
         /// A site's settings of the review desk were changed.
         DeskUpdate = "desk.update",
+        /// A legal hold was created.
+        HoldCreate = "hold.create",
+        /// A legal hold was lifted.
+        HoldLift = "hold.lift",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
         /// A recovery was started: events are sent to a webhook endpoint again.

@@ -114,6 +114,8 @@ ids! {
     NoteId,
     /// A bulk decision: one decision about many reviews.
     BulkDecisionId,
+    /// A legal hold: nothing is removed of what it names.
+    HoldId,
 }
 
 impl EventId {

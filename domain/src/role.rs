@@ -5,13 +5,13 @@ use crate::{media::named_set, scope::Scope};
 named_set! {
     /// The role of a person in a team, or on the whole instance.
     Role {
-        /// Reads everything but tokens and the audit log.
+        /// Reads everything but tokens, legal holds and the audit log.
         Viewer = "viewer",
         /// A viewer who decides media items, on all sites or on some.
         Moderator = "moderator",
         /// A moderator for all sites, who also leads reviews.
         Lead = "lead",
-        /// A lead who sets up sites, keys, rules, webhooks, hash lists and people.
+        /// A lead who sets up sites, keys, rules, webhooks, hash lists, legal holds and people.
         Admin = "admin",
         /// An admin who also manages owners, tokens, and reads the audit log.
         Owner = "owner",
@@ -39,7 +39,7 @@ const MODERATOR: &[Scope] = &above::<14>(VIEWER, &[Scope::MediaDecide, Scope::Me
 
 const LEAD: &[Scope] = &above::<15>(MODERATOR, &[Scope::ReviewsManage]);
 
-const ADMIN: &[Scope] = &above::<21>(
+const ADMIN: &[Scope] = &above::<23>(
     LEAD,
     &[
         Scope::SitesWrite,
@@ -48,10 +48,12 @@ const ADMIN: &[Scope] = &above::<21>(
         Scope::WebhooksWrite,
         Scope::HashListsWrite,
         Scope::PeopleWrite,
+        Scope::HoldsRead,
+        Scope::HoldsWrite,
     ],
 );
 
-const OWNER: &[Scope] = &above::<25>(
+const OWNER: &[Scope] = &above::<27>(
     ADMIN,
     &[
         Scope::TeamsWrite,
