@@ -9,6 +9,7 @@ mod caller;
 mod document;
 mod hash_lists;
 mod keys;
+mod legal_holds;
 mod list;
 mod media;
 mod people;
@@ -49,7 +50,12 @@ type Nouns = (
     webhooks::Nouns,
     providers::Providers,
     queues::Nouns,
-    (media::Media, reviews::Nouns, review_policies::Nouns),
+    (
+        media::Media,
+        reviews::Nouns,
+        review_policies::Nouns,
+        legal_holds::LegalHolds,
+    ),
     tokens::Tokens,
     people::Nouns,
     audit_log::AuditLog,
@@ -70,7 +76,12 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         webhooks::nouns(),
         providers::Providers,
         queues::nouns(),
-        (media::Media, reviews::nouns(), review_policies::nouns()),
+        (
+            media::Media,
+            reviews::nouns(),
+            review_policies::nouns(),
+            legal_holds::LegalHolds,
+        ),
         tokens::Tokens,
         people::nouns(),
         audit_log::AuditLog,
@@ -105,6 +116,7 @@ fn described() -> Vec<document::Operation> {
         media::described(),
         reviews::described(),
         review_policies::described(),
+        legal_holds::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),
@@ -145,6 +157,9 @@ enum Tag {
     Media,
     /// What moderators look at: the desk, its policies and decisions.
     Reviews,
+    /// What must not be removed, however old it is.
+    #[oai(rename = "Legal holds")]
+    LegalHolds,
     /// What happened, by hour and day.
     Statistics,
     /// Credentials for this interface.

@@ -19,6 +19,7 @@ pub mod desk;
 pub mod endpoints;
 pub mod events;
 pub mod hash_lists;
+pub mod legal_holds;
 pub mod media;
 pub mod names;
 mod outdated;

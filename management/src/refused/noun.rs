@@ -11,6 +11,8 @@ pub enum Noun {
     Delivery,
     /// A webhook endpoint.
     Endpoint,
+    /// A legal hold.
+    Hold,
     /// An entry of a hash list.
     Entry,
     /// A hash list.
@@ -66,6 +68,7 @@ impl std::fmt::Display for Noun {
             Self::BulkDecision => "bulk decision",
             Self::Delivery => "delivery",
             Self::Endpoint => "webhook endpoint",
+            Self::Hold => "legal hold",
             Self::Entry => "entry",
             Self::HashList => "hash list",
             Self::Image => "image",

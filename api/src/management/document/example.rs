@@ -25,6 +25,7 @@ pub(crate) const REVIEW: &str = "3f2a9c1e-5b7d-4e8f-9a0b-1c2d3e4f5a6b";
 pub(crate) const POLICY: &str = "01980f6d-51aa-7bbb-8ccc-0123456789ab";
 pub(crate) const NOTE: &str = "01980f6d-52aa-7bbb-8ccc-0123456789ab";
 pub(crate) const BULK_DECISION: &str = "01980f6d-53aa-7bbb-8ccc-0123456789ab";
+pub(crate) const HOLD: &str = "01980f6d-54aa-7bbb-8ccc-0123456789ab";
 pub(crate) const MEDIA: &str = "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f";
 pub(crate) const CREATED_AT: &str = "2026-01-31T12:00:00.123456Z";
 
