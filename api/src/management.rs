@@ -10,6 +10,7 @@ mod document;
 mod erasures;
 mod hash_lists;
 mod keys;
+mod legal_holds;
 mod list;
 mod media;
 mod people;
@@ -55,6 +56,7 @@ type Nouns = (
         reviews::Nouns,
         review_policies::Nouns,
         erasures::Erasures,
+        legal_holds::LegalHolds,
     ),
     tokens::Tokens,
     people::Nouns,
@@ -81,6 +83,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
             reviews::nouns(),
             review_policies::nouns(),
             erasures::Erasures,
+            legal_holds::LegalHolds,
         ),
         tokens::Tokens,
         people::nouns(),
@@ -117,6 +120,7 @@ fn described() -> Vec<document::Operation> {
         reviews::described(),
         review_policies::described(),
         erasures::described(),
+        legal_holds::described(),
         tokens::described(),
         people::described(),
         audit_log::described(),
@@ -157,6 +161,9 @@ enum Tag {
     Media,
     /// What moderators look at: the desk, its policies and decisions.
     Reviews,
+    /// What must not be removed, however old it is.
+    #[oai(rename = "Legal holds")]
+    LegalHolds,
     /// What happened, by hour and day.
     Statistics,
     /// Removal of everything that is stored about items, with certificates.

@@ -64,6 +64,10 @@ named_set! {
         ErasureCreate = "erasure.create",
         /// An erasure that had failed was continued.
         ErasureResume = "erasure.resume",
+        /// A legal hold was created.
+        HoldCreate = "hold.create",
+        /// A legal hold was lifted.
+        HoldLift = "hold.lift",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
         /// A recovery was started: events are sent to a webhook endpoint again.

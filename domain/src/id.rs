@@ -118,6 +118,8 @@ ids! {
     ErasureId,
     /// A key that signs certificates.
     SigningKeyId,
+    /// A legal hold: nothing is removed of what it names.
+    HoldId,
 }
 
 impl EventId {

@@ -5,13 +5,13 @@ use crate::{media::named_set, scope::Scope};
 named_set! {
     /// The role of a person in a team, or on the whole instance.
     Role {
-        /// Reads everything but tokens and the audit log.
+        /// Reads everything but tokens, legal holds and the audit log.
         Viewer = "viewer",
         /// A viewer who decides media items, on all sites or on some.
         Moderator = "moderator",
         /// A moderator for all sites, who also leads reviews.
         Lead = "lead",
-        /// A lead who sets up sites, keys, rules, webhooks, hash lists and people, and erases items.
+        /// A lead who sets up sites, keys, rules, webhooks, hash lists, legal holds and people, and erases items.
         Admin = "admin",
         /// An admin who also manages owners, tokens, and reads the audit log.
         Owner = "owner",
@@ -39,7 +39,7 @@ const MODERATOR: &[Scope] = &above::<14>(VIEWER, &[Scope::MediaDecide, Scope::Me
 
 const LEAD: &[Scope] = &above::<15>(MODERATOR, &[Scope::ReviewsManage]);
 
-const ADMIN: &[Scope] = &above::<23>(
+const ADMIN: &[Scope] = &above::<25>(
     LEAD,
     &[
         Scope::SitesWrite,
@@ -50,10 +50,12 @@ const ADMIN: &[Scope] = &above::<23>(
         Scope::PeopleWrite,
         Scope::ErasuresRead,
         Scope::ErasuresWrite,
+        Scope::HoldsRead,
+        Scope::HoldsWrite,
     ],
 );
 
-const OWNER: &[Scope] = &above::<27>(
+const OWNER: &[Scope] = &above::<29>(
     ADMIN,
     &[
         Scope::TeamsWrite,

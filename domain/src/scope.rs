@@ -58,6 +58,10 @@ named_set! {
         /// Lead reviews: the second tier, what waits in detail, policies, and the settings of the
         /// desk.
         ReviewsManage = "reviews:manage",
+        /// See legal holds.
+        HoldsRead = "holds:read",
+        /// Create and lift legal holds.
+        HoldsWrite = "holds:write",
         /// See the people of a team, their invitations and their sessions.
         PeopleRead = "people:read",
         /// Invite people, change their roles, disable them, end their sessions.

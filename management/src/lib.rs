@@ -20,6 +20,7 @@ pub mod endpoints;
 pub mod erasures;
 pub mod events;
 pub mod hash_lists;
+pub mod legal_holds;
 pub mod media;
 pub mod names;
 mod outdated;

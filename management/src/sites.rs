@@ -1,6 +1,7 @@
 //! Sites: list, create, read, change.
 
 mod checks;
+mod outlook;
 mod readiness;
 
 use domain::{
@@ -19,6 +20,7 @@ use checks::{require_groups, require_providers, unknown_group};
 
 pub use self::{
     checks::{MOST_GROUPS, MOST_PROVIDERS},
+    outlook::{Content, Outlook, outlook},
     readiness::{Counts, Readiness, counts, readiness},
 };
 

@@ -34,7 +34,7 @@ use domain::{
 
 pub use self::{
     acceptor::{Acceptor, turned_away},
-    retention::{Retention, forget_of_sites},
+    retention::{Retention, forget_nothing_later, forget_of_sites},
     settings::AcceptSettings,
 };
 use crate::site::{Judges, Site};

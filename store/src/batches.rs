@@ -17,3 +17,19 @@ where
         }
     }
 }
+
+/// What one sweep has forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many things are gone.
+    pub removed: u64,
+    /// Whether the sweep ended at a bound of its work, so that another one may find more.
+    pub has_more: bool,
+}
+
+impl std::ops::AddAssign for Forgotten {
+    fn add_assign(&mut self, other: Self) {
+        self.removed += other.removed;
+        self.has_more |= other.has_more;
+    }
+}

@@ -33,3 +33,9 @@ pub(crate) fn made_at(id: Uuid) -> Option<DateTime<Utc>> {
     let (seconds, nanos) = id.get_timestamp()?.to_unix();
     DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)
 }
+
+/// The time that an id begins with, to the millisecond, also if it is only a bound of ids.
+pub(crate) fn time_of(id: Uuid) -> DateTime<Utc> {
+    let ms = i64::try_from(id.as_u128() >> 80).unwrap_or(i64::MAX);
+    DateTime::from_timestamp_millis(ms).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}

@@ -24,6 +24,7 @@ pub mod example;
 pub mod figures;
 pub mod gather;
 pub mod hash_list;
+pub mod hold;
 mod id_time;
 pub mod image;
 mod isolate;

@@ -53,6 +53,8 @@ struct Shown<'a> {
     said: Option<Said>,
     /// When its content was removed.
     removed: Option<Moment>,
+    /// Whether it was removed by an erasure.
+    erased: bool,
     content_url: Option<Said>,
     image: Option<Picture>,
     /// Why its image cannot be shown.

@@ -1,5 +1,6 @@
 //! The settings of a site, and the rule groups that judge for it.
 
+mod outlook;
 mod values;
 
 use std::sync::Arc;
@@ -75,6 +76,8 @@ struct Form {
     attached: Vec<Group>,
     /// Groups that are not.
     others: Vec<Group>,
+    /// What the saved retention means now: of items, and of contents.
+    outlook: [String; 2],
     /// Whether the team has groups that are not offered.
     has_more: bool,
 }
@@ -147,6 +150,7 @@ pub(super) async fn page(
         defaults.push(rule_groups::get(management, &caller, present).await?);
     }
     let known = providers::list(management, &caller).await?;
+    let outlook = sites::outlook(management, &caller, here.site.id).await?;
     let present = Values::of_settings(settings);
     let seen = seen::next(visit, status, present.seen());
     let values = typed.unwrap_or(present);
@@ -167,6 +171,7 @@ pub(super) async fn page(
         places: values.places(names.len()),
         has_more: i64::try_from(groups.len()) == Ok(GROUPS),
         others: besides(groups, &attached),
+        outlook: [outlook::items(&outlook), outlook::contents(&outlook)],
         providers: names,
         frame,
         here,

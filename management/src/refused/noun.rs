@@ -13,6 +13,8 @@ pub enum Noun {
     Endpoint,
     /// An erasure.
     Erasure,
+    /// A legal hold.
+    Hold,
     /// An entry of a hash list.
     Entry,
     /// A hash list.
@@ -69,6 +71,7 @@ impl std::fmt::Display for Noun {
             Self::Delivery => "delivery",
             Self::Endpoint => "webhook endpoint",
             Self::Erasure => "erasure",
+            Self::Hold => "legal hold",
             Self::Entry => "entry",
             Self::HashList => "hash list",
             Self::Image => "image",

@@ -9,15 +9,16 @@ use store::{PgPool, accept};
 /// Removes what has expired by the settings of sites, and tells how many of each kind that were.
 pub(super) async fn remove(pool: &PgPool) -> anyhow::Result<Value> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    accept::forget_nothing_later(pool).await?;
     // One sweep removes a bounded part of what a site has.
     loop {
-        let mut removed = 0;
-        for (what, number) in accept::forget_of_sites(pool).await {
-            let number = number.with_context(|| format!("{what} could not be removed"))?;
-            *all.entry(what.replace(' ', "_")).or_default() += number;
-            removed += number;
+        let mut is_done = true;
+        for (what, forgotten) in accept::forget_of_sites(pool).await {
+            let forgotten = forgotten.with_context(|| format!("{what} could not be removed"))?;
+            *all.entry(what.replace(' ', "_")).or_default() += forgotten.removed;
+            is_done &= forgotten.removed == 0 && !forgotten.has_more;
         }
-        if removed == 0 {
+        if is_done {
             return Ok(json!(all));
         }
     }

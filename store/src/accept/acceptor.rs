@@ -45,9 +45,11 @@ impl Acceptor {
                 .run_until_cancelled_owned(ways::look(pool.clone(), looked)),
         );
         let images = Images::start(pool.clone(), settings.images, settings.patience);
+        let aside = writer::Aside::new();
         let gather = Gather::shared(settings.bounds, move |batch| {
             let ways = Arc::clone(&ways.borrow());
-            writer::write(pool.clone(), queue.clone(), settings.patience, ways, batch)
+            let (pool, queue, aside) = (pool.clone(), queue.clone(), aside.clone());
+            writer::write(pool, queue, settings.patience, ways, aside, batch)
         });
         Self {
             gather,

@@ -1,6 +1,7 @@
 //! The statement that accepts a batch.
 
 mod earlier;
+mod locks;
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +10,10 @@ use queue::{NewJobs, Queue};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub(super) use self::earlier::{existing, forget_expired, is_own_row, is_race};
+pub(super) use self::{
+    earlier::{existing, forget_expired, is_own_row, is_race},
+    locks::{is_locked_out, locked},
+};
 use super::{Acceptance, NewMedia, columns::Columns, ways::Ways};
 
 /// What became of a batch.
@@ -43,9 +47,15 @@ pub(super) async fn insert(
     let held = offer.columns();
     let rows = sqlx::query!(
         r#"
-        with input as materialized (
-            select *
-            from unnest(
+        -- Somebody else may have locked a team's row of usage. The statement fails then, so that it can be tried without that team.
+        with patience as materialized (
+            select set_config('lock_timeout', '1s', true)
+        ),
+        input as materialized (
+            select i.*
+            -- First, because it applies to what is locked afterwards.
+            from patience
+            cross join unnest(
                 $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
                 $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean [], $24::integer [],
                 $32::text [], $33::bytea []

@@ -13,8 +13,10 @@ use tracing::warn;
 use super::images;
 use crate::{
     Error, answers, backtest,
-    batches::{self, ROWS},
-    bulk, delivery, erasure, hash_list, image, media, recovery,
+    batches::{self, Forgotten, ROWS},
+    bulk, delivery, erasure, hash_list, image,
+    media::retention::{Kind, forget_old, look_again_at_all},
+    recovery,
     rule_group::{self, shadow},
     statistics,
 };
@@ -55,7 +57,7 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
 /// Forgets everything that has expired. Returns false if some of it could not be removed.
 async fn sweep(pool: &PgPool, retention: Retention) -> bool {
     let of_sites = forget_of_sites(pool).await;
-    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten));
+    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten.map(|all| all.removed)));
     let swept = [
         swept("expired idempotency keys", forget(pool).await),
         swept(
@@ -85,19 +87,27 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
     !of_sites.contains(&false) && !swept.contains(&false)
 }
 
-/// Removes what is older than the settings of its site allow. For each kind of thing, returns how many were removed.
-pub async fn forget_of_sites(pool: &PgPool) -> [(&'static str, Result<u64, Error>); 4] {
-    let files = forget_files(pool).await.map_err(Error::from);
+/// Removes what is older than the settings of its site allow. Says of each kind of thing how many were removed.
+pub async fn forget_of_sites(pool: &PgPool) -> [(&'static str, Result<Forgotten, Error>); 4] {
+    let files = forget_files(pool).await.map(|removed| Forgotten {
+        removed,
+        has_more: false,
+    });
     let events = delivery::retention::forget_old(pool).await;
     // After their events, which keep them.
-    let items = media::retention::forget_old(pool).await;
-    let contents = media::retention::forget_contents(pool).await;
+    let items = forget_old(pool, Kind::Items).await;
+    let contents = forget_old(pool, Kind::Contents).await;
     [
-        ("files of images", files),
+        ("files of images", files.map_err(Error::from)),
         ("events and deliveries", events),
         ("items", items),
         ("contents of items", contents),
     ]
+}
+
+/// Has the next [`forget_of_sites`] look at all items that had to stay before. Otherwise each has a time of its own, within a day.
+pub async fn forget_nothing_later(pool: &PgPool) -> Result<(), Error> {
+    look_again_at_all(pool).await
 }
 
 fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {

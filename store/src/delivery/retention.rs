@@ -9,7 +9,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use self::slice::forget_slice;
-use crate::Error;
+use crate::{Error, batches::Forgotten};
 
 /// Events that one transaction looks at, at most,
 const SLICE: usize = 500;
@@ -17,29 +17,77 @@ const SLICE: usize = 500;
 /// and the deliveries that these may have.
 const DELIVERIES: usize = 20_000;
 
-/// Removes everything that is old enough, site by site and slice by slice, and returns how many
-/// events and deliveries that were. Other processes may do the same at the same time.
-pub(crate) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    let mut removed = 0;
+/// Events of a site that one sweep looks at. The next sweep goes on there, so that a site with
+/// millions of old events does not delay the others for long.
+const MOST: usize = 100_000;
+
+/// Removes everything that is old enough, site by site and slice by slice, and counts events and
+/// deliveries. Other processes may do the same at the same time.
+pub(crate) async fn forget_old(pool: &PgPool) -> Result<Forgotten, Error> {
+    forget_within(pool, MOST).await
+}
+
+async fn forget_within(pool: &PgPool, most: usize) -> Result<Forgotten, Error> {
+    let mut forgotten = Forgotten::default();
     for site in sites(pool).await? {
-        let mut after = Uuid::nil();
-        loop {
+        let mut after = site.walked_to.unwrap_or_default();
+        let mut looked_at = 0;
+        let reached_end = loop {
+            if looked_at >= most {
+                break false;
+            }
             let mut tx = pool.begin().await?;
-            let events = old_events(&mut tx, &site, after).await?;
+            let events = old_events(&mut tx, &site, after, most - looked_at).await?;
             let Some(last) = events.last() else {
-                break;
+                break true;
             };
-            removed += forget_slice(&mut tx, &site, &events).await?;
+            forgotten.removed += forget_slice(&mut tx, &site, &events).await?;
             tx.commit().await?;
             after = *last;
+            looked_at += events.len();
+        };
+        if !reached_end {
+            forgotten.has_more = true;
+            keep_place(pool, &site, after).await?;
+        } else if site.walked_to.is_some() {
+            forget_place(pool, &site).await?;
         }
     }
-    Ok(removed)
+    Ok(forgotten)
+}
+
+/// The next sweep begins after this event. Items wait for it too.
+async fn keep_place(pool: &PgPool, site: &Site, event: Uuid) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "
+        insert into retention_walks (site_id, kind, walked_to)
+        values ($1, 'events', $2)
+        on conflict (site_id, kind) do update set walked_to = excluded.walked_to
+        ",
+        site.id,
+        event,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// The next sweep begins with the oldest event.
+async fn forget_place(pool: &PgPool, site: &Site) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from retention_walks where site_id = $1 and kind = 'events'",
+        site.id,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
 }
 
 /// A site with old events.
 struct Site {
     id: Uuid,
+    /// Where the last sweep ended, if it did not reach the end.
+    walked_to: Option<Uuid>,
     /// Events with smaller ids may be removed.
     before: Uuid,
     days: i32,
@@ -67,16 +115,19 @@ async fn sites(pool: &PgPool) -> Result<Vec<Site>, sqlx::Error> {
         endpoints as materialized (
             select site_id, array_agg(id) as ids from webhook_endpoints group by site_id
         )
-        select k.id, k.before as "before!", k.days, coalesce(p.ids, '{}') as "endpoints!"
+        select
+            k.id, w.walked_to as "walked_to?", k.before as "before!", k.days, coalesce(p.ids, '{}') as "endpoints!"
         from kept k
         left join endpoints p on p.site_id = k.id
-        cross join lateral (
-            select
+        left join retention_walks w on w.site_id = k.id and w.kind = 'events'
+        left join lateral (
+            select true as is_there
             from events e
             where (e.site_id, e.id) >= (k.id, '00000000-0000-0000-0000-000000000000') and (e.site_id, e.id) < (k.id, k.before)
             order by e.site_id, e.id
             limit 1
-        ) old
+        ) old on true
+        where old.is_there or w.walked_to is not null
         "#,
     )
     .fetch_all(pool)
@@ -89,9 +140,10 @@ async fn old_events(
     conn: &mut PgConnection,
     site: &Site,
     after: Uuid,
+    most: usize,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
     let limit = DELIVERIES / site.endpoints.len().max(1);
-    let limit = i64::try_from(limit.clamp(1, SLICE)).unwrap_or(1);
+    let limit = i64::try_from(limit.clamp(1, SLICE.min(most))).unwrap_or(1);
     sqlx::query_scalar!(
         "
         select e.id

@@ -31,6 +31,11 @@ impl<Q, A, H: Clone + Eq + Hash> Call<Q, A, H> {
         let _ = self.reply.send(answer);
     }
 
+    /// Whether the caller has gone away.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reply.is_closed()
+    }
+
     /// Tells the caller that the database did not answer.
     pub fn give_up(self) {
         self.away.store(true, Ordering::Relaxed);

@@ -1,86 +1,88 @@
 //! Items and their contents are forgotten when the last verdict is as old as their site wants. An item stays as it is while it
 //! waits for a verdict or a person, while the desk knows its answer, and while an event tells of it.
+//!
+//! Each site has a place up to which its items were looked at ([`walk`]). Items that had to stay then are listed, and looked at again
+//! after a pause that grows ([`stragglers`]). One sweep looks at a bounded number of a site's items, so that a site with millions of
+//! them does not delay the others for long.
 
 mod content;
-mod items;
+mod due;
+mod outlook;
+mod sites;
+mod stragglers;
+mod walk;
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-pub(crate) use self::{content::forget_contents, items::forget_old};
+pub use self::outlook::{Content, Outlook, outlook};
+pub(crate) use self::stragglers::look_again_at_all;
+use self::{due::Told, sites::sites};
+use super::remove::remove;
+use crate::{Error, batches::Forgotten};
 
 /// Items that one transaction looks at, at most.
-const SLICE: i64 = 500;
+const SLICE: u64 = 500;
 
-/// Items of a site that one sweep forgets, about. What is left waits for the next sweep, so that a site that lets millions expire does
-/// not delay the others for long.
-const MOST: u64 = 100_000;
-
-/// A site with old items.
-struct Site {
-    id: Uuid,
-    /// Items and events with smaller ids may be old enough. Ids of version 7 begin with the milliseconds since 1970.
-    before: Uuid,
-    /// An item is kept as long as its events, at least.
-    days: i32,
+/// What is forgotten of an item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// All of it.
+    Items,
+    /// Text, metadata, image and its address, what providers said word for word, and people's notes, which quote it. What is known of
+    /// the item stays.
+    Contents,
 }
 
-/// A site's next old items, in the order of ids.
-async fn old_items(
-    conn: &mut PgConnection,
-    site: &Site,
-    after: Uuid,
-) -> Result<Vec<Uuid>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "
-        select m.id
-        from media m
-        where (m.site_id, m.id) > ($1, $2) and (m.site_id, m.id) < ($1, $3)
-        order by m.site_id, m.id
-        limit $4
-        ",
-        site.id,
-        after,
-        site.before,
-        SLICE,
-    )
-    .fetch_all(conn)
-    .await
+impl Kind {
+    /// The name in the database.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Items => "items",
+            Self::Contents => "contents",
+        }
+    }
+
+    /// Forgets it of these items, whose events must be gone.
+    async fn forget(self, conn: &mut PgConnection, items: &[Uuid]) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Items => remove(conn, items).await,
+            Self::Contents => content::empty(conn, items).await,
+        }
+    }
 }
 
-/// Locks those of them that may be forgotten.
-async fn due(
-    conn: &mut PgConnection,
-    site: &Site,
-    items: &[Uuid],
-) -> Result<Vec<Uuid>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "
-        with told as materialized (
-            -- Events that are old, too, and still there: their deliveries have not ended long ago.
-            select e.media_id
-            from events e
-            where (e.site_id, e.id) >= ($1, '00000000-0000-0000-0000-000000000000') and (e.site_id, e.id) < ($1, $2)
-        )
-        select m.id
-        from media m
-        join verdicts v on v.media_id = m.id and v.number = m.verdict
-        where
-            m.id = any($4)
-            and m.status in ('approved', 'rejected')
-            and v.moderated_at < now() - make_interval(days => $3)
-            and m.id not in (select t.media_id from told t)
-            and not exists (select from golden_items g where g.media_id = m.id)
-            and not exists (select from review_tasks r where r.media_id = m.id)
-        for update of m skip locked
-        ",
-        site.id,
-        site.before,
-        site.days,
-        items,
-    )
-    .fetch_all(conn)
-    .await
+/// How much one sweep does for a site, at most.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// Items that it looks at for the first time.
+    walked: u64,
+    /// Items that it looks at again.
+    again: u64,
+    /// Old events whose items it keeps in memory, 16 bytes each.
+    told: u64,
+}
+
+const BOUNDS: Bounds = Bounds {
+    walked: 100_000,
+    again: 10_000,
+    told: 100_000,
+};
+
+/// Forgets what is old enough, site by site and slice by slice. Other processes may do the same at the same time.
+pub(crate) async fn forget_old(pool: &PgPool, kind: Kind) -> Result<Forgotten, Error> {
+    forget_within(pool, kind, BOUNDS).await
+}
+
+async fn forget_within(pool: &PgPool, kind: Kind, bounds: Bounds) -> Result<Forgotten, Error> {
+    let mut forgotten = Forgotten::default();
+    for site in sites(pool, kind).await? {
+        let told = Told::read(pool, &site, bounds.told).await?;
+        forgotten += walk::go_on(pool, kind, &site, &told, bounds.walked).await?;
+        forgotten += stragglers::look_again(pool, kind, &site, &told, bounds.again).await?;
+    }
+    stragglers::forget_unwanted(pool, kind, bounds.walked).await?;
+    Ok(forgotten)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
     let sealed = [
         "factors.secret",
         "master_key_check.sealed",
+        "signing_keys.sealed",
         "sites.next_webhook_secret",
         "sites.webhook_secret",
         "webhook_endpoints.headers",
@@ -34,6 +35,9 @@ async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
         "audit_log.trace_id",
         "cached_answers.key",
         "delivery_attempts.response_body",
+        "erasures.items_digest",
+        "erasures.salt",
+        "erasures.subject_sha256",
         "hash_entries.pdq",
         "hash_entries.sha256",
         "hash_import_chunks.bytes",
@@ -48,6 +52,7 @@ async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
         "sessions.hash",
         "sign_in_failures.key",
         "sign_on_attempts.key",
+        "signing_keys.public_key",
         "site_keys.hash",
     ];
     let mut known = [&sealed[..], &others].concat();

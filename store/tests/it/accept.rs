@@ -1,6 +1,7 @@
 //! Accepting submissions on a real Postgres.
 
 mod images;
+mod locked;
 mod poisoned;
 mod quota;
 mod repetition;

@@ -6,12 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::id::MediaId;
+use domain::id::{MediaId, TeamId};
 use queue::{Fault, Queue};
 use sqlx::PgPool;
 use tracing::warn;
 
-use super::{MOMENT, PAUSE};
+use super::{MOMENT, PAUSE, Waiting};
 use crate::accept::{
     Acceptance, NewMedia,
     insert::{self, Inserted},
@@ -20,26 +20,65 @@ use crate::accept::{
 };
 
 /// How the pieces of one batch are written.
+#[derive(Clone)]
 pub(super) struct Writing {
-    pub(super) pool: PgPool,
-    pub(super) queue: Queue,
-    pub(super) patience: Duration,
+    pool: PgPool,
+    queue: Queue,
+    patience: Duration,
     /// The same for all tries, so that what a lost commit has stored is known.
-    pub(super) ways: Arc<Ways>,
+    ways: Arc<Ways>,
     /// When the writer stops waiting for the end of an outage: the first caller's patience ends
     /// then.
-    pub(super) deadline: Instant,
+    deadline: Instant,
     /// Whether a connection broke. Then rows may be stored although nobody got an answer.
-    pub(super) in_doubt: bool,
+    in_doubt: bool,
 }
 
 impl Writing {
+    pub(super) fn new(pool: PgPool, queue: Queue, patience: Duration, ways: Arc<Ways>) -> Self {
+        Self {
+            pool,
+            queue,
+            patience,
+            ways,
+            deadline: Instant::now() + patience,
+            in_doubt: false,
+        }
+    }
+
+    /// When the first of these callers has waited long enough.
+    pub(super) fn deadline_of(&self, batch: &[Waiting]) -> Instant {
+        let since = batch.iter().map(|call| call.since).min();
+        since.unwrap_or_else(Instant::now) + self.patience
+    }
+
+    /// The same with another deadline.
+    pub(super) fn until(&self, deadline: Instant) -> Self {
+        Self {
+            deadline,
+            ..self.clone()
+        }
+    }
+
+    /// Those of these teams whose usage somebody else has locked.
+    pub(super) async fn locked(&self, teams: &[TeamId]) -> Result<Vec<TeamId>, sqlx::Error> {
+        let asking = async {
+            let mut conn = self.pool.acquire().await?;
+            insert::locked(&mut conn, teams).await
+        };
+        tokio::time::timeout_at(self.deadline.into(), asking)
+            .await
+            .unwrap_or_else(|_| Err(database::late(self.patience)))
+    }
+
     /// Inserts, again and again while Postgres is away. When a connection breaks, it is not known
     /// whether the commit happened. The next insert then finds its own rows. It waits for the old
-    /// transaction if that still runs.
+    /// transaction if that still runs. An insert that waits for a lock fails after a moment, and is
+    /// tried again if it is to wait for locks.
     pub(super) async fn store(
         &mut self,
         requests: &[Request],
+        waits_for_locks: bool,
     ) -> Result<HashMap<MediaId, Acceptance>, sqlx::Error> {
         let mut left: Vec<&NewMedia> = requests.iter().map(|r| &r.first.question).collect();
         let mut settled = HashMap::new();
@@ -51,6 +90,9 @@ impl Writing {
                     insert::existing(&mut conn, &left, &self.ways, &self.queue).await?
                 }
                 Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
+                Err(error) if insert::is_locked_out(&error) && !waits_for_locks => {
+                    return Err(error);
+                }
                 Err(error)
                     if Fault::of(&error) == Fault::Effect
                         || Instant::now() + PAUSE > self.deadline =>
@@ -85,7 +127,7 @@ impl Writing {
         self.deadline = self.deadline.max(Instant::now() + MOMENT);
     }
 
-    pub(super) async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
+    async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
         let inserting = async {
             let mut conn = self.pool.acquire().await?;
             insert::insert(&mut conn, media, &self.ways, &self.queue).await

@@ -124,8 +124,8 @@ async fn events_go_when_they_and_all_that_became_of_them_are_old_and_pending_one
     ];
     let untold = usual.event(29).await;
     kept.sort_unstable();
-    assert_eq!(forget_old(&pool).await.unwrap(), 7);
-    assert_eq!(forget_old(&pool).await.unwrap(), 0);
+    assert_eq!(forget_old(&pool).await.unwrap().removed, 7);
+    assert_eq!(forget_old(&pool).await.unwrap().removed, 0);
     let [mut events, deliveries, attempts] = left(&pool).await;
     events.retain(|event| *event != untold);
     assert_eq!([&events, &deliveries, &attempts], [&kept; 3]);
@@ -139,7 +139,7 @@ async fn what_is_kept_hides_nothing_that_is_not(pool: PgPool) {
         site.told(50, None).await;
     }
     site.told(40, Some(40)).await;
-    assert_eq!(forget_old(&pool).await.unwrap(), 2);
+    assert_eq!(forget_old(&pool).await.unwrap().removed, 2);
     let [events, ..] = left(&pool).await;
     assert_eq!(events.len(), SLICE + 1);
 }
@@ -162,9 +162,33 @@ async fn the_acceptance_of_a_pending_item_is_kept_so_that_it_is_not_told_again(p
         .await
         .unwrap();
     }
-    assert_eq!(forget_old(&pool).await.unwrap(), 2);
+    assert_eq!(forget_old(&pool).await.unwrap().removed, 2);
     assert_eq!(
         left(&pool).await,
         [const { Vec::new() }; 3].map(|_: Vec<Uuid>| vec![pending])
     );
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_site_with_many_old_events_does_not_delay_the_others(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let busy = Fixture::site(&pool, 30).await;
+    let other = Fixture::site(&pool, 30).await;
+    for _ in 0..30 {
+        busy.told(50, None).await;
+    }
+    for days in [45, 40, 35] {
+        busy.told(days, Some(31)).await;
+    }
+    other.told(40, Some(39)).await;
+    let mut removed = Vec::new();
+    for _ in 0..5 {
+        let swept = forget_within(&pool, 16).await.unwrap();
+        removed.push((swept.removed, swept.has_more));
+    }
+    // What stays does not hide what is behind it. The last sweep begins from the beginning.
+    let expected = [(2, true), (4, true), (2, false), (0, true), (0, false)];
+    assert_eq!(removed, expected);
+    let [events, ..] = left(&pool).await;
+    assert_eq!(events.len(), 30);
 }

@@ -1,5 +1,7 @@
 //! The first phase: items are emptied.
 
+use std::collections::HashSet;
+
 use domain::{
     author::Author,
     erasure::Counts,
@@ -9,6 +11,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::standing::Tally;
+use crate::hold;
 
 /// Items of a site to empty.
 #[derive(Debug)]
@@ -131,16 +134,19 @@ impl Removal {
             .zip(&locked)
             .take_while(|(item, locked)| **item == locked.id)
             .count();
-        let items = &locked[..free];
+        let mut items = locked;
+        items.truncate(free);
         let is_held_up = free < self.items.len();
-        let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
+        let last = items.last().map(|item| item.id);
         let mut tally = Tally::load(conn, erasure).await?;
+        self.leave_held(conn, &mut items, &mut tally).await?;
+        let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
         if !ids.is_empty() {
-            self.empty(conn, erasure, items, &ids, &mut tally).await?;
+            self.empty(conn, erasure, &items, &ids, &mut tally).await?;
         }
         tally.store(conn, erasure).await?;
         let to = if is_held_up {
-            Some(ids.last().copied().unwrap_or(self.before_first()))
+            Some(last.unwrap_or(self.before_first()))
         } else {
             self.to
         };
@@ -153,6 +159,20 @@ impl Removal {
         .execute(&mut *conn)
         .await?;
         Ok(Removed { is_held_up })
+    }
+
+    /// Leaves out items that a legal hold keeps.
+    async fn leave_held(
+        &self,
+        conn: &mut PgConnection,
+        items: &mut Vec<Locked>,
+        tally: &mut Tally,
+    ) -> Result<(), sqlx::Error> {
+        let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
+        let held: HashSet<Uuid> = hold::held(conn, &ids).await?.into_iter().collect();
+        items.retain(|item| !held.contains(&item.id));
+        tally.counts.held += i64::try_from(held.len()).unwrap_or(0);
+        Ok(())
     }
 
     /// The greatest id before the first item.
@@ -281,7 +301,7 @@ async fn discard_deliveries(
     Ok(())
 }
 
-/// Filters of bulk decisions may name the author.
+/// Filters of bulk decisions may name the author, and so may legal holds that were lifted.
 async fn forget_author(
     conn: &mut PgConnection,
     items: &[Uuid],
@@ -295,6 +315,19 @@ async fn forget_author(
             b.team_id = (select m.team_id from media m where m.id = ($1::uuid [])[1])
             and b.filter ->> 'author' = $2
         "#,
+        items,
+        author.as_str(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "
+        update legal_holds h
+        set author = 'erased'
+        where
+            h.team_id = (select m.team_id from media m where m.id = ($1::uuid [])[1])
+            and h.author = $2 and h.lifted_at is not null
+        ",
         items,
         author.as_str(),
     )

@@ -3,7 +3,15 @@
 use sqlx::PgPool;
 
 use super::*;
-use crate::schema;
+use crate::{image, schema};
+
+async fn items(pool: &PgPool) -> u64 {
+    forget_old(pool, Kind::Items).await.unwrap().removed
+}
+
+async fn contents(pool: &PgPool) -> u64 {
+    forget_old(pool, Kind::Contents).await.unwrap().removed
+}
 
 struct Fixture {
     pool: PgPool,
@@ -88,6 +96,26 @@ impl Fixture {
             .unwrap();
     }
 
+    async fn make_due(&self, item: Uuid) {
+        let statement =
+            "update retention_stragglers set due_at = now() where media_id = $1 and site_id = $2";
+        self.execute(statement, item).await;
+    }
+
+    /// The items that had to stay, with the minutes until they are looked at again, rounded.
+    async fn listed(&self) -> Vec<(Uuid, i64)> {
+        sqlx::query_as(
+            "select media_id, round(extract(epoch from due_at - now()) / 60)::bigint
+             from retention_stragglers
+             where site_id = $1
+             order by media_id, kind",
+        )
+        .bind(self.site)
+        .fetch_all(&self.pool)
+        .await
+        .unwrap()
+    }
+
     async fn items(&self) -> Vec<Uuid> {
         sqlx::query_scalar("select id from media where site_id = $1 order by id")
             .bind(self.site)
@@ -104,7 +132,7 @@ async fn an_item_goes_with_all_that_belongs_to_it_when_its_last_verdict_is_old(p
     let old = site.item("approved", 9, 3).await;
     let decided_late = site.item("rejected", 9, 2).await;
     let young = site.item("approved", 2, 2).await;
-    assert_eq!(forget_old(&pool).await.unwrap(), 1);
+    assert_eq!(items(&pool).await, 1);
     assert_eq!(site.items().await, [decided_late, young]);
     for table in ["verdicts", "review_notes", "media_images", "analyses"] {
         let statement = format!("select array_agg(media_id order by media_id) from {table}");
@@ -115,7 +143,7 @@ async fn an_item_goes_with_all_that_belongs_to_it_when_its_last_verdict_is_old(p
         assert_eq!(left, [decided_late, young], "{table}");
     }
     assert!(!site.items().await.contains(&old));
-    assert_eq!(forget_old(&pool).await.unwrap(), 0);
+    assert_eq!(items(&pool).await, 0);
 }
 
 #[sqlx::test(migrations = false)]
@@ -150,7 +178,7 @@ async fn what_is_needed_stays(pool: PgPool) {
     // Old enough for its site, but events are kept for two days.
     let young = site.item("approved", 1, 1).await;
     let old = site.item("rejected", 9, 9).await;
-    assert_eq!(forget_old(&pool).await.unwrap(), 1);
+    assert_eq!(items(&pool).await, 1);
     let mut expected = [waits, told, golden, audited, young];
     expected.sort_unstable();
     assert_eq!(site.items().await, expected);
@@ -169,9 +197,11 @@ async fn what_is_needed_stays(pool: PgPool) {
         .execute(&mut *tx)
         .await
         .unwrap();
-    assert_eq!(forget_old(&pool).await.unwrap(), 0);
+    look_again_at_all(&pool).await.unwrap();
+    assert_eq!(items(&pool).await, 0);
     tx.rollback().await.unwrap();
-    assert_eq!(forget_old(&pool).await.unwrap(), 1);
+    look_again_at_all(&pool).await.unwrap();
+    assert_eq!(items(&pool).await, 1);
 }
 
 #[sqlx::test(migrations = false)]
@@ -179,7 +209,7 @@ async fn many_items_go_slice_by_slice_although_several_processes_remove_them(poo
     schema::migrate(&pool).await.unwrap();
     let site = Fixture::site(&pool, Some(3)).await;
     let model = site.item("approved", 9, 9).await;
-    let copies = SLICE * 2 + 30;
+    let copies = SLICE.cast_signed() * 2 + 30;
     for statement in [
         "insert into media (id, team_id, site_id, status, content_type, body, group_versions, verdict)
          select overlay(m.id::text placing lpad(to_hex(n), 8, '0') from 29)::uuid, team_id, site_id, status, content_type, body,
@@ -198,9 +228,12 @@ async fn many_items_go_slice_by_slice_although_several_processes_remove_them(poo
             .await
             .unwrap();
     }
-    let (one, other) = tokio::join!(forget_old(&pool), forget_old(&pool));
-    let removed = one.unwrap() + other.unwrap();
-    assert_eq!(i64::try_from(removed).unwrap(), copies + 1);
+    let (one, other) = tokio::join!(
+        forget_old(&pool, Kind::Items),
+        forget_old(&pool, Kind::Items)
+    );
+    let removed = one.unwrap().removed + other.unwrap().removed;
+    assert_eq!(removed, copies.cast_unsigned() + 1);
     assert!(site.items().await.is_empty());
 }
 
@@ -229,7 +262,7 @@ async fn the_content_of_an_item_goes_and_what_is_known_of_it_stays(pool: PgPool)
     let old = site.item("approved", 9, 3).await;
     let young = site.item("approved", 2, 2).await;
     assert!(held(&pool, old).await.contains("secret"));
-    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    assert_eq!(contents(&pool).await, 1);
     let left = held(&pool, old).await;
     assert!(!left.contains("secret"), "{left}");
     for stays in [
@@ -253,7 +286,7 @@ async fn the_content_of_an_item_goes_and_what_is_known_of_it_stays(pool: PgPool)
         .unwrap();
     assert_eq!(removed, Some(true));
     assert!(held(&pool, young).await.contains("secret"));
-    assert_eq!(forget_contents(&pool).await.unwrap(), 0);
+    assert_eq!(contents(&pool).await, 0);
 }
 
 #[sqlx::test(migrations = false)]
@@ -263,14 +296,15 @@ async fn a_content_that_had_to_stay_goes_later(pool: PgPool) {
     let waiting = site.item("pending_review", 9, 9).await;
     let decided_late = site.item("approved", 9, 1).await;
     let after = site.item("approved", 5, 5).await;
-    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    assert_eq!(contents(&pool).await, 1);
     assert!(!held(&pool, after).await.contains("secret"));
     site.execute(
         "update media set status = 'rejected' where id = $1 and site_id = $2",
         waiting,
     )
     .await;
-    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
+    look_again_at_all(&pool).await.unwrap();
+    assert_eq!(contents(&pool).await, 1);
     assert!(!held(&pool, waiting).await.contains("secret"));
     assert!(held(&pool, decided_late).await.contains("secret"));
     site.execute(
@@ -278,10 +312,192 @@ async fn a_content_that_had_to_stay_goes_later(pool: PgPool) {
         decided_late,
     )
     .await;
-    assert_eq!(forget_contents(&pool).await.unwrap(), 1);
-    let listed: i64 = sqlx::query_scalar("select count(*) from content_stragglers")
-        .fetch_one(&pool)
+    look_again_at_all(&pool).await.unwrap();
+    assert_eq!(contents(&pool).await, 1);
+    assert_eq!(site.listed().await, []);
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_had_to_stay_is_looked_at_again_after_longer_and_longer_pauses(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    for kind in [Kind::Items, Kind::Contents] {
+        let (of_items, of_contents) = match kind {
+            Kind::Items => (Some(3), None),
+            Kind::Contents => (None, Some(3)),
+        };
+        let site = Fixture::keeping(&pool, of_items, of_contents).await;
+        let waiting = site.item("pending_review", 9, 9).await;
+        for minutes in [10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440] {
+            assert_eq!(forget_old(&pool, kind).await.unwrap().removed, 0);
+            assert_eq!(site.listed().await, [(waiting, minutes)], "{kind:?}");
+            // Not due.
+            assert_eq!(forget_old(&pool, kind).await.unwrap().removed, 0);
+            assert_eq!(site.listed().await, [(waiting, minutes)], "{kind:?}");
+            site.make_due(waiting).await;
+        }
+        site.execute(
+            "update media set status = 'rejected' where id = $1 and site_id = $2",
+            waiting,
+        )
+        .await;
+        assert_eq!(forget_old(&pool, kind).await.unwrap().removed, 1);
+        assert_eq!(site.listed().await, []);
+    }
+}
+
+/// Few of everything.
+const FEW: Bounds = Bounds {
+    walked: 4,
+    again: 2,
+    told: 100,
+};
+
+#[sqlx::test(migrations = false)]
+async fn a_sweep_looks_at_a_bounded_number_of_items_and_the_next_one_goes_on(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    for kind in [Kind::Items, Kind::Contents] {
+        let (of_items, of_contents) = match kind {
+            Kind::Items => (Some(3), None),
+            Kind::Contents => (None, Some(3)),
+        };
+        let site = Fixture::keeping(&pool, of_items, of_contents).await;
+        let mut waiting = Vec::new();
+        for days in (20..26).rev() {
+            waiting.push(site.item("pending_review", days, 9).await);
+        }
+        site.item("approved", 19, 9).await;
+        site.item("approved", 18, 9).await;
+        let sweep = || async { forget_within(&pool, kind, FEW).await.unwrap() };
+        let swept = |removed, has_more| Forgotten { removed, has_more };
+        assert_eq!(sweep().await, swept(0, true));
+        assert_eq!(site.listed().await.len(), 4, "{kind:?}");
+        // What has waited longest is looked at first.
+        for item in [waiting[3], waiting[1], waiting[2]] {
+            site.make_due(item).await;
+        }
+        assert_eq!(sweep().await, swept(2, true));
+        let pauses: Vec<i64> = site.listed().await.iter().map(|row| row.1).collect();
+        assert_eq!(pauses, [10, 20, 0, 20, 10, 10], "{kind:?}");
+        assert_eq!(sweep().await, swept(0, false));
+        let pauses: Vec<i64> = site.listed().await.iter().map(|row| row.1).collect();
+        assert_eq!(pauses, [10, 20, 20, 20, 10, 10], "{kind:?}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_is_listed_goes_with_the_wish_to_forget_and_with_the_item(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::keeping(&pool, Some(3), Some(3)).await;
+    let waiting = site.item("pending_review", 9, 9).await;
+    let gone = site.item("pending_review", 9, 9).await;
+    assert_eq!([items(&pool).await, contents(&pool).await], [0, 0]);
+    assert_eq!(site.listed().await.len(), 4);
+    site.execute("delete from media where id = $1 and site_id = $2", gone)
+        .await;
+    look_again_at_all(&pool).await.unwrap();
+    assert_eq!([items(&pool).await, contents(&pool).await], [0, 0]);
+    assert_eq!(site.listed().await, [(waiting, 20), (waiting, 20)]);
+    site.execute(
+        "update sites set content_retention_days = null where $1::uuid is not null and id = $2",
+        waiting,
+    )
+    .await;
+    assert_eq!([items(&pool).await, contents(&pool).await], [0, 0]);
+    assert_eq!(site.listed().await, [(waiting, 20)]);
+
+    // A site that changes its mind again is walked from the beginning.
+    site.execute(
+        "update sites set content_retention_days = 3 where $1::uuid is not null and id = $2",
+        waiting,
+    )
+    .await;
+    assert_eq!([items(&pool).await, contents(&pool).await], [0, 0]);
+    assert_eq!(site.listed().await.len(), 2);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_content_is_removed_once_also_if_its_site_is_walked_again(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::keeping(&pool, None, Some(3)).await;
+    site.item("approved", 9, 9).await;
+    assert_eq!(contents(&pool).await, 1);
+    sqlx::query("delete from retention_walks")
+        .execute(&pool)
         .await
         .unwrap();
-    assert_eq!(listed, 0);
+    assert_eq!(contents(&pool).await, 0);
+    assert_eq!(site.listed().await, []);
+}
+
+#[sqlx::test(migrations = false)]
+async fn items_wait_until_the_events_of_their_time_were_looked_at(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::site(&pool, Some(3)).await;
+    let first = site.item("approved", 20, 20).await;
+    let told = site.item("approved", 19, 19).await;
+    let last = site.item("approved", 18, 18).await;
+    let event = |item| {
+        let statement =
+            "insert into events (id, media_id, site_id, kind) values ($1, $1, $2, 'media.created')";
+        site.execute(statement, item)
+    };
+    event(told).await;
+    // The sweep of events has stopped there.
+    site.execute(
+        "insert into retention_walks (site_id, kind, walked_to) values ($2, 'events', $1)",
+        told,
+    )
+    .await;
+    assert_eq!(items(&pool).await, 1);
+    assert_eq!(site.items().await, [told, last]);
+    assert_eq!(site.listed().await, []);
+    site.execute(
+        "delete from retention_walks where $1::uuid is not null and site_id = $2 and kind = 'events'",
+        told,
+    )
+    .await;
+    // More events are left than a sweep keeps in memory: what is later stays.
+    let told_one = Bounds { told: 1, ..FEW };
+    let swept = forget_within(&pool, Kind::Items, told_one).await.unwrap();
+    assert_eq!(swept.removed, 0);
+    assert_eq!(site.items().await, [told, last]);
+    assert_eq!(site.listed().await, []);
+    assert_eq!(items(&pool).await, 1);
+    assert_eq!(site.items().await, [told]);
+    assert!(!site.items().await.contains(&first));
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_is_held_stays_until_the_hold_is_lifted(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::keeping(&pool, Some(3), Some(3)).await;
+    let held = site.item("approved", 9, 9).await;
+    site.execute(
+        "insert into legal_holds (id, team_id, site_id, media_id, reason) values ($1, $2, $2, $1, 'A case.')",
+        held,
+    )
+    .await;
+    let other = site.item("approved", 9, 9).await;
+    assert_eq!(image::forget_files(&pool).await.unwrap(), 0);
+    site.execute(
+        "update sites set image_retention_days = 1 where $1::uuid is not null and id = $2",
+        held,
+    )
+    .await;
+    assert_eq!(image::forget_files(&pool).await.unwrap(), 1);
+    assert_eq!(contents(&pool).await, 1);
+    assert_eq!(items(&pool).await, 1);
+    assert_eq!(site.items().await, [held]);
+    assert!(!site.items().await.contains(&other));
+    let kept = image::bytes(&pool, held.into()).await;
+    assert_eq!(kept.unwrap().as_deref(), Some(&b"secret"[..]));
+    site.execute(
+        "update legal_holds set lifted_at = now() where media_id = $1 and site_id = $2",
+        held,
+    )
+    .await;
+    look_again_at_all(&pool).await.unwrap();
+    assert_eq!(image::forget_files(&pool).await.unwrap(), 1);
+    assert_eq!(contents(&pool).await, 1);
+    assert_eq!(items(&pool).await, 1);
 }

@@ -42,7 +42,7 @@ impl Submitter {
     }
 
     /// A submission with this key.
-    async fn media_with(&self, key: &SiteKey) -> NewMedia {
+    pub(super) async fn media_with(&self, key: &SiteKey) -> NewMedia {
         let site = self.sites.reload(key.hash()).await.unwrap();
         let site = site.expect("the key is valid");
         NewMedia {
@@ -51,7 +51,7 @@ impl Submitter {
         }
     }
 
-    async fn submit_with(&self, key: &SiteKey) -> Acceptance {
+    pub(super) async fn submit_with(&self, key: &SiteKey) -> Acceptance {
         self.accept(self.media_with(key).await).await
     }
 

@@ -1,0 +1,51 @@
+//! What the document says about the operations on legal holds beyond their signatures.
+
+use domain::scope::Scope;
+use serde_json::{Value, json};
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    vec![
+        Operation {
+            answer: Some(example::list(&hold(&json!(null)))),
+            ..Operation::new("listLegalHolds", Scope::HoldsRead)
+        },
+        Operation {
+            problems: &[Code::LimitReached],
+            request: Some(json!({
+                "site_id": example::SITE,
+                "media_id": example::MEDIA,
+                "reason": "Case 12/2026 of the public prosecutor.",
+            })),
+            answer: Some(hold(&json!(null))),
+            ..Operation::new("createLegalHold", Scope::HoldsWrite)
+        },
+        Operation {
+            answer: Some(hold(&json!(null))),
+            ..Operation::new("getLegalHold", Scope::HoldsRead)
+        },
+        Operation {
+            answer: Some(hold(&json!("2026-05-02T08:30:00.000000Z"))),
+            ..Operation::new("liftLegalHold", Scope::HoldsWrite)
+        },
+    ]
+}
+
+fn hold(lifted_at: &Value) -> Value {
+    json!({
+        "id": example::HOLD,
+        "team_id": example::TEAM,
+        "site_id": example::SITE,
+        "media_id": example::MEDIA,
+        "author": null,
+        "reason": "Case 12/2026 of the public prosecutor.",
+        "created_by": example::TOKEN,
+        "created_at": example::CREATED_AT,
+        "lifted_at": lifted_at,
+    })
+}
