@@ -13,6 +13,7 @@ mod cookie;
 mod dead_jobs;
 mod desk;
 mod door;
+mod erasures;
 mod form;
 mod hash_lists;
 mod items;

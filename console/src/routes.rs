@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
-    AuditRead, HashListsRead, HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead,
-    PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead, QueuesWrite, ReviewsManage,
-    ReviewsRead, RulesRead, RulesWrite, SitesRead, SitesWrite, SubscriptionsRead,
-    SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead,
-    WebhooksWrite,
+    AuditRead, ErasuresRead, ErasuresWrite, HashListsRead, HashListsWrite, KeysRead, KeysWrite,
+    MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead,
+    QueuesWrite, ReviewsManage, ReviewsRead, RulesRead, RulesWrite, SitesRead, SitesWrite,
+    SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite,
+    UsageRead, WebhooksRead, WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, dead_jobs, desk, door, hash_lists, items, overview, people, plans,
-    policies, providers, queues,
+    account, assets, audit, dead_jobs, desk, door, erasures, hash_lists, items, overview, people,
+    plans, policies, providers, queues,
     router::{
         Needs::{self, Nothing, Scope, Session},
         Screen, back, get, post,
@@ -279,6 +279,11 @@ fn team() -> Vec<Screen> {
         post("/t/{team}/tokens/new", Scope(TokensWrite), tokens::new::create),
         get("/t/{team}/tokens/{token}", Scope(TokensRead), tokens::token::show),
         post("/t/{team}/tokens/{token}/disable", Scope(TokensWrite), tokens::token::disable),
+
+        get("/t/{team}/erasures", Scope(ErasuresRead), erasures::list),
+        post("/t/{team}/erasures", Scope(ErasuresWrite), erasures::create),
+        get("/t/{team}/erasures/{erasure}", Scope(ErasuresRead), erasures::erasure::show),
+        post("/t/{team}/erasures/{erasure}/resume", Scope(ErasuresWrite), erasures::erasure::resume),
 
         get("/t/{team}/audit", Scope(AuditRead), audit::list),
     ]

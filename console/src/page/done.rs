@@ -20,6 +20,8 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "person-session-ended" => "The session was ended. The person can sign in again.",
         "sign-in-rule" => "The rule for signing in was changed. It applies at once.",
         "token-disabled" => "The token was disabled. Requests with it are refused from now on.",
+        "erasure-started" => "The erasure was started. It goes on if you leave this page.",
+        "erasure-resumed" => "The erasure goes on where it was.",
         "team-renamed" => "The team has a new name.",
         "team-created" => "The team was created. Invite its first owner next.",
         "plan-created" => "The plan was created.",

@@ -97,6 +97,7 @@ const TEAM: &[Place] = &[
     headed("Team", place("Usage and plan", "usage", "usage", Scope::UsageRead)),
     place("People", "people", "people", Scope::PeopleRead),
     place("Tokens", "tokens", "token", Scope::TokensRead),
+    place("Erasures", "erasures", "items", Scope::ErasuresRead),
     place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 

@@ -9,6 +9,7 @@ mod dead_jobs;
 mod desk;
 mod desk_reports;
 mod door;
+mod erasures;
 mod first;
 mod hash_lists;
 mod instance;

@@ -1,0 +1,135 @@
+//! Erasures of a team: the list, and a new one.
+
+pub(crate) mod erasure;
+mod values;
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{
+    chain::State,
+    erasure::SubjectKind,
+    id::{ErasureId, TeamId},
+    scope::Scope,
+};
+use management::{
+    Refused,
+    erasures::{self, Erasure},
+    sites::{self, ManagedSite},
+};
+use poem::http::StatusCode;
+
+use self::values::{FIELDS, Values};
+use crate::{
+    number::grouped,
+    page::{self, At, Frame, pager},
+    problems::Problems,
+    router::Answer,
+    time::Moment,
+    visit::Visit,
+};
+
+/// What a person types to start an erasure.
+const PROOF: &str = "erase";
+
+/// The sites that the form offers.
+const SITES: u16 = 100;
+
+#[derive(Template)]
+#[template(path = "erasures.html")]
+struct List<'a> {
+    frame: Frame,
+    team: At,
+    rows: Vec<Row>,
+    next: Option<String>,
+    /// Whether the person may start one.
+    may_erase: bool,
+    sites: Vec<ManagedSite>,
+    values: Values<'a>,
+    problems: Problems,
+}
+
+/// An erasure, as lists show it.
+struct Row {
+    id: ErasureId,
+    kind: &'static str,
+    state: State,
+    items: String,
+    started: Moment,
+    ended: Option<Moment>,
+}
+
+impl From<&Erasure> for Row {
+    fn from(erasure: &Erasure) -> Self {
+        Self {
+            id: erasure.id,
+            kind: words(erasure.kind),
+            state: erasure.state,
+            items: grouped(erasure.counts.items),
+            started: erasure.created_at.into(),
+            ended: erasure.ended_at.map(Moment::from),
+        }
+    }
+}
+
+/// How items were chosen, in words.
+fn words(kind: SubjectKind) -> &'static str {
+    match kind {
+        SubjectKind::MediaIds => "items by their ids",
+        SubjectKind::AppMediaIds => "items by the application’s ids",
+        SubjectKind::Author => "the items of an author",
+        SubjectKind::Metadata => "items with a value in their metadata",
+        SubjectKind::Everything => "all items",
+    }
+}
+
+pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let frame = Frame::of(&visit, At::Team(team), "erasures").await?;
+    frame.require(Scope::ErasuresWrite)?;
+    match start(&visit, team).await {
+        Ok(erasure) => {
+            let place = format!("erasures/{}?done=erasure-started", erasure.id);
+            Ok(page::see_other(At::Team(team).path(&place)))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+async fn start(visit: &Visit, team: TeamId) -> Result<Erasure, Refused> {
+    let wanted = Values::of(&visit.form).read(team)?;
+    if visit.form.get("typed") != PROOF {
+        return Err(Refused::field("typed", format!("must be the word {PROOF}")));
+    }
+    let caller = visit.caller(Some(team))?;
+    erasures::create(&visit.management, &caller, &wanted).await
+}
+
+async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+    let team = visit.team()?;
+    let frame = Frame::of(visit, At::Team(team), "erasures").await?;
+    let caller = visit.caller(Some(team))?;
+    let listed = erasures::list(&visit.management, &caller, pager::asked(visit)).await?;
+    let first = sites::Page {
+        after: None,
+        limit: SITES.into(),
+    };
+    let page = List {
+        rows: listed.iter().map(Row::from).collect(),
+        next: pager::next(visit, &listed, |erasure| erasure.id),
+        may_erase: frame.may(Scope::ErasuresWrite),
+        sites: sites::list(&visit.management, &caller, first).await?,
+        frame,
+        team: At::Team(team),
+        values: Values::of(&visit.form),
+        problems,
+    };
+    Ok(page::html(status, &page))
+}

@@ -1,0 +1,79 @@
+//! One erasure: how far it has got, its certificate, and continuing it if it failed.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{erasure::Counts, id::ErasureId, scope::Scope};
+use management::erasures;
+
+use super::Row;
+use crate::{
+    number::grouped,
+    page::{self, At, Frame},
+    router::Answer,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "erasures/erasure.html")]
+struct Shown {
+    frame: Frame,
+    team: At,
+    row: Row,
+    site: Option<String>,
+    /// What was removed so far, as label and number.
+    counts: Vec<(&'static str, String)>,
+    certificate: Option<String>,
+    error: Option<String>,
+    may_resume: bool,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let frame = Frame::of(&visit, At::Team(team), "erasures").await?;
+    let caller = visit.caller(Some(team))?;
+    let id: ErasureId = visit.id("erasure")?;
+    let erasure = erasures::get(&visit.management, &caller, id).await?;
+    let failed = erasure.state == domain::chain::State::Failed;
+    Ok(page::shown(&Shown {
+        may_resume: failed && frame.may(Scope::ErasuresWrite),
+        frame,
+        team: At::Team(team),
+        row: Row::from(&erasure),
+        site: erasure.site.map(|site| site.to_string()),
+        counts: counted(&erasure.counts),
+        certificate: erasure.certificate,
+        error: erasure.error,
+    }))
+}
+
+pub(crate) async fn resume(visit: Arc<Visit>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let id: ErasureId = visit.id("erasure")?;
+    erasures::resume(&visit.management, &caller, id).await?;
+    let place = format!("erasures/{id}?done=erasure-resumed");
+    Ok(page::see_other(At::Team(team).path(&place)))
+}
+
+fn counted(counts: &Counts) -> Vec<(&'static str, String)> {
+    let rows = [
+        ("Items", counts.items),
+        ("of these without a verdict", counts.without_verdict),
+        ("Items under a legal hold, left as they are", counts.held),
+        ("Images", counts.images),
+        ("Analyses and parts of them", counts.analyses),
+        ("Matches with hash lists", counts.hash_matches),
+        ("Verdicts whose reasons were removed", counts.verdicts),
+        ("Notes", counts.notes),
+        ("Reasons in reviews", counts.opinions),
+        ("Reviews", counts.reviews),
+        ("Events", counts.events),
+        ("Deliveries", counts.deliveries),
+        ("Idempotency keys", counts.idempotency_keys),
+        ("Dead jobs", counts.dead_jobs),
+    ];
+    rows.into_iter()
+        .map(|(label, count)| (label, grouped(count)))
+        .collect()
+}
