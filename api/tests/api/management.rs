@@ -5,6 +5,7 @@ mod audit_log;
 mod document;
 mod hash_lists;
 mod keys;
+mod legal_holds;
 mod lists;
 mod media;
 mod pace;

@@ -1,7 +1,7 @@
 //! What the form of a new erasure has.
 
 use domain::{
-    erasure::{MetadataValue, Subject, SubjectKind},
+    erasure::{MOST_NAMED, MetadataValue, Subject, SubjectKind},
     id::{MediaId, TeamId},
 };
 use management::{Refused, erasures::Wanted};
@@ -51,6 +51,12 @@ impl<'a> Values<'a> {
         let wrong = |message: String| Refused::field("what", message);
         let lines = self.what.lines().map(str::trim);
         let lines = lines.filter(|line| !line.is_empty());
+        let is_named = matches!(kind, SubjectKind::MediaIds | SubjectKind::AppMediaIds);
+        if is_named && !(1..=MOST_NAMED).contains(&lines.clone().count()) {
+            return Err(wrong(format!(
+                "must have 1 to {MOST_NAMED} ids, one a line"
+            )));
+        }
         Ok(match kind {
             SubjectKind::MediaIds => {
                 let ids = lines.map(|line| {

@@ -29,7 +29,7 @@ async fn an_admin_starts_an_erasure_and_follows_it(pool: PgPool) {
         ),
         (
             "kind=media_ids&what=&typed=erase",
-            "must have 1 to 1000 members",
+            "Must have 1 to 1000 ids, one a line",
         ),
         (
             "kind=metadata&what=anna&pointer=%2Fid&typed=erase",

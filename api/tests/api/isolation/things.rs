@@ -351,6 +351,16 @@ impl Things {
         ids.insert("policy_id", policy.to_string());
         let bulk = bulk_of(&app.pool, tenant, token.id).await;
         ids.insert("bulk_decision_id", bulk.to_string());
+        let hold: Uuid = sqlx::query_scalar(
+            "insert into legal_holds (id, team_id, site_id, reason)
+             select gen_random_uuid(), team_id, id, 'A case.' from sites where id = $1
+             returning id",
+        )
+        .bind(tenant.site.as_uuid())
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+        ids.insert("hold_id", hold.to_string());
         Self {
             site_key: tenant.key.clone(),
             token: secret.expose().to_owned(),

@@ -358,3 +358,44 @@ async fn a_rule_group_that_is_attached_meanwhile_does_not_disturb(pool: PgPool) 
     let now = sites::get(&stage.management, &caller, forum).await.unwrap();
     assert_eq!(now.settings.rule_groups, [group]);
 }
+
+#[sqlx::test(migrations = false)]
+async fn the_page_says_what_goes_now(pool: PgPool) {
+    let stage = Stage::new(pool.clone()).await;
+    let forum = site(&stage, "Forum").await;
+    let path = format!("/t/{}/sites/{forum}/settings", stage.team);
+    let mut admin = stage.person("admin@market.example", Role::Admin).await;
+    let shown = admin.get(&path).await.text;
+    for text in [
+        "Now: items are kept; there is no item.",
+        "Now: contents are kept as long as items.",
+    ] {
+        assert!(shown.contains(text), "{shown}");
+    }
+    sqlx::query(
+        "with item as (
+             insert into media (id, team_id, site_id, status, content_type, body, group_versions, verdict, created_at)
+             select gen_random_uuid(), team_id, id, 'approved', 'text', 'a', '{}', 1, '2024-02-29 12:00Z'
+             from sites where id = $1
+             returning id
+         ),
+         setting as (
+             update sites set item_retention_days = 90, content_retention_days = 60, webhook_retention_days = 7 where id = $1
+         )
+         insert into verdicts (media_id, number, status, previous_status, moderation_type, details, trace, moderated_at)
+         select id, 1, 'approved', 'pending', 'ai', '{}', '{}', '2024-03-01 12:00Z' from item",
+    )
+    .bind(forum.as_uuid())
+    .execute(&pool)
+    .await
+    .unwrap();
+    let shown = admin.get(&path).await.text;
+    for text in [
+        "Now: removes items judged before ",
+        "; the oldest item is of 29 February 2024.",
+        "Now: removes contents of items judged before ",
+        "; the oldest is of 29 February 2024 and goes on 30 April 2024 at the earliest.",
+    ] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+}
