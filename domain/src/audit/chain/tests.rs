@@ -60,7 +60,7 @@ fn every_column_the_number_and_the_previous_hash_are_covered() {
     };
     let original = row(1);
     let hash = original.link_after(&previous).hash;
-    let changes: [fn(&mut Row); 18] = [
+    let edits: [fn(&mut Row); 18] = [
         |row| row.id = id(9),
         |row| row.team_id = Some(id(9)),
         |row| row.team_id = None,
@@ -88,10 +88,10 @@ fn every_column_the_number_and_the_previous_hash_are_covered() {
             row.team_id = Some(id(3));
         },
     ];
-    for (place, change) in changes.into_iter().enumerate() {
+    for (place, edit) in edits.into_iter().enumerate() {
         let mut changed = original.clone();
-        change(&mut changed);
-        assert_ne!(changed.link_after(&previous).hash, hash, "change {place}");
+        edit(&mut changed);
+        assert_ne!(changed.link_after(&previous).hash, hash, "edit {place}");
     }
     for other in [
         Link {
