@@ -2,6 +2,7 @@
 
 mod admin;
 mod api;
+mod audit;
 mod check;
 mod console;
 mod erasure;
@@ -66,6 +67,8 @@ pub(crate) enum Command {
     Erasure(erasure::Options),
     /// Look at the queue and act on it: status, dead jobs, replays, pauses
     Queue(queue::Options),
+    /// Verify the audit log, export it, and seal it at once
+    Audit(audit::Options),
     /// Decode the image at standard input, and write its preview. The interface starts this itself
     #[command(hide = true)]
     Darkroom {
@@ -103,6 +106,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Admin(options) => in_runtime(admin::run(options))?,
         Command::Erasure(options) => return in_runtime(erasure::run(options)),
         Command::Queue(options) => return in_runtime(queue::run(options)),
+        Command::Audit(options) => return in_runtime(audit::run(options)),
         Command::Darkroom { memory } => darkroom::run(memory)?,
         Command::Listen(args) => {
             let defaults = listen::Defaults {

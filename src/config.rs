@@ -11,6 +11,7 @@ mod master_key;
 mod otlp;
 mod postgres;
 mod providers;
+mod retention;
 mod rules;
 mod sign_on;
 mod values;
@@ -32,7 +33,7 @@ pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use otlp::OtlpOptions;
 pub(crate) use postgres::{AnyDatabaseOptions, DatabaseOptions, Located, PoolOptions};
 pub(crate) use rules::{RuleOptions, StoredRulesOptions};
-pub(crate) use values::{address, id, one_of, queue_name, whole};
+pub(crate) use values::{address, id, one_of, queue_name, time, whole};
 
 /// Where the HTTP interface listens.
 #[derive(Clone, Copy, Debug, Args)]

@@ -1,4 +1,6 @@
-//! What the audit log records.
+//! What the audit log records, and the chain that shows whether it was changed.
+
+pub mod chain;
 
 use crate::media::named_set;
 

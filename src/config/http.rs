@@ -7,12 +7,10 @@ use front::{BodySettings, RefusalSettings, serve};
 use ipnet::IpNet;
 use management::PaceSettings;
 use shares::Proxies;
-use store::{
-    accept::{self, AcceptSettings},
-    gather::Bounds,
-};
+use store::{accept::AcceptSettings, gather::Bounds};
 
 use super::{
+    retention::RetentionOptions,
     rules::StoredRulesOptions,
     values::{network, whole},
 };
@@ -79,18 +77,10 @@ pub(crate) struct HttpOptions {
     /// Seconds that a submission waits for Postgres to come back
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
-    /// Days that old versions of rule groups are kept if no item was judged by them
-    #[arg(long, env = "GATEHOUSE_UNUSED_VERSION_DAYS", default_value_t = 90, value_parser = days())]
-    unused_version_days: u64,
-    /// Days that the rules of an ended backtest, and the items that it lists, are kept. Its counts are kept for 90 days
-    #[arg(long, env = "GATEHOUSE_BACKTEST_DETAIL_DAYS", default_value_t = 30, value_parser = days())]
-    backtest_detail_days: u64,
+    #[command(flatten)]
+    retention: RetentionOptions,
     #[command(flatten)]
     stored_rules: StoredRulesOptions,
-}
-
-fn days() -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
-    whole(1..=3_650_u64)
 }
 
 fn seconds() -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
@@ -164,10 +154,7 @@ impl HttpOptions {
                 ..fresh.images
             },
             patience: Duration::from_secs(self.outage_seconds),
-            retention: accept::Retention {
-                unused_versions: Duration::from_hours(24 * self.unused_version_days),
-                backtest_details: Duration::from_hours(24 * self.backtest_detail_days),
-            },
+            retention: self.retention.settings(),
         }
     }
 

@@ -7,6 +7,7 @@ use std::{
     str::FromStr,
 };
 
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ipnet::IpNet;
 use queue::QueueName;
@@ -56,6 +57,18 @@ pub(crate) fn id<T: From<Uuid>>(text: &str) -> Result<T, String> {
     let id: Result<Uuid, _> = text.parse();
     id.map(T::from)
         .map_err(|_| "must be an id such as 018f3f3e-0000-7000-8000-000000000001".to_owned())
+}
+
+/// A time in RFC 3339, or a day, which begins at midnight UTC.
+pub(crate) fn time(text: &str) -> Result<DateTime<Utc>, String> {
+    let time = text.parse::<DateTime<Utc>>().ok();
+    let day = || {
+        let day: NaiveDate = text.parse().ok()?;
+        Some(day.and_time(NaiveTime::MIN).and_utc())
+    };
+    time.or_else(day).ok_or_else(|| {
+        "must be a time such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31".to_owned()
+    })
 }
 
 /// An address to listen on.
@@ -117,6 +130,8 @@ mod tests {
                 .unwrap_err()
                 .contains("127.0.0.1:8080")
         );
+        assert_eq!(time("2026-01-31"), time("2026-01-31T01:00:00+01:00"));
+        assert!(time("31.1.2026").unwrap_err().contains("2026-01-31T12"));
         assert!(network("10.0.0.0/99").unwrap_err().contains("10.1.0.0/16"));
     }
 }

@@ -1,5 +1,11 @@
 //! The audit log: who changed what. Rows are only added, in the transaction of the change that they
-//! record.
+//! record. Soon afterwards they are sealed: they become links of a chain, which shows whether the
+//! log was changed.
+
+mod chains;
+pub mod retention;
+pub mod sealing;
+pub mod verify;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -13,7 +19,13 @@ use sqlx::{PgConnection, types::Json};
 use traces::TraceId;
 use uuid::Uuid;
 
+pub use self::chains::{Ends, after, before, ends, next, slice};
 use crate::{Error, page::Page};
+
+/// The index of the rows that are not sealed yet, by chain and time.
+pub(crate) const UNSEALED_INDEX: &str = "audit_log_unsealed_idx";
+/// The index of the sealed rows, by chain and number. It is unique.
+pub(crate) const CHAIN_INDEX: &str = "audit_log_chain_key";
 
 /// Something that was done.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,15 @@
 //! How much of their plans teams have used.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use domain::id::TeamId;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
-use crate::Error;
+use crate::{
+    Error,
+    batches::{self, ROWS},
+};
 
 /// A billing period of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,3 +78,40 @@ pub async fn periods(
     .await?;
     Ok(periods)
 }
+
+/// Removes the billing periods that ended longer than `age` ago, and returns how many. Other processes may do the same at the
+/// same time.
+pub async fn forget_old(pool: &PgPool, age: Duration) -> Result<u64, Error> {
+    Ok(batches::until_none(|| forget_some(pool, age)).await?)
+}
+
+async fn forget_some(pool: &PgPool, age: Duration) -> Result<u64, sqlx::Error> {
+    // A team without a subscription has no current period. Its periods were months.
+    let forgotten = sqlx::query!(
+        "
+        delete from usage
+        where ctid = any(
+            array(
+                select u.ctid
+                from usage u
+                left join subscriptions s on s.team_id = u.team_id
+                where
+                    coalesce(
+                        u.period_end, billing_period(s.started_at, u.period_start, 1), u.period_start + interval '1 month'
+                    ) <= now() - $1::float8 * interval '1 second'
+                    and u.period_start is distinct from billing_period(s.started_at, now())
+                limit $2
+                for update of u skip locked
+            )
+        )
+        ",
+        age.as_secs_f64(),
+        ROWS,
+    )
+    .execute(pool)
+    .await?;
+    Ok(forgotten.rows_affected())
+}
+
+#[cfg(test)]
+mod tests;

@@ -278,13 +278,13 @@ async fn erases_under_load_and_kills(pool: &PgPool, items: i64, kills: i64) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_84_an_erasure_goes_on_after_every_kill(pool: PgPool) {
+async fn case_89_an_erasure_goes_on_after_every_kill(pool: PgPool) {
     erases_under_load_and_kills(&pool, 5_000, 2).await;
 }
 
 #[sqlx::test(migrations = false)]
 #[ignore = "takes minutes"]
-async fn case_84_fifty_thousand_items_are_erased_although_the_service_is_killed_five_times(
+async fn case_89_fifty_thousand_items_are_erased_although_the_service_is_killed_five_times(
     pool: PgPool,
 ) {
     erases_under_load_and_kills(&pool, 50_000, 5).await;

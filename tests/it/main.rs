@@ -4,6 +4,7 @@
 
 mod account;
 mod admin;
+mod audit;
 mod crashes;
 mod dashboards;
 mod desk;

@@ -17,7 +17,7 @@ use super::{
     settings::AcceptSettings,
     ways, writer,
 };
-use crate::{Error, gather::Gather};
+use crate::{Error, audit::sealing, gather::Gather};
 
 /// Takes submissions of all callers of this process and writes them in batches.
 #[derive(Clone)]
@@ -38,6 +38,11 @@ impl Acceptor {
         tokio::spawn(
             stop.clone()
                 .run_until_cancelled_owned(retention::run(pool.clone(), settings.retention)),
+        );
+        // Housekeeping of the API processes, too: deployments may have no other process.
+        tokio::spawn(
+            stop.clone()
+                .run_until_cancelled_owned(sealing::run(pool.clone())),
         );
         let (looked, ways) = watch::channel(Arc::default());
         tokio::spawn(

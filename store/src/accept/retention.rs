@@ -1,7 +1,7 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of
 //! images that were decided long ago, findings of shadows and backtests, versions of rule groups
-//! that nothing refers to, events and their deliveries, items, cached answers of providers. It does not
-//! matter when exactly this happens, or that every process does it: age alone decides, and nothing
+//! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if the
+//! operator wants it, rows of the audit log and past billing periods. It does not matter when exactly this happens, or that every process does it: age alone decides, and nothing
 //! refers to these rows.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,13 +12,13 @@ use tracing::warn;
 
 use super::images;
 use crate::{
-    Error, answers, backtest,
+    Error, answers, audit, backtest,
     batches::{self, Forgotten, ROWS},
     bulk, delivery, erasure, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
     recovery,
     rule_group::{self, shadow},
-    statistics,
+    statistics, usage,
 };
 
 /// How long things are kept that are not needed for ever. Each site has settings of its own for
@@ -29,6 +29,11 @@ pub struct Retention {
     pub unused_versions: Duration,
     /// The rules of a backtest, and the items that it lists, since it ended.
     pub backtest_details: Duration,
+    /// Rows of the audit log. `None`: for ever.
+    pub audit_log: Option<Duration>,
+    /// How much of their plans teams used in past billing periods, since the period's end. `None`:
+    /// for ever.
+    pub usage: Option<Duration>,
 }
 
 impl Default for Retention {
@@ -36,6 +41,8 @@ impl Default for Retention {
         Self {
             unused_versions: Duration::from_hours(90 * 24),
             backtest_details: Duration::from_hours(30 * 24),
+            audit_log: None,
+            usage: None,
         }
     }
 }
@@ -82,6 +89,20 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         swept(
             "the records of removed hashes",
             hash_list::forget_old(pool).await,
+        ),
+        swept(
+            "old rows of the audit log",
+            match retention.audit_log {
+                Some(age) => audit::retention::forget_old(pool, age).await,
+                None => Ok(0),
+            },
+        ),
+        swept(
+            "old billing periods",
+            match retention.usage {
+                Some(age) => usage::forget_old(pool, age).await,
+                None => Ok(0),
+            },
         ),
     ];
     !of_sites.contains(&false) && !swept.contains(&false)

@@ -6,10 +6,11 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::time::sleep;
 
-use crate::Error;
+use crate::{Error, audit};
 
-/// An index: its name, its table, and what it contains.
+/// An index: its kind, its name, its table, and what it contains.
 struct Index {
+    kind: &'static str,
     name: &'static str,
     table: &'static str,
     content: &'static str,
@@ -18,21 +19,39 @@ struct Index {
 /// Statistics find rows by the transaction that stored them ([`crate::statistics`]). Numbers of
 /// transactions only grow, so a new entry goes to the last page. Rows from before migration 26 have
 /// no number and no entry.
-const INDEXES: [Index; 3] = [
+///
+/// The chains of the audit log ([`crate::audit::sealing`]) need the rows that are not sealed yet, and
+/// the others in the order of their chain. No two rows have the same place.
+const INDEXES: [Index; 5] = [
     Index {
+        kind: "index",
         name: "media_stored_by_idx",
         table: "media",
         content: "(stored_by) where stored_by is not null",
     },
     Index {
+        kind: "index",
         name: "verdicts_stored_by_idx",
         table: "verdicts",
         content: "(stored_by) where stored_by is not null",
     },
     Index {
+        kind: "index",
         name: "delivery_attempts_stored_by_idx",
         table: "delivery_attempts",
         content: "(stored_by) where stored_by is not null",
+    },
+    Index {
+        kind: "index",
+        name: audit::UNSEALED_INDEX,
+        table: "audit_log",
+        content: "(coalesce(team_id, '00000000-0000-0000-0000-000000000000'), occurred_at, id) where chain_number is null",
+    },
+    Index {
+        kind: "unique index",
+        name: audit::CHAIN_INDEX,
+        table: "audit_log",
+        content: "(coalesce(team_id, '00000000-0000-0000-0000-000000000000'), chain_number) where chain_number is not null",
     },
 ];
 
@@ -64,6 +83,7 @@ pub(super) async fn create_missing(conn: &mut PgConnection, small_bytes: i64) ->
 
 async fn create(conn: &mut PgConnection, index: &Index, small_bytes: i64) -> Result<(), Error> {
     let Index {
+        kind,
         name,
         table,
         content,
@@ -89,7 +109,7 @@ async fn create(conn: &mut PgConnection, index: &Index, small_bytes: i64) -> Res
     let how = if found.is_small { "" } else { "concurrently" };
     run(
         conn,
-        format!("create index {how} {name} on {table} {content}"),
+        format!("create {kind} {how} {name} on {table} {content}"),
     )
     .await
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accept;
+mod audit;
 mod billing_period;
 mod categories;
 mod connections;

@@ -1,0 +1,135 @@
+//! `gatehouse audit verify`: walks every chain and reports the first thing that is wrong with it.
+
+use std::{
+    fmt::Write as _,
+    fs::File,
+    io::{BufReader, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use anyhow::{Context as _, ensure};
+use domain::{
+    audit::chain::{ChainId, Finding, Link, Walk},
+    id::TeamId,
+};
+use serde_json::json;
+use store::audit;
+
+use super::{Chains, NAME, chain, file};
+use crate::{config::AnyDatabaseOptions, service};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only the entries of this team, or `none` for those without a team [default: all]
+    #[arg(long, value_name = "ID", value_parser = chain)]
+    team: Option<ChainId>,
+    /// A head of this team's chain that you noted or exported earlier. It shows that the end was cut off, or that everything was
+    /// computed again
+    #[arg(long, value_name = "NUMBER:HASH", requires = "team")]
+    head: Option<Link>,
+    /// Verify this export instead of the database
+    #[arg(long, value_name = "PATH")]
+    file: Option<PathBuf>,
+    /// Print a JSON object for each chain
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(database: AnyDatabaseOptions, args: &Args) -> anyhow::Result<ExitCode> {
+    let mut told = Told {
+        as_json: args.json,
+        chains: 0,
+        wrong: 0,
+    };
+    if let Some(path) = &args.file {
+        let name = path.display();
+        let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+        let file = BufReader::new(file);
+        file::verify(file, args.team, args.head, |chain, walk, finding| {
+            told.tell(chain, walk, finding)
+        })
+        .with_context(|| format!("{name} is not a whole export"))?;
+        ensure!(told.chains > 0, "{name} does not have such a chain");
+    } else {
+        let located = database.locate()?;
+        let mut conn = service::connect(&located.database, NAME).await?;
+        let mut chains = Chains::new(args.team);
+        while let Some(chain) = chains.next(&mut conn).await? {
+            let report = audit::verify::verify(&mut conn, chain, args.head).await?;
+            told.tell(chain, &report.walk, report.finding.as_ref())?;
+        }
+    }
+    told.end()
+}
+
+/// What was printed.
+struct Told {
+    as_json: bool,
+    chains: u64,
+    wrong: u64,
+}
+
+impl Told {
+    fn tell(
+        &mut self,
+        chain: ChainId,
+        walk: &Walk,
+        finding: Option<&Finding>,
+    ) -> anyhow::Result<()> {
+        self.chains += 1;
+        self.wrong += u64::from(finding.is_some());
+        let text = if self.as_json {
+            let is_empty = walk.rows() == 0;
+            let line = json!({
+                "team_id": chain.team().map(TeamId::as_uuid),
+                "rows": walk.rows(),
+                "from": (!is_empty).then_some(walk.start().number + 1),
+                "to": (!is_empty).then_some(walk.at().number),
+                "head": walk.at().to_string(),
+                "finding": finding.map(ToString::to_string),
+                "backdated": walk.backdated(),
+            });
+            format!("{line}\n")
+        } else {
+            text(chain, walk, finding)
+        };
+        Ok(std::io::stdout().write_all(text.as_bytes())?)
+    }
+
+    fn end(&self) -> anyhow::Result<ExitCode> {
+        if !self.as_json {
+            let text = match (self.chains, self.wrong) {
+                (0, _) => "The audit log is empty.".to_owned(),
+                (chains, 0) => format!("In order: chains: {chains}."),
+                (chains, wrong) => format!("NOT in order: {wrong} of {chains} chains."),
+            };
+            writeln!(std::io::stdout(), "{text}")?;
+        }
+        Ok(if self.wrong == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+fn text(chain: ChainId, walk: &Walk, finding: Option<&Finding>) -> String {
+    let mut text = format!("{chain}: ");
+    let (from, at) = (walk.start().number + 1, walk.at());
+    let _ = match walk.rows() {
+        0 => write!(text, "no entries"),
+        rows => write!(text, "entries: {rows}, numbers {from} to {}", at.number),
+    };
+    let _ = match finding {
+        None => writeln!(text, ", head {at}"),
+        Some(finding) => writeln!(text, " are in order, up to {at}\n  WRONG: {finding}"),
+    };
+    if let Some(number) = walk.backdated() {
+        let _ = writeln!(
+            text,
+            "  note: row {number} is over an hour older than a row before it. It was added late, or the clock was wrong"
+        );
+    }
+    text
+}
