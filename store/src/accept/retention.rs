@@ -1,8 +1,9 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of
 //! images that were decided long ago, findings of shadows and backtests, versions of rule groups
-//! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if the
-//! operator wants it, rows of the audit log and past billing periods. It does not matter when exactly this happens, or that every process does it: age alone decides, and nothing
-//! refers to these rows.
+//! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if
+//! the operator wants it, rows of the audit log and past billing periods. It does not matter when
+//! exactly this happens, or that every process does it: age alone decides, and nothing refers to
+//! these rows.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -6,7 +6,9 @@ use uuid::Uuid;
 
 /// Whether a statement has waited too long for a lock. SQLSTATE 55P03, `lock_not_available`.
 pub(crate) fn is_locked_out(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
+    let code = error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code);
     code.is_some_and(|code| code == "55P03")
 }
 

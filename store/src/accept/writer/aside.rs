@@ -57,7 +57,7 @@ impl Aside {
     /// Writes these submissions of one team apart from those of others, and what comes meanwhile.
     pub(super) fn begin(&self, team: TeamId, calls: Vec<Waiting>, writing: Writing) {
         match self.lock().entry(team) {
-            Entry::Occupied(mut waiting) => waiting.get_mut().extend(calls),
+            Entry::Occupied(mut others) => others.get_mut().extend(calls),
             Entry::Vacant(place) => {
                 place.insert(calls);
                 warn!(team.id = %team, "the usage of a team is locked by somebody else; its submissions wait apart from others");
