@@ -9,6 +9,10 @@ use super::values::whole;
 
 /// How long things are kept that belong to no site. Sites have settings of their own.
 #[derive(Clone, Copy, Debug, Args)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "each is the name of an option, and says its unit"
+)]
 pub(super) struct RetentionOptions {
     /// Days that old versions of rule groups are kept if no item was judged by them
     #[arg(long, env = "GATEHOUSE_UNUSED_VERSION_DAYS", default_value_t = 90, value_parser = whole(1..=3_650_u64))]

@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions as _, PgPool};
 
 use crate::support::{DataDir, Receiver, Up, eventually, gatehouse};
 
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_mins(1);
 /// For thousands of items.
 const LATE: Duration = Duration::from_mins(10);
 

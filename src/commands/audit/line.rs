@@ -103,7 +103,7 @@ impl Sealed {
     pub(super) fn parse(self) -> anyhow::Result<(Link, Row)> {
         let occurred_at: DateTime<Utc> = self.occurred_at.parse().context("occurred_at")?;
         ensure!(
-            occurred_at.timestamp_subsec_nanos() % 1_000 == 0,
+            occurred_at.timestamp_subsec_nanos().is_multiple_of(1_000),
             "occurred_at has more than six digits after the point"
         );
         let has = link(self.number, &self.hash)?;

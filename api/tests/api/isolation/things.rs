@@ -250,6 +250,33 @@ async fn desk_of(app: &App, tenant: &Tenant, token: TokenId) -> (Uuid, Uuid) {
     (review, policy)
 }
 
+/// What belongs to the team's site.
+async fn of_site(pool: &PgPool, tenant: &Tenant) -> Vec<(&'static str, String)> {
+    let mut ids = Vec::new();
+    for (name, query) in [
+        ("rule_group_id", "select default_rule_group_id from sites where id = $1"),
+        ("key_id", "select id from site_keys where site_id = $1"),
+        (
+            "version_id",
+            "select v.id from rule_group_versions v join sites s on s.default_rule_group_id = v.rule_group_id
+             where s.id = $1",
+        ),
+        ("event_id", "select id from events where site_id = $1"),
+        (
+            "delivery_id",
+            "select d.id from deliveries d join events e on e.id = d.event_id where e.site_id = $1",
+        ),
+    ] {
+        let id: Uuid = sqlx::query_scalar(query)
+            .bind(tenant.site.as_uuid())
+            .fetch_one(pool)
+            .await
+            .unwrap();
+        ids.push((name, id.to_string()));
+    }
+    ids
+}
+
 impl Things {
     pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
         for queue in [
@@ -314,27 +341,7 @@ impl Things {
             // Rules are parts of versions and have no rows.
             ("rule_id", Uuid::now_v7().to_string()),
         ]);
-        for (name, query) in [
-            ("rule_group_id", "select default_rule_group_id from sites where id = $1"),
-            ("key_id", "select id from site_keys where site_id = $1"),
-            (
-                "version_id",
-                "select v.id from rule_group_versions v join sites s on s.default_rule_group_id = v.rule_group_id
-                 where s.id = $1",
-            ),
-            ("event_id", "select id from events where site_id = $1"),
-            (
-                "delivery_id",
-                "select d.id from deliveries d join events e on e.id = d.event_id where e.site_id = $1",
-            ),
-        ] {
-            let id: Uuid = sqlx::query_scalar(query)
-                .bind(tenant.site.as_uuid())
-                .fetch_one(&app.pool)
-                .await
-                .unwrap();
-            ids.insert(name, id.to_string());
-        }
+        ids.extend(of_site(&app.pool, tenant).await);
         // A plan is nobody's, but which one a team has is its own business.
         let plan: Uuid = sqlx::query_scalar(
             "with plan as (insert into plans (id, name) values (gen_random_uuid(), $2) returning id)
