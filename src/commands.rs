@@ -4,7 +4,9 @@ mod admin;
 mod api;
 mod check;
 mod console;
+mod export;
 mod healthcheck;
+mod import;
 mod listen;
 mod queue;
 mod up;
@@ -72,6 +74,10 @@ pub(crate) enum Command {
     },
     /// Receive webhooks here, verify and print them
     Listen(listen::Args),
+    /// Download all data of a site from a running service into an archive
+    Export(export::Args),
+    /// Put the archive of an export into this database
+    Import(import::Options),
 }
 
 /// The interfaces that have a document.
@@ -99,6 +105,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Openapi { document } => print_document(document)?,
         Command::Admin(options) => in_runtime(admin::run(options))?,
         Command::Queue(options) => return in_runtime(queue::run(options)),
+        Command::Export(args) => in_runtime(export::run(args))?,
+        Command::Import(options) => in_runtime(import::run(options))?,
         Command::Darkroom { memory } => darkroom::run(memory)?,
         Command::Listen(args) => {
             let defaults = listen::Defaults {

@@ -40,6 +40,7 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         // No command shows images.
         darkroom: Darkroom::new(None),
         rules_per_day: means.rules_per_day,
+        exports: Streams::default(),
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,

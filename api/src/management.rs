@@ -7,6 +7,7 @@
 mod audit_log;
 mod caller;
 mod document;
+mod exports;
 mod hash_lists;
 mod keys;
 mod list;
@@ -41,7 +42,7 @@ type Nouns = (
     plans::Plans,
     subscriptions::Subscriptions,
     (usage::Usage, statistics::Statistics),
-    sites::Sites,
+    (sites::Sites, exports::Exports),
     keys::SiteKeys,
     rule_groups::Nouns,
     hash_lists::Nouns,
@@ -62,7 +63,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         subscriptions::Subscriptions,
         // A tuple has at most 16.
         (usage::Usage, statistics::Statistics),
-        sites::Sites,
+        (sites::Sites, exports::Exports),
         keys::SiteKeys,
         rule_groups::nouns(),
         hash_lists::nouns(),
@@ -95,6 +96,7 @@ fn described() -> Vec<document::Operation> {
         usage::described(),
         statistics::described(),
         sites::described(),
+        exports::described(),
         keys::described(),
         rule_groups::described(),
         hash_lists::described(),
@@ -124,6 +126,8 @@ enum Tag {
     Usage,
     /// Applications that submit media.
     Sites,
+    /// Archives of everything that a site has.
+    Exports,
     /// Keys with which applications submit media and read their status.
     #[oai(rename = "Site keys")]
     SiteKeys,

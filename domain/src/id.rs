@@ -114,6 +114,8 @@ ids! {
     NoteId,
     /// A bulk decision: one decision about many reviews.
     BulkDecisionId,
+    /// An export: an archive of a site's data.
+    ExportId,
 }
 
 impl EventId {
@@ -130,6 +132,11 @@ impl DeliveryId {
     pub fn of(event: EventId, endpoint: EndpointId) -> Self {
         Self(derived(event.0, endpoint.0.as_bytes()))
     }
+}
+
+/// The id of a copy of something in another team. It is always the same, so a copy is found again.
+pub fn of_copy(original: Uuid, team: TeamId) -> Uuid {
+    derived(original, team.0.as_bytes())
 }
 
 /// An id that follows from another id. It keeps the time of that id, so that indexes grow at their

@@ -30,6 +30,7 @@ async fn management(pool: &PgPool) -> Arc<Management> {
         ),
         darkroom: Darkroom::new(None),
         rules_per_day: 1 << 20,
+        exports: Streams::default(),
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,

@@ -178,6 +178,7 @@ pub(crate) fn interface(
             outlet,
             darkroom: Darkroom::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
+            exports: Streams::default(),
             pace: Pace::new(PaceSettings {
                 at_once: MANAGEMENT_CONNECTIONS,
                 ..bounds.pace()

@@ -8,6 +8,7 @@ mod crashes;
 mod dashboards;
 mod desk;
 mod example_data;
+mod exports;
 mod faces;
 mod first_hour;
 mod hash_lists;

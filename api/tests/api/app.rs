@@ -208,6 +208,7 @@ impl App {
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 darkroom: Darkroom::new(options.develop),
                 rules_per_day: options.rules_per_day,
+                exports: Streams::default(),
                 pace: Pace::new(options.pace),
                 passwords: Passwords::default(),
                 sign_on: None,

@@ -13,6 +13,8 @@ pub enum Noun {
     Endpoint,
     /// An entry of a hash list.
     Entry,
+    /// An export of a site's data.
+    Export,
     /// A hash list.
     HashList,
     /// The image of a media item.
@@ -67,6 +69,7 @@ impl std::fmt::Display for Noun {
             Self::Delivery => "delivery",
             Self::Endpoint => "webhook endpoint",
             Self::Entry => "entry",
+            Self::Export => "export",
             Self::HashList => "hash list",
             Self::Image => "image",
             Self::Import => "import",

@@ -88,6 +88,7 @@ impl Fixture {
             ),
             darkroom: Darkroom::new(None),
             rules_per_day: 1 << 20,
+            exports: Streams::default(),
             pace: Pace::new(PaceSettings::default()),
             passwords: Passwords::default(),
             sign_on: None,

@@ -14,7 +14,7 @@ use super::images;
 use crate::{
     Error, answers, backtest,
     batches::{self, ROWS},
-    bulk, delivery, hash_list, image, media, recovery,
+    bulk, delivery, export, hash_list, image, media, recovery,
     rule_group::{self, shadow},
     statistics,
 };
@@ -74,6 +74,7 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         swept("old backtests", backtest::forget_old(pool).await),
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
+        swept("old exports", export::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),
         swept("old statistics", statistics::forget_old(pool).await),
         swept(
