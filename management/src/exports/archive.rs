@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tar::{EntryType, Header};
 
 pub use self::{
-    cursor::{Counts, Cursor, Part},
+    cursor::{Counts, Cursor, NoCursor, Part},
     scan::{Damaged, Scan, Seen},
 };
 
