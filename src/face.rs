@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use domain::rules::Limits;
 use management::{
     Darkroom, FieldProblem, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Workbench,
+    exports::Streams,
 };
 use queue::Queue;
 use store::{PgPool, seal::MasterKey};

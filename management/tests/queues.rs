@@ -7,6 +7,7 @@ use std::{sync::Arc, time::Duration};
 use domain::rules::Limits;
 use management::{
     Caller, Darkroom, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
+    exports::Streams,
     queues::{Group, Lane, Pause, update_group, update_lane, update_queue},
 };
 use queue::Queue;

@@ -8,7 +8,7 @@ use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
 use management::{
     Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
-    SignOn, Workbench,
+    SignOn, Workbench, exports::Streams,
 };
 use metrics::gauge;
 use queue::Queue;

@@ -22,6 +22,7 @@ use front::{
 };
 use management::{
     Analyse, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench,
+    exports::Streams,
 };
 use queue::{Queue, QueueName};
 use serde_json::Value;

@@ -17,6 +17,7 @@ use management::{
         SignedIn, factor, links,
         sign_in::{give_code, sign_in},
     },
+    exports::Streams,
     people::{Standing, invitations},
 };
 use queue::Queue;

@@ -18,7 +18,7 @@ const DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000
 
 impl Caller<'_> {
     /// A new export of the tenant's site.
-    async fn export(&self) -> Value {
+    async fn site_export(&self) -> Value {
         let site = json!({ "site_id": self.app.tenant.site });
         self.post("/exports", site).await.created()
     }
@@ -61,7 +61,7 @@ async fn an_export_is_created_and_read_and_each_download_is_recorded(pool: PgPoo
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
     add_items(&app.pool, &app.tenant, 3, 50).await;
-    let export = member.export().await;
+    let export = member.site_export().await;
     assert_answers("POST", "/exports", &export);
     assert_eq!(export["site_id"], app.tenant.site.to_string());
     let path = format!("/exports/{}", export["id"].as_str().unwrap());
@@ -114,7 +114,7 @@ async fn a_team_has_ten_exports_at_a_time(pool: PgPool) {
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
     for _ in 0..10 {
-        member.export().await;
+        member.site_export().await;
     }
     let site = json!({ "site_id": app.tenant.site });
     let beyond = member.post("/exports", site.clone()).await;
@@ -133,7 +133,7 @@ async fn only_the_scope_for_it_allows_to_read_content(pool: PgPool) {
         .filter(|scope| *scope != Scope::SitesExport)
         .collect();
     let member = app.member(app.tenant.team).await;
-    let export = member.export().await;
+    let export = member.site_export().await;
     let caller = app.caller(Some(app.tenant.team), &all_others).await;
     let archive = caller.archive(&export, "").await;
     archive.problem(403, "missing_scope");
@@ -145,7 +145,7 @@ async fn a_cursor_that_names_another_teams_things_shows_nothing_of_them(pool: Pg
     let member = app.member(app.tenant.team).await;
     let their = Tenant::create(&app.pool, "their").await;
     add_items(&app.pool, &their, 3, 50).await;
-    let export = member.export().await;
+    let export = member.site_export().await;
     let things: Vec<uuid::Uuid> = sqlx::query_scalar(
         "select id from media where team_id = $1 union all select id from rule_groups where team_id = $1",
     )
@@ -178,7 +178,7 @@ async fn a_team_downloads_one_archive_at_a_time_and_a_disabled_token_ends_it(poo
     let member = app.member(app.tenant.team).await;
     // More than sockets take.
     add_items(&app.pool, &app.tenant, 300, 100_000).await;
-    let export = member.export().await;
+    let export = member.site_export().await;
     let mut slow = Wire::open(app.address).await;
     let target = format!(
         "/management/v1/exports/{}/archive",
