@@ -101,12 +101,12 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
             }
         }
     }
-    file.sync()?;
+    let bytes = file.finish()?;
     let Counts { items, audit } = file.counts();
     let done = json!({
         "export_id": export,
         "file": args.to,
-        "bytes": file.end(),
+        "bytes": bytes,
         "items": items,
         "audit_rows": audit,
     });
@@ -115,9 +115,8 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
     } else {
         writeln!(
             std::io::stdout(),
-            "{}: {items} items and {audit} rows of the audit log, {} bytes",
+            "{}: {items} items and {audit} rows of the audit log, {bytes} bytes",
             args.to.display(),
-            file.end(),
         )?;
     }
     Ok(())

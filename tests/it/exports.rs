@@ -57,7 +57,7 @@ impl Source {
                  from media where site_id = $1 order by id limit 3",
                 "update media set metadata = E'{ \"b\" : 1.50,\\n\"a\":\"\\\\u0041\" }'
                  where id in (select id from media where site_id = $1 order by id limit 5)",
-                r#"update analyses set providers = '[{"raw":"a\u0000b"}]'
+                r#"update analyses set providers = '[{"provider":"a","scores":{},"elapsed_ms":1,"raw":"a\u0000b"}]'
                  where media_id in (select id from media where site_id = $1 order by id limit 5)"#,
                 // 45 verdicts and 50 notes are three lines each.
                 "insert into verdicts (media_id, number, status, previous_status, moderation_type, details, trace)

@@ -27,7 +27,7 @@ pub const LAST: &str = "end.json";
 const BLOCK: usize = 512;
 
 /// Zeros at the end of a tar file, in bytes.
-pub(super) const END: usize = 2 * BLOCK;
+pub const END: usize = 2 * BLOCK;
 
 /// The digest of an archive up to and with a member: SHA-256 of the digest before it (32 zeros before the first), the member's
 /// name, a zero byte, and the member's content. Unlike a plain SHA-256, it can go on from its last value.

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use domain::id::SiteId;
-use management::exports::archive::{Counts, Cursor, EXPORT, Part, Scan};
+use management::exports::archive::{Counts, Cursor, END, EXPORT, Part, Scan};
 use serde::Deserialize;
 
 /// How an archive begins: the name of its first header.
@@ -143,8 +143,13 @@ impl Partial {
         self.after.map(|after| after.counts).unwrap_or_default()
     }
 
-    /// Waits until the file is on the disk.
-    pub(super) fn sync(&self) -> anyhow::Result<()> {
-        Ok(self.file.sync_all()?)
+    /// Gives a complete file its end, of which the last answer may have lacked a part, and waits until it is on the disk.
+    /// Returns its size.
+    pub(super) fn finish(&self) -> anyhow::Result<u64> {
+        let size = self.end + END as u64;
+        self.file.set_len(self.end)?;
+        self.file.set_len(size)?;
+        self.file.sync_all()?;
+        Ok(size)
     }
 }

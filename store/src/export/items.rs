@@ -35,9 +35,18 @@ pub async fn planned(
         r#"
         select
             m.id,
-            -- The length of texts and files is known without reading them. Small things are estimated.
-            2048 + 4096 * least(coalesce(m.verdict, 0), $5)
-            + coalesce(octet_length(m.body), 0) + coalesce(octet_length(i.bytes), 0)::bigint * 4 / 3 as "bytes!",
+            -- The length of texts and files is known without reading them.
+            2048 + coalesce(octet_length(m.body), 0) + coalesce(octet_length(m.metadata::text), 0)
+            + coalesce(octet_length(i.bytes), 0)::bigint * 4 / 3
+            + coalesce((select octet_length(a.providers::text) from analyses a where a.media_id = m.id), 0)
+            + coalesce(
+                (
+                    select sum(octet_length(v.details::text) + octet_length(v.trace::text))::bigint
+                    from verdicts v
+                    where v.media_id = m.id and v.number <= $5::integer
+                ),
+                0
+            ) as "bytes!",
             coalesce(m.verdict, 0) > $5
             or exists (select from review_notes n where n.media_id = m.id offset $5) as "has_more!"
         from media m
