@@ -3,6 +3,8 @@
 use domain::{
     audit::Action,
     id::{GroupVersionId, RuleGroupId, TeamId, of_copy},
+    name::Name,
+    reason::Reason,
     rule_file::GivenFile,
     scope::Scope,
 };
@@ -38,8 +40,11 @@ pub async fn version(
     (group, listed): (&ExportedGroup, &ListedVersion),
     file: GivenFile,
 ) -> Result<Placed, Refused> {
-    let rules = management.workbench.rules(None, file.rules).await?;
+    let GivenFile { name, rules } = file;
+    let rules = management.workbench.rules(None, rules).await?;
     let compiled = management.workbench.check(None, rules).await?;
+    // A note that this version would not take is left out.
+    let note: Option<Reason> = Reason::try_from(listed.note.clone()).ok();
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.named_team(Some(team)).await?;
@@ -57,7 +62,7 @@ pub async fn version(
     let content = ImportedVersion {
         id: version,
         number: listed.number,
-        note: &listed.note,
+        note: note.as_ref().map_or("", Reason::as_str),
         created_at: listed.created_at,
         content: compiled.version(),
     };
@@ -85,7 +90,7 @@ pub async fn version(
             let detail = format!("The archive has no live version of the group {}.", group.id);
             return Err(Refused::Invalid(detail.into()));
         }
-        let name = free_name(&mut session, team, group).await?;
+        let name = free_name(&mut session, team, &name, group.deleted).await?;
         let new = ImportedGroup {
             id,
             team,
@@ -128,10 +133,11 @@ async fn home(
 async fn free_name(
     session: &mut Session,
     team: TeamId,
-    group: &ExportedGroup,
+    wanted: &Name,
+    is_deleted: bool,
 ) -> Result<String, Refused> {
-    for name in names(&group.name) {
-        if group.deleted || !rule_group::is_named(session.conn(), team, &name).await? {
+    for name in names(wanted.as_str()) {
+        if is_deleted || !rule_group::is_named(session.conn(), team, &name).await? {
             return Ok(name);
         }
     }

@@ -5,6 +5,7 @@ use domain::{
     audit::Action,
     id::{RuleGroupId, SiteId, TeamId, of_copy},
     media::{OnFailure, StatusVocabulary},
+    name::Name,
     scope::Scope,
 };
 use serde::Deserialize;
@@ -15,7 +16,10 @@ use store::{
 };
 
 use super::{Groups, names};
-use crate::{Caller, Change, Management, Refused, Session, sites::require_providers};
+use crate::{
+    Caller, Change, Management, Refused, Session,
+    sites::{MOST_GROUPS, require_providers},
+};
 
 /// The site as the archive describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -67,6 +71,12 @@ impl GivenSite {
             let found = groups.get(group).copied();
             found.ok_or_else(|| wrong("rule_group_ids"))
         };
+        if self.name.parse::<Name>().is_err() {
+            return Err(wrong("name"));
+        }
+        if self.rule_group_ids.len() > MOST_GROUPS {
+            return Err(wrong("rule_group_ids"));
+        }
         let on_failure: Option<OnFailure> = self.on_failure.parse().ok();
         let vocabulary: Option<StatusVocabulary> = self.status_vocabulary.parse().ok();
         let (image, webhook) = (self.image_retention_days, self.webhook_retention_days);
