@@ -94,6 +94,7 @@ fn option_of(field: &str) -> &str {
         "name" => "--name",
         "plan_id" => "--plan",
         "scopes" => "--scopes",
+        "site_id" => "--site",
         "team_id" => "--team",
         "url" => "--url",
         member => member,
