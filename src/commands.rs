@@ -6,7 +6,9 @@ mod audit;
 mod check;
 mod console;
 mod erasure;
+mod export;
 mod healthcheck;
+mod import;
 mod listen;
 mod queue;
 mod up;
@@ -78,6 +80,10 @@ pub(crate) enum Command {
     },
     /// Receive webhooks here, verify and print them
     Listen(listen::Args),
+    /// Download all data of a site from a running service into an archive
+    Export(export::Args),
+    /// Put the archive of an export into this database
+    Import(import::Options),
 }
 
 /// The interfaces that have a document.
@@ -107,6 +113,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Erasure(options) => return in_runtime(erasure::run(options)),
         Command::Queue(options) => return in_runtime(queue::run(options)),
         Command::Audit(options) => return in_runtime(audit::run(options)),
+        Command::Export(args) => in_runtime(export::run(args))?,
+        Command::Import(options) => in_runtime(import::run(options))?,
         Command::Darkroom { memory } => darkroom::run(memory)?,
         Command::Listen(args) => {
             let defaults = listen::Defaults {

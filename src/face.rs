@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use domain::rules::Limits;
 use management::{
     Darkroom, FieldProblem, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Workbench,
+    exports::Streams,
 };
 use queue::Queue;
 use store::{PgPool, seal::MasterKey};
@@ -40,6 +41,7 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         // No command shows images.
         darkroom: Darkroom::new(None),
         rules_per_day: means.rules_per_day,
+        exports: Streams::default(),
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,
@@ -92,6 +94,7 @@ fn option_of(field: &str) -> &str {
         "name" => "--name",
         "plan_id" => "--plan",
         "scopes" => "--scopes",
+        "site_id" => "--site",
         "team_id" => "--team",
         "url" => "--url",
         member => member,

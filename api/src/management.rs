@@ -8,6 +8,7 @@ mod audit_log;
 mod caller;
 mod document;
 mod erasures;
+mod exports;
 mod hash_lists;
 mod keys;
 mod legal_holds;
@@ -43,7 +44,7 @@ type Nouns = (
     plans::Plans,
     subscriptions::Subscriptions,
     (usage::Usage, statistics::Statistics),
-    sites::Sites,
+    (sites::Sites, exports::Exports),
     keys::SiteKeys,
     rule_groups::Nouns,
     hash_lists::Nouns,
@@ -70,7 +71,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         subscriptions::Subscriptions,
         // A tuple has at most 16.
         (usage::Usage, statistics::Statistics),
-        sites::Sites,
+        (sites::Sites, exports::Exports),
         keys::SiteKeys,
         rule_groups::nouns(),
         hash_lists::nouns(),
@@ -109,6 +110,7 @@ fn described() -> Vec<document::Operation> {
         usage::described(),
         statistics::described(),
         sites::described(),
+        exports::described(),
         keys::described(),
         rule_groups::described(),
         hash_lists::described(),
@@ -140,6 +142,8 @@ enum Tag {
     Usage,
     /// Applications that submit media.
     Sites,
+    /// Archives of everything that a site has.
+    Exports,
     /// Keys with which applications submit media and read their status.
     #[oai(rename = "Site keys")]
     SiteKeys,

@@ -31,6 +31,7 @@ impl Problems {
             refused @ (Refused::Invalid(_)
             | Refused::Conflict(..)
             | Refused::TooManyPings { .. }
+            | Refused::TooManyDownloads { .. }
             | Refused::Overloaded) => Ok(Self {
                 fields: Vec::new(),
                 whole: vec![refused.to_string()],

@@ -165,6 +165,7 @@ fn status(refused: &Refused) -> StatusCode {
         Refused::Conflict(..) => StatusCode::CONFLICT,
         Refused::RateLimited { .. }
         | Refused::TooManyPings { .. }
+        | Refused::TooManyDownloads { .. }
         | Refused::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refused::Overloaded | Refused::PreviewTimedOut | Refused::NoDarkroom => {
             StatusCode::SERVICE_UNAVAILABLE

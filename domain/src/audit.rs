@@ -26,6 +26,12 @@ named_set! {
         SiteCreate = "site.create",
         /// A site's settings were changed.
         SiteUpdate = "site.update",
+        /// An export of a site's data was created.
+        ExportCreate = "export.create",
+        /// Somebody began to download the archive of an export, or went on.
+        ExportRead = "export.read",
+        /// The archive of an export was imported.
+        SiteImport = "site.import",
         /// A site key was created.
         KeyCreate = "key.create",
         /// A site's keys were replaced by a new one.

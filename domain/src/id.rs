@@ -120,6 +120,8 @@ ids! {
     SigningKeyId,
     /// A legal hold: nothing is removed of what it names.
     HoldId,
+    /// An export: an archive of a site's data.
+    ExportId,
 }
 
 impl EventId {
@@ -136,6 +138,11 @@ impl DeliveryId {
     pub fn of(event: EventId, endpoint: EndpointId) -> Self {
         Self(derived(event.0, endpoint.0.as_bytes()))
     }
+}
+
+/// The id of a copy of something in another team. It is always the same, so a copy is found again.
+pub fn of_copy(original: Uuid, team: TeamId) -> Uuid {
+    derived(original, team.0.as_bytes())
 }
 
 /// An id that follows from another id. It keeps the time of that id, so that indexes grow at their

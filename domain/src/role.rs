@@ -13,7 +13,7 @@ named_set! {
         Lead = "lead",
         /// A lead who sets up sites, keys, rules, webhooks, hash lists, legal holds and people, and erases items.
         Admin = "admin",
-        /// An admin who also manages owners, tokens, and reads the audit log.
+        /// An admin who also manages owners and tokens, reads the audit log, and exports sites.
         Owner = "owner",
         /// Runs the instance and belongs to no team.
         Operator = "operator",
@@ -55,13 +55,14 @@ const ADMIN: &[Scope] = &above::<25>(
     ],
 );
 
-const OWNER: &[Scope] = &above::<29>(
+const OWNER: &[Scope] = &above::<30>(
     ADMIN,
     &[
         Scope::TeamsWrite,
         Scope::TokensRead,
         Scope::TokensWrite,
         Scope::AuditRead,
+        Scope::SitesExport,
     ],
 );
 
@@ -163,7 +164,12 @@ mod tests {
     #[test]
     fn what_a_role_must_not_do_is_not_in_its_scopes() {
         for role in [Role::Viewer, Role::Moderator, Role::Lead, Role::Admin] {
-            for scope in [Scope::TokensRead, Scope::TokensWrite, Scope::AuditRead] {
+            for scope in [
+                Scope::TokensRead,
+                Scope::TokensWrite,
+                Scope::AuditRead,
+                Scope::SitesExport,
+            ] {
                 assert!(!role.scopes().contains(&scope), "{role} has {scope}");
             }
         }
@@ -193,6 +199,7 @@ mod tests {
             Scope::MediaDecide,
             Scope::WebhooksRead,
             Scope::ReviewsRead,
+            Scope::SitesExport,
         ] {
             assert!(!Role::Operator.scopes().contains(&scope));
         }

@@ -22,6 +22,8 @@ named_set! {
         SitesRead = "sites:read",
         /// Create and change sites.
         SitesWrite = "sites:write",
+        /// Export all data of sites: items with their content, verdicts, rules, and the audit log.
+        SitesExport = "sites:export",
         /// See site keys, never the keys themselves.
         KeysRead = "keys:read",
         /// Create, rotate and disable site keys.

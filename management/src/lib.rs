@@ -19,7 +19,9 @@ pub mod desk;
 pub mod endpoints;
 pub mod erasures;
 pub mod events;
+pub mod exports;
 pub mod hash_lists;
+pub mod imports;
 pub mod legal_holds;
 pub mod media;
 pub mod names;
@@ -84,6 +86,8 @@ pub struct Management {
     pub darkroom: Darkroom,
     /// How many bytes of rules a team can store within 24 hours, in versions and backtests.
     pub rules_per_day: u64,
+    /// Which archives of exports are read at the same time.
+    pub exports: exports::Streams,
     /// Counts requests.
     pub pace: Pace,
     /// Hashes the passwords of people.

@@ -61,6 +61,14 @@ pub enum Refused {
         /// In how many seconds you can try again.
         seconds: u32,
     },
+    /// The team reads the archive of an export already, or too many other teams do.
+    #[error(
+        "A team reads one archive at a time, and a process sends a few. Please try again in {seconds} s."
+    )]
+    TooManyDownloads {
+        /// In how many seconds you can try again.
+        seconds: u32,
+    },
     /// The password is not that of the account. The answer is the same for accounts that do not
     /// exist.
     #[error("The e-mail address or the password is not right.")]

@@ -16,8 +16,9 @@ pub use store::{
 use store::{rule_group, seal, site};
 
 use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, created, difference};
-use checks::{require_groups, require_providers, unknown_group};
+use checks::{require_groups, unknown_group};
 
+pub(crate) use self::checks::require_providers;
 pub use self::{
     checks::{MOST_GROUPS, MOST_PROVIDERS},
     outlook::{Content, Outlook, outlook},

@@ -7,6 +7,7 @@ use std::{sync::Arc, time::Duration};
 use domain::rules::Limits;
 use management::{
     Caller, Darkroom, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
+    exports::Streams,
     queues::{Group, Lane, Pause, update_group, update_lane, update_queue},
 };
 use queue::Queue;
@@ -30,6 +31,7 @@ async fn management(pool: &PgPool) -> Arc<Management> {
         ),
         darkroom: Darkroom::new(None),
         rules_per_day: 1 << 20,
+        exports: Streams::default(),
         pace: Pace::new(PaceSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,

@@ -8,7 +8,7 @@ use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
 use management::{
     Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
-    SignOn, Workbench,
+    SignOn, Workbench, exports::Streams,
 };
 use metrics::gauge;
 use queue::Queue;
@@ -178,6 +178,7 @@ pub(crate) fn interface(
             outlet,
             darkroom: Darkroom::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
+            exports: Streams::default(),
             pace: Pace::new(PaceSettings {
                 at_once: MANAGEMENT_CONNECTIONS,
                 ..bounds.pace()

@@ -10,6 +10,7 @@ mod attachment;
 mod create;
 mod disable;
 mod draft;
+mod imported;
 mod judged;
 mod kinds;
 mod read;
@@ -35,6 +36,9 @@ pub use self::{
     create::{create, create_as},
     disable::{disable, lock_to_disable},
     draft::{Draft, draft, edit},
+    imported::{
+        ImportedGroup, ImportedVersion, import_group, import_version, is_named, keep, owner,
+    },
     judged::{JudgedSite, judged_sites},
     kinds::kinds,
     read::{find, list, lock, team_of},

@@ -5,6 +5,7 @@
 //! ([`Sites`]).
 
 mod create;
+mod imported;
 pub mod keys;
 mod of_team;
 pub mod readiness;
@@ -17,6 +18,7 @@ const NAME_KEY: &str = "sites_name_key";
 
 pub use self::{
     create::{FoundSite, create, find_named, team_of},
+    imported::{import, is_named},
     of_team::of_team,
     snapshot::{Judges, Site, Sites, Subscriber},
 };

@@ -10,6 +10,7 @@ mod dashboards;
 mod desk;
 mod erasures;
 mod example_data;
+mod exports;
 mod faces;
 mod first_hour;
 mod hash_lists;

@@ -19,6 +19,13 @@ use crate::{problem::Refusal, query::Parameters};
 /// The caller that a request names. The token is well-formed, but may not exist.
 pub(super) struct Caller(management::Caller);
 
+impl Caller {
+    /// The caller, for work that goes on after the answer has begun.
+    pub(super) fn into_inner(self) -> management::Caller {
+        self.0
+    }
+}
+
 impl Deref for Caller {
     type Target = management::Caller;
 

@@ -97,6 +97,7 @@ codes! {
     HeadTooLarge "head_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE,
     RateLimited "rate_limited" TOO_MANY_REQUESTS,
     TooManyPings "too_many_pings" TOO_MANY_REQUESTS,
+    TooManyDownloads "too_many_downloads" TOO_MANY_REQUESTS,
     TooManyTries "too_many_tries" TOO_MANY_REQUESTS,
     InternalError "internal_error" INTERNAL_SERVER_ERROR,
     Overloaded "overloaded" SERVICE_UNAVAILABLE,

@@ -39,6 +39,10 @@ impl From<Refused> for Refusal {
                 wait: Some(seconds),
                 ..Self::new(Code::TooManyPings, detail)
             },
+            Refused::TooManyDownloads { seconds } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::TooManyDownloads, detail)
+            },
             Refused::SignInFailed => Self::new(Code::SignInFailed, detail),
             Refused::WrongCode => Self::new(Code::FactorNotProved, detail),
             Refused::TooManyTries { seconds } => Self {

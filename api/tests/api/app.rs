@@ -22,6 +22,7 @@ use front::{
 };
 use management::{
     Analyse, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench,
+    exports::Streams,
 };
 use queue::{Queue, QueueName};
 use serde_json::Value;
@@ -208,6 +209,7 @@ impl App {
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 darkroom: Darkroom::new(options.develop),
                 rules_per_day: options.rules_per_day,
+                exports: Streams::default(),
                 pace: Pace::new(options.pace),
                 passwords: Passwords::default(),
                 sign_on: None,

@@ -7,6 +7,7 @@ use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use front::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
     Caller, Darkroom, Develop, Management, Pace, PaceSettings, Passwords, SignOn, Workbench,
+    exports::Streams,
     people::{Standing, invitations},
 };
 use poem::{
@@ -81,6 +82,7 @@ impl Stage {
             outlet: crate::webhooks::outlet(),
             darkroom: Darkroom::new(develop),
             rules_per_day: 1 << 20,
+            exports: Streams::default(),
             pace: Pace::new(settings),
             passwords: Passwords::default(),
             sign_on,

@@ -17,6 +17,8 @@ pub enum Noun {
     Hold,
     /// An entry of a hash list.
     Entry,
+    /// An export of a site's data.
+    Export,
     /// A hash list.
     HashList,
     /// The image of a media item.
@@ -73,6 +75,7 @@ impl std::fmt::Display for Noun {
             Self::Erasure => "erasure",
             Self::Hold => "legal hold",
             Self::Entry => "entry",
+            Self::Export => "export",
             Self::HashList => "hash list",
             Self::Image => "image",
             Self::Import => "import",

@@ -42,7 +42,7 @@ pub(super) async fn require_groups(
 }
 
 /// Refuses providers that no worker is configured with.
-pub(super) async fn require_providers(
+pub(crate) async fn require_providers(
     conn: &mut PgConnection,
     settings: &Settings,
 ) -> Result<(), Refused> {

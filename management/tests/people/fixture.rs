@@ -17,6 +17,7 @@ use management::{
         SignedIn, factor, links,
         sign_in::{give_code, sign_in},
     },
+    exports::Streams,
     people::{Standing, invitations},
 };
 use queue::Queue;
@@ -88,6 +89,7 @@ impl Fixture {
             ),
             darkroom: Darkroom::new(None),
             rules_per_day: 1 << 20,
+            exports: Streams::default(),
             pace: Pace::new(PaceSettings::default()),
             passwords: Passwords::default(),
             sign_on: None,

@@ -15,7 +15,7 @@ use super::images;
 use crate::{
     Error, answers, audit, backtest,
     batches::{self, Forgotten, ROWS},
-    bulk, delivery, erasure, hash_list, image,
+    bulk, delivery, erasure, export, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
     recovery,
     rule_group::{self, shadow},
@@ -85,6 +85,7 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old erasures", erasure::forget_old(pool).await),
+        swept("old exports", export::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),
         swept("old statistics", statistics::forget_old(pool).await),
         swept(

@@ -9,6 +9,7 @@ mod categories;
 mod connections;
 mod figures;
 mod hash_lists;
+mod imports;
 mod management;
 mod ops;
 mod rate;

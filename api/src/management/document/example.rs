@@ -17,6 +17,7 @@ pub(crate) const HASH_ENTRY: &str = "01980f6d-22aa-7bbb-8ccc-0123456789ab";
 pub(crate) const HASH_IMPORT: &str = "01980f6d-23aa-7bbb-8ccc-0123456789ab";
 pub(crate) const HASH_SCAN: &str = "01980f6d-24aa-7bbb-8ccc-0123456789ab";
 pub(crate) const RECOVERY: &str = "01980f6d-26aa-7bbb-8ccc-0123456789ab";
+pub(crate) const EXPORT: &str = "01980f6d-27aa-7bbb-8ccc-0123456789ab";
 pub(crate) const ENDPOINT: &str = "01980f6d-31aa-7bbb-8ccc-0123456789ab";
 pub(crate) const DELIVERY: &str = "01980f6e-7c1a-7d2e-8b3f-5a6b7c8d9e10";
 pub(crate) const EVENT: &str = "01980f6e-7c1a-7d2e-8b3f-5a6b7c8d9e11";

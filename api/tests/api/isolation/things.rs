@@ -10,7 +10,7 @@ use domain::{
     erasure::Subject,
     event::EventKind,
     hash_list::EntryHashes,
-    id::{BacktestId, BulkDecisionId, EndpointId, ErasureId, RecoveryId, TokenId},
+    id::{BacktestId, BulkDecisionId, EndpointId, ErasureId, ExportId, RecoveryId, TokenId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
     media::Ruling,
     reach::Reach,
@@ -27,6 +27,7 @@ use store::{
     bulk::{self, Asker, Chosen, NewBulk},
     endpoint,
     erasure::{self, NewErasure},
+    export::{self, NewExport},
     hash_list::{
         self, NewHashList,
         entry::{self, Addition, NewEntry},
@@ -109,6 +110,18 @@ async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> Recovery
     let (recovery, _) = recovery::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     recovery
+}
+
+async fn export_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> ExportId {
+    let new = NewExport {
+        team: tenant.team,
+        site: tenant.site,
+        by,
+    };
+    let mut tx = pool.begin().await.unwrap();
+    let export = export::create(&mut tx, new).await.unwrap().unwrap();
+    tx.commit().await.unwrap();
+    export
 }
 
 async fn bulk_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BulkDecisionId {
@@ -325,6 +338,7 @@ impl Things {
         let backtest = backtest_of(&app.pool, tenant, Actor::Token(token.id)).await;
         let body = json!({ "api_key": tenant.key, "body": "a text", "content_base64": GIF });
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
+        let export = export_of(&app.pool, tenant, Actor::Token(token.id)).await;
 
         let mut ids = hashes;
         ids.append(&mut people);
@@ -338,6 +352,7 @@ impl Things {
             ("erasure_id", erasure.to_string()),
             ("backtest_id", backtest.to_string()),
             ("media_id", media.as_str().unwrap().to_owned()),
+            ("export_id", export.to_string()),
             // Rules are parts of versions and have no rows.
             ("rule_id", Uuid::now_v7().to_string()),
         ]);

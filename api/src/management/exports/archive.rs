@@ -1,0 +1,147 @@
+//! The archive of an export as an answer: a stream of whole members. The next one is built when the client has read the last.
+
+use std::{io, sync::Arc};
+
+use bytes::Bytes;
+use futures::{Stream, stream};
+use management::{
+    Management, Refused,
+    exports::{
+        Reading,
+        archive::{Cursor, NoCursor},
+    },
+};
+use poem::{Body, IntoResponse, Response, http::header};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+};
+use tracing::warn;
+
+use crate::{
+    management::media::{NO_STORE, NOSNIFF, protecting_headers},
+    member::Described,
+    problem::Refusal,
+};
+
+const TAR: &str = "application/x-tar";
+
+/// Bytes that are given to the connection at once. The client has the time limit of an answer for each.
+const SLICE: usize = 64 << 10;
+
+/// A place in an archive, as a query parameter.
+pub(crate) struct After(pub(super) Cursor);
+
+impl std::str::FromStr for After {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoCursor> {
+        text.parse().map(Self)
+    }
+}
+
+impl Described for After {
+    fn expected() -> String {
+        "the comment of a member of this archive".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new("string")
+    }
+}
+
+/// The answer. Its first member is there already, so that what goes wrong at the beginning is answered as a problem.
+pub(crate) struct Archive {
+    first: Option<Bytes>,
+    source: Source,
+}
+
+/// What further members come from.
+struct Source {
+    management: Arc<Management>,
+    caller: management::Caller,
+    reading: Reading,
+}
+
+impl Archive {
+    pub(super) async fn begin(
+        management: Arc<Management>,
+        caller: management::Caller,
+        reading: Reading,
+    ) -> Result<Self, Refusal> {
+        let mut source = Source {
+            management,
+            caller,
+            reading,
+        };
+        let first = source.next().await?;
+        Ok(Self { first, source })
+    }
+}
+
+impl Source {
+    async fn next(&mut self) -> Result<Option<Bytes>, Refused> {
+        let next = self.reading.next(&self.management, &self.caller).await?;
+        Ok(next.map(Bytes::from))
+    }
+}
+
+impl IntoResponse for Archive {
+    fn into_response(self) -> Response {
+        let name = self.source.reading.export().id;
+        Response::builder()
+            .content_type(TAR)
+            .header(
+                header::CONTENT_DISPOSITION,
+                format!("attachment; filename=\"{name}.tar\""),
+            )
+            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
+            .header(header::CACHE_CONTROL, NO_STORE)
+            .body(Body::from_bytes_stream(slices(self)))
+    }
+}
+
+/// The members, in slices. If something fails, the stream ends early and the connection breaks.
+fn slices(archive: Archive) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let Archive { first, source } = archive;
+    stream::try_unfold((first, source), |(member, mut source)| async move {
+        if source.reading.is_overdue() {
+            return Err(io::Error::other("the archive is read too slowly"));
+        }
+        let member = match member {
+            Some(member) => Some(member),
+            None => source.next().await.map_err(|refused| {
+                let export = source.reading.export().id;
+                warn!(error = %refused, export.id = %export, "an archive could not be read on");
+                io::Error::other("the archive could not be read on")
+            })?,
+        };
+        let Some(mut rest) = member else {
+            return Ok(None);
+        };
+        let slice = rest.split_to(SLICE.min(rest.len()));
+        let rest = Some(rest).filter(|rest| !rest.is_empty());
+        Ok(Some((slice, (rest, source))))
+    })
+}
+
+impl ApiResponse for Archive {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The archive, or its rest: a tar file of whole members.",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType {
+                    content_type: TAR,
+                    schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format(
+                        "string", "binary",
+                    ))),
+                }],
+                headers: protecting_headers(),
+            }],
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
+}

@@ -1,0 +1,42 @@
+//! What the document says about exports beyond the signatures.
+
+use domain::scope::Scope;
+use serde_json::json;
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    let export = json!({
+        "id": example::EXPORT,
+        "team_id": example::TEAM,
+        "site_id": example::SITE,
+        "created_by": example::TOKEN,
+        "created_at": example::CREATED_AT,
+        "upto": "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f",
+        "expires_at": "2026-02-07T12:00:00.123456Z",
+    });
+    vec![
+        Operation {
+            answer: Some(example::list(&export)),
+            ..Operation::new("listExports", Scope::SitesExport)
+        },
+        Operation {
+            problems: &[Code::LimitReached],
+            request: Some(json!({ "site_id": example::SITE })),
+            answer: Some(export.clone()),
+            ..Operation::new("createExport", Scope::SitesExport)
+        },
+        Operation {
+            answer: Some(export),
+            ..Operation::new("getExport", Scope::SitesExport)
+        },
+        Operation {
+            problems: &[Code::TooManyDownloads],
+            ..Operation::new("getExportArchive", Scope::SitesExport)
+        },
+    ]
+}

@@ -1,0 +1,182 @@
+//! Exports of a site's data: create, list, read, and the archive, which is built while it is read.
+//!
+//! Each member of an archive is built in a session of its own, so a token that is disabled stops a download, and the team's
+//! turn is asked for each member. Between members, nothing is held but the place where the next one begins.
+
+pub mod archive;
+mod member;
+mod streams;
+
+use std::time::{Duration, Instant};
+
+use domain::{
+    audit::Action,
+    id::{ExportId, SiteId},
+    scope::Scope,
+};
+use serde_json::json;
+pub use store::export::{Export, MOST};
+use store::{
+    export::{self, NewExport},
+    page::Page,
+    site,
+};
+
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+use archive::{Cursor, Part};
+use member::Built;
+pub use streams::Streams;
+use streams::Turn;
+
+/// How long one answer goes on. Then it ends after a whole member, and the client goes on with another request, so that
+/// slow clients cannot keep others waiting for their turn for ever.
+const LONGEST: Duration = Duration::from_mins(10);
+
+/// How long the client may still take to read the last member. Beyond that, its connection is broken.
+const GRACE: Duration = Duration::from_mins(1);
+
+/// Exports within the caller's reach, the newest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Export>, Refused> {
+    let mut session = management.read(caller, Scope::SitesExport).await?;
+    let reach = session.reach();
+    Ok(export::list(session.conn(), reach, page).await?)
+}
+
+/// An export.
+///
+/// # Errors
+/// The caller may not do it; there is no such export within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    export: ExportId,
+) -> Result<Export, Refused> {
+    let mut session = management.read(caller, Scope::SitesExport).await?;
+    find(&mut session, export).await
+}
+
+/// Creates an export of what the site has by now.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; the team has as many exports as it can have.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<Export, Refused> {
+    let mut session = management.change(caller, Scope::SitesExport).await?;
+    let reach = session.reach();
+    let site = site::settings::find(session.conn(), reach, site).await?;
+    let site = site.ok_or_else(|| Refused::field("site_id", "is no site"))?;
+    let new = NewExport {
+        team: site.team,
+        site: site.id,
+        by: session.actor(),
+    };
+    let id = export::create(session.conn(), new).await?;
+    let id = id.ok_or_else(|| {
+        let detail =
+            format!("The team has {MOST} exports, which is the most. Each expires after 7 days.");
+        Refused::conflict(Conflict::LimitReached, detail)
+    })?;
+    let export = find(&mut session, id).await?;
+    let change = Change {
+        action: Action::ExportCreate,
+        team: Some(export.team),
+        target: export.site.as_uuid(),
+        details: created(&export),
+    };
+    session.commit(change).await?;
+    Ok(export)
+}
+
+/// The archive of an export, from the beginning or after a member.
+pub struct Reading {
+    export: Export,
+    cursor: Cursor,
+    ends: Instant,
+    _turn: Turn,
+}
+
+/// Begins to read the archive of an export, or goes on after the member that ends at this cursor.
+///
+/// # Errors
+/// The caller may not do it; there is no such export within reach; the team reads an archive already, or too many others do.
+pub async fn open(
+    management: &Management,
+    caller: &Caller,
+    export: ExportId,
+    after: Option<Cursor>,
+) -> Result<Reading, Refused> {
+    let mut session = management.change(caller, Scope::SitesExport).await?;
+    let export = find(&mut session, export).await?;
+    let turn = management.exports.take(export.team)?;
+    let cursor = after.unwrap_or_default();
+    let change = Change {
+        action: Action::ExportRead,
+        team: Some(export.team),
+        target: export.site.as_uuid(),
+        details: json!({ "read": { "export_id": export.id, "after_member": cursor.number } }),
+    };
+    session.commit(change).await?;
+    Ok(Reading {
+        export,
+        cursor,
+        ends: Instant::now() + LONGEST,
+        _turn: turn,
+    })
+}
+
+impl Reading {
+    /// What is read.
+    pub const fn export(&self) -> &Export {
+        &self.export
+    }
+
+    /// Whether the client reads so slowly that others should have its turn.
+    pub fn is_overdue(&self) -> bool {
+        Instant::now() >= self.ends + GRACE
+    }
+
+    /// The bytes of the next member. `None`: the archive has ended, or another request must go on.
+    ///
+    /// # Errors
+    /// The caller may not do it any more; the database failed; too much is waiting.
+    pub async fn next(
+        &mut self,
+        management: &Management,
+        caller: &Caller,
+    ) -> Result<Option<Vec<u8>>, Refused> {
+        loop {
+            if self.cursor.part == Part::End || Instant::now() >= self.ends {
+                return Ok(None);
+            }
+            match member::next(management, caller, &self.export, &self.cursor).await? {
+                Built::Member(name, content, mut next) => {
+                    next.number += 1;
+                    next.digest = archive::chain(&self.cursor.digest, &name, &content);
+                    let mut bytes = archive::member(&name, &content, &next);
+                    if next.part == Part::End {
+                        bytes.resize(bytes.len() + archive::END, 0);
+                    }
+                    self.cursor = next;
+                    return Ok(Some(bytes));
+                }
+                Built::Nothing(next) => self.cursor = next,
+            }
+        }
+    }
+}
+
+async fn find(session: &mut Session, export: ExportId) -> Result<Export, Refused> {
+    let reach = session.reach();
+    let export = export::find(session.conn(), reach, export).await?;
+    export.ok_or(Refused::NotFound(Noun::Export))
+}

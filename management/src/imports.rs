@@ -1,0 +1,110 @@
+//! Imports: the archive of an export is put into this database. Only the command line does it.
+//!
+//! Everything keeps its id, so whatever is there already is found again, and an import that was interrupted can be repeated.
+//! Only what belongs to another team here gets another id, which follows from its own and the team's. Nothing of another team
+//! or of another site is ever changed.
+
+mod items;
+mod line;
+mod rules;
+mod site;
+
+use std::collections::HashMap;
+
+use domain::{
+    audit::Action,
+    id::{RuleGroupId, SiteId, TeamId},
+    name::Name,
+    scope::Scope,
+};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{Caller, Change, Management, Refused};
+
+pub use self::{
+    items::{Stored, items},
+    line::{Line, WrongLine},
+    rules::{Placed, version},
+    site::{GivenSite, site},
+};
+pub use store::export::{ExportedGroup, ListedVersion};
+
+/// Where an archive goes.
+#[derive(Debug)]
+pub struct Target {
+    /// The team.
+    pub team: TeamId,
+    /// The site.
+    pub site: SiteId,
+    /// The versions of the archive, and what they are here.
+    pub versions: HashMap<Uuid, Uuid>,
+}
+
+/// The rule groups of an archive, and what they are here.
+pub type Groups = HashMap<RuleGroupId, RuleGroupId>;
+
+/// Refuses a team that does not exist, before anything is done.
+///
+/// # Errors
+/// The caller may not do it; there is no such team.
+pub async fn require_team(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+) -> Result<(), Refused> {
+    let mut session = management.read(caller, Scope::SitesWrite).await?;
+    session.named_team(Some(team)).await?;
+    Ok(())
+}
+
+/// Records that an archive was imported. The details say what came of it.
+///
+/// # Errors
+/// The caller may not do it; the database failed.
+pub async fn finish(
+    management: &Management,
+    caller: &Caller,
+    target: &Target,
+    details: Value,
+) -> Result<(), Refused> {
+    let session = management.change(caller, Scope::SitesWrite).await?;
+    let change = Change {
+        action: Action::SiteImport,
+        team: Some(target.team),
+        target: target.site.as_uuid(),
+        details,
+    };
+    session.commit(change).await
+}
+
+/// Names for something that is called so elsewhere, the best one first.
+fn names(name: &str) -> impl Iterator<Item = String> {
+    let others = (1..100).map(|number| match number {
+        1 => " (imported)".to_owned(),
+        number => format!(" (imported {number})"),
+    });
+    let of = name.to_owned();
+    std::iter::once(of.clone()).chain(others.map(move |suffix| {
+        let room = Name::LONGEST - suffix.len();
+        let kept: String = of.chars().take(room).collect();
+        format!("{}{suffix}", kept.trim_end())
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_taken_says_that_it_was_imported() {
+        let first: Vec<String> = names("Comments").take(3).collect();
+        assert_eq!(
+            first,
+            ["Comments", "Comments (imported)", "Comments (imported 2)"]
+        );
+        for name in names(&"é".repeat(Name::LONGEST)) {
+            assert!(name.parse::<Name>().is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `gatehouse export`: downloads the archive of a site over HTTP, and goes on where it was when something broke.
+
+mod http;
+mod partial;
+
+use std::{
+    io::Write as _,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail, ensure};
+use domain::{id::SiteId, key::ManagementToken};
+use http_body_util::BodyExt as _;
+use hyper::Method;
+use management::exports::archive::Counts;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::{sleep, timeout};
+use url::Url;
+
+use crate::config::id;
+use http::{Failure, Server};
+use partial::Partial;
+
+/// How long nothing may arrive before the connection counts as broken.
+const SILENCE: Duration = Duration::from_mins(1);
+/// The first pause after a failure. It doubles each time, up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Failures in a row, without a whole member between them, after which the command ends.
+const FAILURES: u32 = 20;
+/// How often progress is shown.
+const SHOWN_EVERY: Duration = Duration::from_secs(5);
+
+/// The options of `gatehouse export`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The service, for example <https://gatehouse.example.com>
+    #[arg(long, value_name = "URL", value_parser = http::url)]
+    url: Url,
+    /// A file with a management token that has the scope `sites:export`
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+    /// The site
+    #[arg(long, value_parser = id::<SiteId>)]
+    site: SiteId,
+    /// The archive. If it is there and incomplete, the download goes on where it ended
+    #[arg(long, value_name = "FILE.tar")]
+    to: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the service says about an export.
+#[derive(Debug, Deserialize)]
+struct Export {
+    id: String,
+}
+
+/// Downloads the archive to its end.
+///
+/// # Errors
+/// The file is something else; the service refuses; it fails too often.
+pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
+    let token = std::fs::read_to_string(&args.token_file)
+        .with_context(|| format!("cannot read the token {}", args.token_file.display()))?;
+    let token: ManagementToken = token.trim().parse().map_err(|_| {
+        let file = args.token_file.display();
+        anyhow::anyhow!("{file} has no management token: one begins with mgmt_")
+    })?;
+    let server = Server::new(args.url, token.expose());
+    let mut file = Partial::open(&args.to)?;
+    let export = match file.export()? {
+        Some(head) => {
+            ensure!(
+                head.site_id == args.site,
+                "{} is the archive of the site {}: choose another file",
+                args.to.display(),
+                head.site_id
+            );
+            head.id
+        }
+        None => begin(&server, args.site).await?,
+    };
+    let mut trouble = Trouble::default();
+    while !file.is_complete() {
+        let before = file.end();
+        let ended = download(&server, &export, &mut file).await;
+        file.cut()?;
+        let progressed = file.end() > before;
+        match ended {
+            Ok(()) if progressed => trouble = Trouble::default(),
+            Ok(()) => trouble.pause(&Failure::passing("nothing arrived")).await?,
+            Err(failure) => {
+                if progressed {
+                    trouble = Trouble::default();
+                }
+                trouble.pause(&failure).await?;
+            }
+        }
+    }
+    let bytes = file.finish()?;
+    let Counts { items, audit } = file.counts();
+    let done = json!({
+        "export_id": export,
+        "file": args.to,
+        "bytes": bytes,
+        "items": items,
+        "audit_rows": audit,
+    });
+    if args.json {
+        writeln!(std::io::stdout(), "{done}")?;
+    } else {
+        writeln!(
+            std::io::stdout(),
+            "{}: {items} items and {audit} rows of the audit log, {bytes} bytes",
+            args.to.display(),
+        )?;
+    }
+    Ok(())
+}
+
+/// Creates the export.
+async fn begin(server: &Server, site: SiteId) -> anyhow::Result<String> {
+    let body = json!({ "site_id": site }).to_string();
+    let mut trouble = Trouble::default();
+    loop {
+        let created = async {
+            let answer = server
+                .send(Method::POST, "/management/v1/exports", Some(body.clone()))
+                .await?;
+            let body = timeout(SILENCE, answer.into_body().collect()).await;
+            let body = body.map_err(|_| Failure::passing("the service fell silent"))?;
+            let body = body.map_err(|error| Failure::passing(error.to_string()))?;
+            serde_json::from_slice::<Export>(&body.to_bytes())
+                .map_err(|_| Failure::Final("the answer is not Gatehouse's".to_owned()))
+        };
+        match created.await {
+            Ok(export) => return Ok(export.id),
+            Err(failure) => trouble.pause(&failure).await?,
+        }
+    }
+}
+
+/// Appends what one answer has.
+async fn download(server: &Server, export: &str, file: &mut Partial) -> Result<(), Failure> {
+    let after = match file.after() {
+        Some(cursor) => format!("?after={cursor}"),
+        None => String::new(),
+    };
+    let path = format!("/management/v1/exports/{export}/archive{after}");
+    let answer = server.send(Method::GET, &path, None).await?;
+    let mut body = answer.into_body();
+    let mut shown = Instant::now();
+    loop {
+        let frame = timeout(SILENCE, body.frame()).await;
+        let frame = frame.map_err(|_| Failure::passing("the service fell silent"))?;
+        let Some(frame) = frame else { return Ok(()) };
+        let frame = frame.map_err(|error| Failure::passing(error.to_string()))?;
+        if let Ok(bytes) = frame.into_data() {
+            file.append(&bytes)
+                .map_err(|error| Failure::Final(format!("{error:#}")))?;
+        }
+        if shown.elapsed() >= SHOWN_EVERY {
+            shown = Instant::now();
+            tell(&format!(
+                "{} items, {} MiB",
+                file.counts().items,
+                file.end() >> 20
+            ));
+        }
+    }
+}
+
+/// Failures in a row.
+#[derive(Default)]
+struct Trouble {
+    failures: u32,
+}
+
+impl Trouble {
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    /// Another try cannot help, or there were too many.
+    async fn pause(&mut self, failure: &Failure) -> anyhow::Result<()> {
+        let (why, wanted) = match failure {
+            Failure::Final(why) => bail!("{why}"),
+            Failure::Passing { why, after } => (why, *after),
+        };
+        self.failures += 1;
+        if self.failures > FAILURES {
+            bail!("{why}; the file keeps what has arrived: run the command again to go on");
+        }
+        let backoff = FIRST_PAUSE
+            .saturating_mul(1 << (self.failures - 1).min(16))
+            .min(LONGEST_PAUSE);
+        let pause = wanted.unwrap_or(Duration::ZERO).max(backoff);
+        tell(&format!("{why}; trying again in {} s", pause.as_secs()));
+        sleep(pause).await;
+        Ok(())
+    }
+}
+
+/// Progress is no result, so it does not belong to the standard output.
+fn tell(text: &str) {
+    // Nobody may be reading.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
