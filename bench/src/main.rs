@@ -30,6 +30,7 @@ mod images;
 mod lane;
 mod lanes;
 mod latency;
+mod life;
 mod limits;
 mod load;
 mod memory;
@@ -127,6 +128,8 @@ enum Command {
     /// The review desk with 200,000 reviews waiting and 50 moderators: claims, the next item, and whether
     /// time tells reviews with known answers from others
     Desk(desk::Options),
+    /// An installation with ten million items beside one with a hundred thousand, and the retention of a day's items under load
+    Life(life::Options),
     /// How good the built-in analyser is on your own labelled texts: precision, recall and calibration
     Quality(quality::Options),
     /// What other commands start
@@ -255,6 +258,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Desk(options) => {
             let json = options.common.ground.json;
             shown(&desk::run(options).await?, json)?
+        }
+        Command::Life(options) => {
+            let json = options.common.ground.json;
+            shown(&life::run(options).await?, json)?
         }
         Command::Quality(options) => score(options).await?,
         Command::Hostile(options) => {
