@@ -1,7 +1,8 @@
 -- What the retention of items does (`store/src/media/retention/items.rs` and `remove.rs`): site by site and slice by slice, each slice
--- in a transaction of its own.
-create or replace procedure public.forget(before uuid, slice integer) language plpgsql as $$
+-- in a transaction of its own. Here it removes everything of the days before this one.
+create or replace procedure public.forget(number integer, slice integer) language plpgsql as $$
 declare
+    before uuid := id_at(((select day from today) + number)::timestamp at time zone 'utc');
     site record;
     last uuid;
     items uuid [];

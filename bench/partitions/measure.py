@@ -165,10 +165,6 @@ def plans():
           "plain: locks (not by the fast path)", "partitioned"), rows)
 
 
-def day(number):
-    return f"(select id_at(((select day from today) + {number})::timestamp at time zone 'utc'))"
-
-
 def sizes(schema):
     """Megabytes of each table and of its indexes."""
     rows = sql(
@@ -249,7 +245,7 @@ def retention():
     rows = []
 
     def slices():
-        sql(f"call forget({day(oldest + 2)}, {slice_size})", "plain")
+        sql(f"call forget({oldest + 2}, {slice_size})", "plain")
 
     def drops():
         drop(oldest)
@@ -318,7 +314,7 @@ def cycle(factor, keeping):
     for number in range(1, 3 * kept + 1):
         sql([f"call make_day({number}, {items})", "call store_day('cycle')"])
         if number > kept:
-            sql(f"call forget({day(number - kept + 1)}, 500)", "cycle")
+            sql(f"call forget({number - kept + 1}, 500)", "cycle")
         settle()
         if number % (kept // 3) == 0:
             now = sizes("cycle")

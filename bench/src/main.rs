@@ -259,10 +259,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.common.ground.json;
             shown(&desk::run(options).await?, json)?
         }
-        Command::Life(options) => {
-            let json = options.common.ground.json;
-            shown(&life::run(options).await?, json)?
-        }
+        Command::Life(options) => live(options).await?,
         Command::Quality(options) => score(options).await?,
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;
@@ -291,6 +288,11 @@ async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
     } else {
         shown(&deliveries::run(options).await?, json)
     }
+}
+
+async fn live(options: life::Options) -> anyhow::Result<bool> {
+    let json = options.common.ground.json;
+    shown(&life::run(options).await?, json)
 }
 
 async fn score(options: quality::Options) -> anyhow::Result<bool> {

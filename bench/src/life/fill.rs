@@ -92,7 +92,7 @@ pub(super) async fn fill(
         set(conn, "first", first.into()).await?;
         set(conn, "last", last.into()).await?;
         run(conn, "items", ITEMS).await?;
-        if last % 500_000 == 0 {
+        if last.is_multiple_of(500_000) {
             eprintln!("{last} items");
         }
         first = last + 1;

@@ -9,10 +9,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{
-    fill::{Filled, Size},
-    table::Described,
-};
+use super::{fill::Filled, table::Described};
 use crate::{
     http::{self, Client},
     latency::{Latencies, Percentiles},
