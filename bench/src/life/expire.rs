@@ -115,3 +115,14 @@ async fn position(side: &mut Side) -> anyhow::Result<f64> {
         .fetch_one(&mut side.conn)
         .await?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_times_may_grow_by_a_constant_and_long_ones_may_double() {
+        assert!((most(10.0) - 35.0).abs() < f64::EPSILON);
+        assert!((most(100.0) - 200.0).abs() < f64::EPSILON);
+    }
+}
