@@ -2,7 +2,8 @@
 \set ON_ERROR_STOP on
 truncate public.asked;
 create unlogged table public.sampled as
-select id, site_id, row_number() over (order by random()) - 1 as place from plain.media tablesample system (1);
+select id, site_id, row_number() over () - 1 as place
+from (select id, site_id from plain.media tablesample system (10) order by random() limit 16000) m;
 create unlogged table public.sampled_recent as
 select id, site_id, row_number() over (order by random()) - 1 as place
 from (
