@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -93,6 +93,11 @@ bench-desk: ## the review desk with 200,000 reviews waiting and 50 moderators: c
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench desk
+
+bench-life: ## ten million items beside a hundred thousand, and the removal of a day's items under load (about 25 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench life
 
 bench-queue: ## the queue compared with graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
 	@scripts/setup test

@@ -30,6 +30,7 @@ mod images;
 mod lane;
 mod lanes;
 mod latency;
+mod life;
 mod limits;
 mod load;
 mod memory;
@@ -127,6 +128,8 @@ enum Command {
     /// The review desk with 200,000 reviews waiting and 50 moderators: claims, the next item, and whether
     /// time tells reviews with known answers from others
     Desk(desk::Options),
+    /// An installation with ten million items beside one with a hundred thousand, and the retention of a day's items under load
+    Life(life::Options),
     /// How good the built-in analyser is on your own labelled texts: precision, recall and calibration
     Quality(quality::Options),
     /// What other commands start
@@ -256,6 +259,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.common.ground.json;
             shown(&desk::run(options).await?, json)?
         }
+        Command::Life(options) => live(options).await?,
         Command::Quality(options) => score(options).await?,
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;
@@ -284,6 +288,11 @@ async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
     } else {
         shown(&deliveries::run(options).await?, json)
     }
+}
+
+async fn live(options: life::Options) -> anyhow::Result<bool> {
+    let json = options.common.ground.json;
+    shown(&life::run(options).await?, json)
 }
 
 async fn score(options: quality::Options) -> anyhow::Result<bool> {

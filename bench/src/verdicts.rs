@@ -26,6 +26,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub(crate) struct Sent {
     media: Uuid,
     due: Instant,
+    answered: Instant,
 }
 
 #[derive(Deserialize)]
@@ -49,14 +50,25 @@ pub(crate) async fn submit(
             &text(tick.index),
         );
         let answer = client.send(&request).await.map_err(std::io::Error::from)?;
+        let answered = Instant::now();
         accepted(&answer)?;
         let Accepted { id } = serde_json::from_slice(&answer.body)?;
         sent.push(Sent {
             media: id,
             due: tick.due,
+            answered,
         });
     }
     Ok(sent)
+}
+
+/// How long their answers took, from when they were due.
+pub(crate) fn answers(sent: &[Sent]) -> Latencies {
+    let mut latencies = Latencies::new();
+    for Sent { due, answered, .. } in sent {
+        latencies.record(*answered - *due);
+    }
+    latencies
 }
 
 /// Waits for the webhooks about all verdicts. Returns how long they took, from when their submissions were due.
