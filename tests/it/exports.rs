@@ -41,7 +41,9 @@ impl Source {
     async fn create(pool: &PgPool) -> Self {
         let data = DataDir::new();
         let database = pool.connect_options().to_url_lossy().to_string();
-        let up = Up::start(&data, &["--database-url", &database, "--demo-data"]).await;
+        // With the master key of the other commands.
+        let options = ["--database-url", &database, "--demo-data"];
+        let up = Up::start_with_files(&data, 1024, &options).await;
         drop(up);
         let (team, site): (Uuid, Uuid) =
             sqlx::query_as("select team_id, id from sites where name = 'Marketplace'")

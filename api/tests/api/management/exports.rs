@@ -70,7 +70,7 @@ async fn an_export_is_created_and_read_and_each_download_is_recorded(pool: PgPoo
     assert_answers("GET", "/exports", &list);
     assert_eq!(list["data"], json!([export]));
     // What comes later does not belong to it.
-    let later = "update media set body = 'later' where id = (select max(id) from media)";
+    let later = "update media set body = 'later' where id = (select id from media order by id desc limit 1)";
     sqlx::query(later).execute(&app.pool).await.unwrap();
     let moved = "update media set id = (select upto from exports) where body = 'later'";
     sqlx::query(moved).execute(&app.pool).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_team_has_ten_exports_at_a_time(pool: PgPool) {
     let site = json!({ "site_id": app.tenant.site });
     let beyond = member.post("/exports", site.clone()).await;
     beyond.problem(409, "limit_reached");
-    let expire = "update exports set expires_at = now() where id = (select min(id) from exports)";
+    let expire = "update exports set expires_at = now() where id = (select id from exports order by id limit 1)";
     sqlx::query(expire).execute(&app.pool).await.unwrap();
     member.post("/exports", site).await.created();
 }
