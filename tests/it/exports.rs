@@ -317,7 +317,7 @@ async fn assert_same(pool: &PgPool, other: &PgPool, source: &Source, api: &Api, 
          order by a.media_id))
          from analyses a join media m on m.id = a.media_id where m.status <> 'pending' and m.site_id = $1",
         "select md5(string_agg(concat_ws('|', i.media_id, i.format, md5(i.bytes), i.sha256, i.width), '' order by i.media_id))
-         from media_images i where i.site_id = $1",
+         from media_images i join media m on m.id = i.media_id where m.status <> 'pending' and i.site_id = $1",
         "select md5(string_agg(concat_ws('|', n.id, n.media_id, n.body, n.written_at), '' order by n.id))
          from review_notes n join media m on m.id = n.media_id where m.site_id = $1",
         "select md5(string_agg(concat_ws('|', r.media_id, r.waiting_since), '' order by r.media_id))
