@@ -5,6 +5,7 @@ use domain::{
     erasure::{MOST_NAMED, MOST_RUNNING, Subject},
     id::{ErasureId, SiteId, TeamId},
     scope::Scope,
+    submission::MAX_APP_MEDIA_ID,
 };
 use serde_json::{Value, json};
 pub use store::erasure::{Erasure, PublicKey, certificate};
@@ -157,7 +158,10 @@ async fn team(session: &mut Session, wanted: &Wanted) -> Result<TeamId, Refused>
 fn require_items(subject: &Subject) -> Result<(), Refused> {
     let (field, named) = match subject {
         Subject::MediaIds(ids) => ("media_ids", ids.len()),
-        Subject::AppMediaIds(ids) => ("app_media_ids", ids.len()),
+        Subject::AppMediaIds(ids) => {
+            require_texts(ids)?;
+            ("app_media_ids", ids.len())
+        }
         Subject::Author(_) | Subject::Metadata(_) | Subject::Everything {} => return Ok(()),
     };
     if (1..=MOST_NAMED).contains(&named) {
@@ -165,4 +169,18 @@ fn require_items(subject: &Subject) -> Result<(), Refused> {
     }
     let message = format!("must have 1 to {MOST_NAMED} members");
     Err(Refused::field(field, message))
+}
+
+/// Postgres has no texts with NUL, and items have no longer ids.
+fn require_texts(ids: &[String]) -> Result<(), Refused> {
+    let is_possible = |id: &String| !id.contains('\0') && id.chars().count() <= MAX_APP_MEDIA_ID;
+    match ids.iter().position(|id| !is_possible(id)) {
+        None => Ok(()),
+        Some(place) => {
+            let field = format!("app_media_ids[{place}]");
+            let message =
+                format!("must have at most {MAX_APP_MEDIA_ID} characters, none of them NUL");
+            Err(Refused::field(field, message))
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod access;
 mod audit_log;
 mod document;
+mod erasures;
 mod exports;
 mod hash_lists;
 mod keys;

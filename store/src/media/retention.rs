@@ -17,7 +17,10 @@ use uuid::Uuid;
 
 pub use self::outlook::{Content, Outlook, outlook};
 pub(crate) use self::stragglers::look_again_at_all;
-use self::{due::Told, sites::sites};
+use self::{
+    due::Told,
+    sites::{Site, sites},
+};
 use super::remove::remove;
 use crate::{Error, batches::Forgotten};
 
@@ -76,12 +79,27 @@ pub(crate) async fn forget_old(pool: &PgPool, kind: Kind) -> Result<Forgotten, E
 
 async fn forget_within(pool: &PgPool, kind: Kind, bounds: Bounds) -> Result<Forgotten, Error> {
     let mut forgotten = Forgotten::default();
+    let mut failed = None;
     for site in sites(pool, kind).await? {
-        let told = Told::read(pool, &site, bounds.told).await?;
-        forgotten += walk::go_on(pool, kind, &site, &told, bounds.walked).await?;
-        forgotten += stragglers::look_again(pool, kind, &site, &told, bounds.again).await?;
+        // Whatever is wrong with one site, the others have their turn.
+        match forget_of(pool, kind, &site, bounds).await {
+            Ok(of_site) => forgotten += of_site,
+            Err(error) => failed = Some(error),
+        }
     }
     stragglers::forget_unwanted(pool, kind, bounds.walked).await?;
+    failed.map_or(Ok(forgotten), Err)
+}
+
+async fn forget_of(
+    pool: &PgPool,
+    kind: Kind,
+    site: &Site,
+    bounds: Bounds,
+) -> Result<Forgotten, Error> {
+    let told = Told::read(pool, site, bounds.told).await?;
+    let mut forgotten = walk::go_on(pool, kind, site, &told, bounds.walked).await?;
+    forgotten += stragglers::look_again(pool, kind, site, &told, bounds.again).await?;
     Ok(forgotten)
 }
 

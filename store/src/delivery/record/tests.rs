@@ -14,6 +14,13 @@ async fn case_38_only_the_last_three_attempts_keep_their_answers(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     let delivery = DeliveryId::from(Uuid::now_v7());
     let other = DeliveryId::from(Uuid::now_v7());
+    for delivery in [delivery, other] {
+        sqlx::query("insert into deliveries (id, event_id, endpoint_id) values ($1, $1, $1)")
+            .bind(delivery.as_uuid())
+            .execute(&mut *conn)
+            .await
+            .unwrap();
+    }
     let run = |delivery, number| Attempted {
         delivery,
         attempt: Some(Attempt {

@@ -60,8 +60,10 @@ async fn indexed(pool: &PgPool) -> i64 {
 
 /// Waits until an index is being created and must wait for older transactions.
 async fn until_it_waits(pool: &PgPool) {
-    let waits =
-        "select exists (select from pg_stat_progress_create_index where phase like 'waiting for%')";
+    // Other tests create indexes on the same server.
+    let waits = "select exists (
+        select from pg_stat_progress_create_index where datname = current_database() and phase like 'waiting for%'
+    )";
     let waiting = async {
         while !sqlx::query_scalar::<_, bool>(waits)
             .fetch_one(pool)

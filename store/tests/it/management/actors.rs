@@ -64,7 +64,7 @@ async fn a_member_is_recorded_wherever_a_token_is_and_a_stranger_nowhere(pool: P
     let keys = "
         select count(*) from pg_constraint
         where contype = 'f' and confrelid = 'actors'::regclass and convalidated";
-    assert_eq!(fixture.count(keys).await, 8);
+    assert_eq!(fixture.count(keys).await, 9);
     let old = "
         select count(*) from pg_constraint
         where contype = 'f' and confrelid = 'management_tokens'::regclass";
