@@ -25,7 +25,7 @@ pub struct Hold {
     pub site: SiteId,
     /// What of the site it keeps.
     pub what: What,
-    /// Why, in the words of whoever created it.
+    /// The reason, as its creator wrote it.
     pub reason: Reason,
     /// Who created it. `None` for the command line.
     pub created_by: Option<ActorId>,

@@ -106,7 +106,7 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
     }
 }
 
-/// Sets the teams of a piece aside whose usage is locked, and adds the others to what is to be tried.
+/// Teams whose usage is locked are written apart from now on. The others are tried again.
 async fn set_aside(
     writing: &mut Writing,
     pieces: &mut Pieces<Request, TeamId>,

@@ -21,7 +21,7 @@ const ALGORITHM: &str = "EdDSA";
 /// Why a certificate is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// It is no JSON web signature in compact form.
+    /// The text is not a JSON web signature in compact form.
     #[error(
         "it is not a JSON web signature: three parts of base64url, with full stops between them"
     )]

@@ -14,7 +14,7 @@ use crate::{
     batches::{Forgotten, ROWS, until_none},
 };
 
-/// Lists those of these items that still have what is to be forgotten.
+/// Lists the items that still have something to remove.
 pub(super) async fn add(
     conn: &mut PgConnection,
     kind: Kind,

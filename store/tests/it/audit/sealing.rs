@@ -1,4 +1,4 @@
-//! Rows are sealed once, in chains that never fork, whoever writes and seals at the same time.
+//! Each row is sealed once, and no chain splits in two, also when several processes write and seal at the same time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
