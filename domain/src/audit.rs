@@ -72,6 +72,14 @@ named_set! {
         ErasureCreate = "erasure.create",
         /// An erasure that had failed was continued.
         ErasureResume = "erasure.resume",
+        /// Somebody began to close a site or a team.
+        ClosureCreate = "closure.create",
+        /// A closure was cancelled: what it had disabled is open again.
+        ClosureCancel = "closure.cancel",
+        /// A closure that had failed was continued.
+        ClosureResume = "closure.resume",
+        /// A closure has ended: everything that was to be removed is removed.
+        ClosureFinish = "closure.finish",
         /// A legal hold was created.
         HoldCreate = "hold.create",
         /// A legal hold was lifted.

@@ -1,5 +1,5 @@
 //! Chains of jobs: background work in slices, with one job per slice. Backtests, imports, scans,
-//! recoveries, bulk decisions and erasures are chains.
+//! recoveries, bulk decisions, erasures and closures are chains.
 
 use crate::media::named_set;
 

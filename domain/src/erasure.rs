@@ -4,11 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    author::{Author, AuthorPointer},
-    id::MediaId,
-    media::named_set,
-};
+use crate::{author::Author, id::MediaId, media::named_set, metadata_pointer::MetadataPointer};
 
 /// The most items that one erasure can name.
 pub const MOST_NAMED: usize = 1_000;
@@ -53,7 +49,7 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetadataValue {
     /// Where it is.
-    pub pointer: AuthorPointer,
+    pub pointer: MetadataPointer,
     /// The value. JSON values are compared: `7` is neither `"7"` nor `7.0`.
     pub value: serde_json::Value,
 }

@@ -122,6 +122,8 @@ ids! {
     HoldId,
     /// An export: an archive of a site's data.
     ExportId,
+    /// A closure: a site or a team is disabled at once, and erased after a grace.
+    ClosureId,
 }
 
 impl EventId {

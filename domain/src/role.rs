@@ -13,7 +13,7 @@ named_set! {
         Lead = "lead",
         /// A lead who sets up sites, keys, rules, webhooks, hash lists, legal holds and people, and erases items.
         Admin = "admin",
-        /// An admin who also manages owners and tokens, reads the audit log, and exports sites.
+        /// An admin who also manages owners and tokens, reads the audit log, and exports and closes sites and the team.
         Owner = "owner",
         /// Runs the instance and belongs to no team.
         Operator = "operator",
@@ -55,7 +55,7 @@ const ADMIN: &[Scope] = &above::<25>(
     ],
 );
 
-const OWNER: &[Scope] = &above::<30>(
+const OWNER: &[Scope] = &above::<32>(
     ADMIN,
     &[
         Scope::TeamsWrite,
@@ -63,6 +63,8 @@ const OWNER: &[Scope] = &above::<30>(
         Scope::TokensWrite,
         Scope::AuditRead,
         Scope::SitesExport,
+        Scope::ClosuresRead,
+        Scope::ClosuresWrite,
     ],
 );
 
@@ -100,6 +102,8 @@ const OPERATOR: &[Scope] = &[
     Scope::TokensRead,
     Scope::TokensWrite,
     Scope::AuditRead,
+    Scope::ClosuresRead,
+    Scope::ClosuresWrite,
     Scope::QueuesRead,
     Scope::QueuesWrite,
 ];
@@ -169,6 +173,8 @@ mod tests {
                 Scope::TokensWrite,
                 Scope::AuditRead,
                 Scope::SitesExport,
+                Scope::ClosuresRead,
+                Scope::ClosuresWrite,
             ] {
                 assert!(!role.scopes().contains(&scope), "{role} has {scope}");
             }

@@ -72,6 +72,10 @@ named_set! {
         ErasuresRead = "erasures:read",
         /// Erase everything that is stored about media items.
         ErasuresWrite = "erasures:write",
+        /// See closures of sites and teams.
+        ClosuresRead = "closures:read",
+        /// Close sites and teams: everything that is stored about them is erased after a grace.
+        ClosuresWrite = "closures:write",
         /// As an operator, see the queues, their workers and dead jobs.
         QueuesRead = "queues:read",
         /// As an operator, pause, resume and cap queues, and replay dead jobs.
@@ -85,7 +89,16 @@ impl Scope {
     pub const fn needs_recent_password(self) -> bool {
         matches!(
             self,
-            Self::KeysWrite | Self::TokensWrite | Self::PeopleWrite | Self::ErasuresWrite
+            Self::KeysWrite
+                | Self::TokensWrite
+                | Self::PeopleWrite
+                | Self::ErasuresWrite
+                | Self::ClosuresWrite
         )
+    }
+
+    /// Whether something can be changed with this scope in a team that is closed: what ends the closure.
+    pub const fn is_for_closed_teams(self) -> bool {
+        matches!(self, Self::ErasuresWrite | Self::ClosuresWrite)
     }
 }

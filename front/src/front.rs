@@ -36,6 +36,11 @@ pub struct Front<E, W> {
     pub words: W,
 }
 
+/// How much of its time a request waited because its client wanted that. An answer has it among its extensions. It does not count as
+/// the request's duration, which says how fast the service is.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited(pub Duration);
+
 /// Longer than a slow body and a short outage of the database together.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -58,7 +63,9 @@ impl<E: Endpoint<Output = Response>, W: Words> Endpoint for Front<E, W> {
         }
 
         let (status, took) = (response.status(), started.elapsed());
-        route.record(&method, status, took);
+        let waited = response.extensions().get();
+        let waited = waited.map_or(Duration::ZERO, |Waited(waited)| *waited);
+        route.record(&method, status, took.saturating_sub(waited));
         let (code, elapsed_ms) = (status.as_u16(), took.as_secs_f64() * 1_000.0);
         trace.sync_scope(|| {
             if status.is_server_error() {

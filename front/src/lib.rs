@@ -18,7 +18,7 @@ pub use self::{
     access::Routes,
     body::{BodyFault, BodyReader, BodySettings, Held, sender},
     fair::Share,
-    front::{DEADLINE, Front},
+    front::{DEADLINE, Front, Waited},
     request_id::RequestId,
     unhurried::{RefusalSettings, Unhurried},
     words::{Answer, Fault, Words},

@@ -32,6 +32,10 @@ pub trait Effect: Sized + Send + Sync + 'static {
         batch: &[Survivor<'_, Self>],
         tx: &mut FinishTx<'_>,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
+    /// Called once for each effect whose transaction has committed, in the process that applied it. Must not block. It is not
+    /// called if the process dies in between, so nothing that must happen may depend on it.
+    fn committed(&self) {}
 }
 
 /// Only ends the job.
@@ -64,6 +68,12 @@ impl<E: Effect> Effect for Option<E> {
             Ok(())
         } else {
             E::apply(&some, tx).await
+        }
+    }
+
+    fn committed(&self) {
+        if let Some(effect) = self {
+            effect.committed();
         }
     }
 }

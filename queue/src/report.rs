@@ -44,6 +44,9 @@ impl Written {
                 .contains(&(ended.hold.claim.job, ended.hold.fence()));
             if survives {
                 tally.add(&ended);
+                if let Some(effect) = ended.effect() {
+                    effect.committed();
+                }
             } else {
                 tally.fenced += 1;
             }

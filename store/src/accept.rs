@@ -37,6 +37,7 @@ pub use self::{
     retention::{Retention, forget_nothing_later, forget_of_sites},
     settings::AcceptSettings,
 };
+pub use crate::batches::Pace;
 use crate::site::{Judges, Site};
 
 /// A submission prepared for one revision of its site.
@@ -61,11 +62,18 @@ pub struct NewMedia {
     /// When the request arrived. It waits for Postgres for [`AcceptSettings::patience`] from then
     /// on.
     pub arrived: Instant,
+    /// Whether a request waits for its verdict. See [`crate::awaited`].
+    pub awaited: bool,
+    /// Whether it is judged for one answer only. See [`crate::media::transient`].
+    pub is_transient: bool,
 }
 
 impl NewMedia {
     /// How many webhooks it causes: for its acceptance and for its verdict.
     fn webhooks(&self) -> i32 {
+        if self.is_transient {
+            return 0;
+        }
         let events = self.site.endpoints.iter().map(|e| e.events.len());
         i32::try_from(events.sum::<usize>()).unwrap_or(i32::MAX)
     }

@@ -86,6 +86,11 @@ pub struct Filter {
 
 /// Adds a row, with the trace of the running request.
 pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Error> {
+    Ok(insert(conn, entry).await?)
+}
+
+/// The same in the effect of a job.
+pub(crate) async fn insert(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), sqlx::Error> {
     let trace = traces::current().map(|step| step.context.trace());
     sqlx::query!(
         "

@@ -27,7 +27,7 @@ use serde::Serialize;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-pub(crate) use self::key::anew as key_anew;
+pub(crate) use self::{create::insert, key::anew as key_anew};
 pub use self::{
     create::{NewErasure, create, resume},
     key::{PublicKey, made_public_key, public_key},

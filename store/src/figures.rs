@@ -1,15 +1,17 @@
 //! Figures about the whole database, for the metrics of one process: what Postgres reports about
-//! itself, and what waits for people or for receivers.
+//! itself, and what waits for people, for receivers or to be sealed.
 //!
 //! Every statement looks at a bounded number of rows and has a time limit, so it costs little
 //! however much is stored.
 
+mod audit;
 mod postgres;
 mod work;
 
 use sqlx::{PgConnection, PgPool};
 
 pub use self::{
+    audit::oldest_unsealed,
     postgres::{Dead, database_bytes, dead_tuples, oldest_transaction, wal_bytes},
     work::{COUNTED, Endpoints, Reviews, endpoints, reviews},
 };

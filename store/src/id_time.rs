@@ -28,6 +28,17 @@ fn first_id(time: Option<DateTime<Utc>>, shift_ms: i64) -> Option<Uuid> {
     Some(Uuid::from_u128(ms << 80))
 }
 
+/// The ids that begin with the same millisecond as this one: from the first id on, up to but not
+/// including the second.
+pub(crate) fn ids_of_its_millisecond(id: Uuid) -> (Uuid, Uuid) {
+    let ms = id.as_u128() >> 80;
+    let end = (ms + 1).checked_mul(1 << 80);
+    (
+        Uuid::from_u128(ms << 80),
+        end.map_or(Uuid::max(), Uuid::from_u128),
+    )
+}
+
 /// When the thing with this id was made, to the millisecond.
 pub(crate) fn made_at(id: Uuid) -> Option<DateTime<Utc>> {
     let (seconds, nanos) = id.get_timestamp()?.to_unix();

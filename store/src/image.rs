@@ -16,7 +16,7 @@ use sqlx::PgPool;
 use traces::Context;
 use uuid::Uuid;
 
-pub(crate) use self::files::forget_files;
+pub(crate) use self::files::retention;
 pub use self::{
     died::ExaminationDied,
     examined::Examined,
@@ -112,10 +112,10 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToExa
 }
 
 /// The step after this one.
-fn next(media: MediaId, team: TeamId, uses_ai: bool) -> NewJob {
+fn next(media: MediaId, team: TeamId, uses_ai: bool, awaited: bool) -> NewJob {
     if uses_ai {
-        jobs::analyse(media, team)
+        jobs::analyse(media, team, awaited)
     } else {
-        jobs::judge(media, team)
+        jobs::judge(media, team, awaited)
     }
 }

@@ -3,6 +3,7 @@
 
 mod chains;
 mod media;
+mod removals;
 mod reviews;
 mod subject;
 mod webhooks;
@@ -11,16 +12,19 @@ use queue::QueueName;
 
 pub use self::{
     chains::{
-        BacktestJob, BulkJob, ErasureJob, HashImportJob, HashScanJob, RecoveryJob, StatisticsJob,
+        BacktestJob, BulkJob, ClosureJob, ErasureJob, HashImportJob, HashScanJob, RecoveryJob,
+        StatisticsJob,
     },
     media::MediaJob,
+    removals::RemovalJob,
     reviews::ReviewJob,
     subject::subject,
     webhooks::{DeliveryJob, TURNS, Turn},
 };
 pub(crate) use self::{
-    chains::{add_up, decide_next, erase, import, recover, replay, scan},
+    chains::{add_up, close, decide_next, erase, import, recover, replay, scan},
     media::{analyse, begin, judge, tell_and_begin},
+    removals::remove,
     reviews::end_review,
     webhooks::{Pages, deliver},
 };
@@ -62,8 +66,14 @@ pub const BULK_DECISIONS: QueueName = QueueName::new("bulk-decisions");
 /// Everything that is stored about some items is removed, slice by slice. Lane: the team.
 pub const ERASURES: QueueName = QueueName::new("erasures");
 
+/// Sites and teams are closed, step by step. Lane: the team.
+pub const CLOSURES: QueueName = QueueName::new("closures");
+
+/// Items that were judged for one answer only are removed. Lane: the team.
+pub const REMOVALS: QueueName = QueueName::new("removals");
+
 /// Every queue. Those of an item's steps come first, in order.
-pub const ALL: [QueueName; 12] = [
+pub const ALL: [QueueName; 14] = [
     IMAGES,
     ANALYSIS,
     RULES,
@@ -76,11 +86,13 @@ pub const ALL: [QueueName; 12] = [
     REVIEWS,
     BULK_DECISIONS,
     ERASURES,
+    CLOSURES,
+    REMOVALS,
 ];
 
 /// How many jobs of a lane may run at once, over all processes, unless another cap is set. Queues
 /// that are not listed have no cap.
-pub const LANE_CAPS: [(QueueName, u32); 9] = [
+pub const LANE_CAPS: [(QueueName, u32); 10] = [
     // With this cap, slow servers of one team delay no other team's images.
     (IMAGES, 16),
     (WEBHOOKS, 32),
@@ -91,4 +103,5 @@ pub const LANE_CAPS: [(QueueName, u32); 9] = [
     (STATISTICS, 1),
     (BULK_DECISIONS, 1),
     (ERASURES, 1),
+    (CLOSURES, 1),
 ];

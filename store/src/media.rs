@@ -11,6 +11,7 @@ mod item;
 mod list;
 pub(crate) mod remove;
 pub(crate) mod retention;
+pub mod transient;
 
 pub use self::{
     decide::{Decided, Decision, decide, site_of, standing},

@@ -7,6 +7,7 @@ use queue::{Effect, FinishTx, Survivor};
 
 use crate::{
     analysis::{self, Analysed, Piece, ProviderReport},
+    awaited::Promise,
     created::{self, Created},
     jobs,
     verdict::{self, Concluded},
@@ -19,6 +20,8 @@ pub struct Progress {
     pub created: Option<Created>,
     /// What else.
     pub stage: Stage,
+    /// What is owed to the request that waits for the verdict, if one does.
+    pub awaited: Option<Promise>,
 }
 
 /// How far an item has come.
@@ -56,6 +59,7 @@ impl From<Stage> for Progress {
         Self {
             created: None,
             stage,
+            awaited: None,
         }
     }
 }
@@ -93,7 +97,8 @@ impl Effect for Progress {
                 Stage::Analysed { analysed, wait } => {
                     untold.extend(created);
                     complete.push(analysed);
-                    let judge = jobs::judge(analysed.media, analysed.team);
+                    let awaited = effect.awaited.is_some();
+                    let judge = jobs::judge(analysed.media, analysed.team, awaited);
                     tx.jobs.push(judge.delay(*wait));
                 }
                 Stage::Judged {
@@ -115,6 +120,22 @@ impl Effect for Progress {
         analysis::parts::keep(tx.conn, &begun).await?;
         analysis::pieces::keep(tx.conn, &in_pieces).await?;
         analysis::record(tx.conn, &complete).await?;
-        verdict::store(tx, &judged).await
+        let stored = verdict::store(tx, &judged).await?;
+        for Survivor { effect, .. } in batch {
+            if let (Some(promise), Stage::Judged { concluded, .. }) =
+                (&effect.awaited, &effect.stage)
+            {
+                promise.note(stored.contains(&concluded.media));
+            }
+        }
+        Ok(())
+    }
+
+    fn committed(&self) {
+        if let Some(promise) = &self.awaited
+            && let Stage::Judged { concluded, .. } = &self.stage
+        {
+            promise.keep(concluded.media, concluded.status, &concluded.details);
+        }
     }
 }

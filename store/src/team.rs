@@ -19,6 +19,9 @@ pub struct Team {
     pub id: TeamId,
     /// Its name. Two teams may have the same name.
     pub name: String,
+    /// Since when it is closed for good; none before.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
+    pub closed_at: Option<DateTime<Utc>>,
     /// When it was created.
     #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
@@ -49,6 +52,7 @@ pub async fn create(conn: &mut PgConnection, name: &Name, plan: PlanId) -> Resul
     Ok(Team {
         id: id.into(),
         name: name.as_str().to_owned(),
+        closed_at: None,
         created_at,
     })
 }
@@ -93,7 +97,7 @@ pub async fn of_group_or_lane(conn: &mut PgConnection, id: Uuid) -> Result<Optio
 pub async fn find(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>, Error> {
     let team = sqlx::query_as!(
         Team,
-        "select id, name, created_at from teams where id = $1",
+        "select id, name, closed_at, created_at from teams where id = $1",
         team.as_uuid(),
     )
     .fetch_optional(conn)
@@ -105,7 +109,7 @@ pub async fn find(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>,
 pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>, Error> {
     let team = sqlx::query_as!(
         Team,
-        "select id, name, created_at from teams where id = $1 for no key update",
+        "select id, name, closed_at, created_at from teams where id = $1 for no key update",
         team.as_uuid(),
     )
     .fetch_optional(conn)
@@ -118,7 +122,7 @@ pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<V
     let teams = sqlx::query_as!(
         Team,
         "
-        select id, name, created_at
+        select id, name, closed_at, created_at
         from teams
         where ($1::uuid is null or id = $1) and ($2::uuid is null or id > $2)
         order by id

@@ -8,7 +8,7 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::{
     Error,
-    batches::{self, ROWS},
+    batches::{self, Pace, ROWS},
 };
 
 /// A billing period of a team.
@@ -82,7 +82,7 @@ pub async fn periods(
 /// Removes the billing periods that ended longer than `age` ago, and returns how many. Other processes may do the same at the
 /// same time.
 pub async fn forget_old(pool: &PgPool, age: Duration) -> Result<u64, Error> {
-    Ok(batches::until_none(|| forget_some(pool, age)).await?)
+    Ok(batches::until_none(Pace::Gentle, || forget_some(pool, age)).await?)
 }
 
 async fn forget_some(pool: &PgPool, age: Duration) -> Result<u64, sqlx::Error> {

@@ -15,6 +15,7 @@ use crate::JobId;
 pub(crate) struct AnyEffect {
     value: Box<dyn Any + Send + Sync>,
     apply: ApplyFn,
+    committed: fn(&AnyEffect),
 }
 
 type ApplyFn = for<'a, 'b> fn(
@@ -27,7 +28,19 @@ impl AnyEffect {
         Self {
             value: Box::new(effect),
             apply: apply_as::<E>,
+            committed: |effect| effect.known::<E>().committed(),
         }
+    }
+
+    /// Says that the transaction that applied it has committed.
+    pub(crate) fn committed(&self) {
+        (self.committed)(self);
+    }
+
+    fn known<E: Effect>(&self) -> &E {
+        self.value
+            .downcast_ref()
+            .expect("its functions are those of its type")
     }
 
     /// Effects of one kind are applied together.
@@ -62,10 +75,8 @@ fn apply_as<'a, 'b, E: Effect>(
         .map(|&(job, attempt, effect)| Survivor {
             job,
             attempt,
-            effect: effect
-                .value
-                .downcast_ref()
-                .expect("batches are grouped by the effect's type"),
+            // Batches are grouped by the effect's type.
+            effect: effect.known(),
         })
         .collect();
     Box::pin(async move { E::apply(&survivors, tx).await })

@@ -31,6 +31,8 @@ pub(super) struct Columns<'a> {
     pub(super) fingerprint: Vec<Option<&'a [u8]>>,
     /// None where the item's id tells the trace.
     pub(super) traceparent: Vec<Option<Vec<u8>>>,
+    /// Whether it is judged for one answer only.
+    pub(super) transient: Vec<bool>,
     /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
     pub(super) group_versions: Vec<String>,
     /// Whether its image was sent along, and so must be stored by now.
@@ -70,6 +72,8 @@ impl<'a> Columns<'a> {
             idempotency,
             trace,
             arrived: _,
+            awaited,
+            is_transient,
         } = media;
         self.id.push(id.as_uuid());
         self.key_hash.push(key.as_bytes());
@@ -100,7 +104,22 @@ impl<'a> Columns<'a> {
         self.inline.push(inline);
 
         self.webhooks.push(media.webhooks());
+        self.transient.push(*is_transient);
 
+        let first = if submission.image.is_some() {
+            jobs::IMAGES
+        } else if judges.uses_ai {
+            jobs::ANALYSIS
+        } else {
+            jobs::RULES
+        };
+        self.job_ordinal.push(ordinal);
+        if *is_transient {
+            // Nobody is told of its acceptance.
+            self.event.push(None);
+            self.jobs.push(jobs::begin(first, *id, site.team, *awaited));
+            return;
+        }
         let subscribed = site
             .endpoints
             .iter()
@@ -110,21 +129,13 @@ impl<'a> Columns<'a> {
             media: *id,
             endpoints: subscribed.collect(),
         };
-        let first = if submission.image.is_some() {
-            jobs::IMAGES
-        } else if judges.uses_ai {
-            jobs::ANALYSIS
-        } else {
-            jobs::RULES
-        };
-        self.job_ordinal.push(ordinal);
         if ways.is_short(first, site.team) {
             self.event.push(None);
             self.jobs
-                .push(jobs::tell_and_begin(first, created, site.team));
+                .push(jobs::tell_and_begin(first, created, site.team, *awaited));
             return;
         }
-        self.jobs.push(jobs::begin(first, *id, site.team));
+        self.jobs.push(jobs::begin(first, *id, site.team, *awaited));
         let event = EventId::from(created.event());
         self.event.push(Some(event.as_uuid()));
         for endpoint in created.endpoints {

@@ -33,13 +33,15 @@ pub(super) struct Inserted {
 ///
 /// # Errors
 /// When two processes store requests with the same idempotency key at the same time, one violates
-/// its unique index; see [`is_race`]. Then nothing of the batch is stored.
+/// its unique index; see [`is_race`]. When it waits for a lock for as long as `lock_timeout` says, in
+/// the form of that setting; see [`is_locked_out`]. Then nothing of the batch is stored.
 #[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
 pub(super) async fn insert(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
     ways: &Ways,
     queue: &Queue,
+    lock_timeout: &str,
 ) -> Result<Inserted, sqlx::Error> {
     let columns = Columns::of(batch.iter().copied(), ways);
     let jobs = columns.jobs.columns()?;
@@ -49,7 +51,7 @@ pub(super) async fn insert(
         r#"
         -- Somebody else may have locked a team's row of usage. The statement fails then, so that it can be tried without that team.
         with patience as materialized (
-            select set_config('lock_timeout', '1s', true)
+            select set_config('lock_timeout', $34, true)
         ),
         input as materialized (
             select i.*
@@ -58,11 +60,11 @@ pub(super) async fn insert(
             cross join unnest(
                 $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
                 $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean [], $24::integer [],
-                $32::text [], $33::bytea []
+                $32::text [], $33::bytea [], $35::boolean []
             ) with ordinality as i (
                 id, event_id, key_hash, revision, content_type, app_media_id, body,
                 content_url, metadata, group_versions, idempotency_key, fingerprint, inline, webhooks, author,
-                traceparent, ordinal
+                traceparent, is_transient, ordinal
             )
         ),
         -- Those whose key and site are what they were prepared for.
@@ -166,10 +168,10 @@ pub(super) async fn insert(
         new_media as (
             insert into media
                 (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions, author,
-                traceparent)
+                traceparent, is_transient)
             select
                 id, team_id, site_id, content_type, app_media_id, body, content_url, metadata::json,
-                group_versions::uuid [], author, traceparent
+                group_versions::uuid [], author, traceparent, nullif(is_transient, false)
             from admitted
         ),
         new_events as (
@@ -266,6 +268,8 @@ pub(super) async fn insert(
         held.worker,
         &columns.author as &[Option<&str>],
         &columns.traceparent as &[Option<Vec<u8>>],
+        lock_timeout,
+        &columns.transient,
     )
     .fetch_all(conn)
     .await?;

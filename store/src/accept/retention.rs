@@ -2,8 +2,10 @@
 //! images that were decided long ago, findings of shadows and backtests, versions of rule groups
 //! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if
 //! the operator wants it, rows of the audit log and past billing periods. It does not matter when
-//! exactly this happens, or that every process does it: age alone decides, and nothing refers to
-//! these rows.
+//! exactly this happens, and two processes may do it at once: age alone decides, and nothing refers
+//! to these rows. But one is enough, so the API processes elect it ([`turn`]).
+
+mod turn;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,11 +13,12 @@ use metrics::gauge;
 use sqlx::PgPool;
 use tracing::warn;
 
+use self::turn::Turn;
 use super::images;
 use crate::{
     Error, answers, audit, backtest,
-    batches::{self, Forgotten, ROWS},
-    bulk, delivery, erasure, export, hash_list, image,
+    batches::{self, Forgotten, Pace, ROWS},
+    bulk, closure, delivery, erasure, export, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
     recovery,
     rule_group::{self, shadow},
@@ -48,14 +51,22 @@ impl Default for Retention {
     }
 }
 
+/// How often expired things are removed. A process does not begin sooner after its start.
 const EVERY: Duration = Duration::from_mins(10);
 
 const LAST_SUCCESS: &str = "gatehouse_retention_last_success_timestamp_seconds";
 
 pub(super) async fn run(pool: PgPool, retention: Retention) {
+    tokio::time::sleep(EVERY).await;
+    let turn = Turn::new(pool.clone());
     loop {
-        tokio::time::sleep(EVERY).await;
-        if sweep(&pool, retention).await {
+        turn.wait(EVERY).await;
+        // If another process takes the turn, because this one has stalled, the sweep ends where it is.
+        let is_done = tokio::select! {
+            is_done = sweep(&pool, retention, Pace::Gentle) => is_done,
+            () = turn.keep() => false,
+        };
+        if is_done {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             gauge!(LAST_SUCCESS).set(now.unwrap_or_default().as_secs_f64());
         }
@@ -63,14 +74,14 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
 }
 
 /// Forgets everything that has expired. Returns false if some of it could not be removed.
-async fn sweep(pool: &PgPool, retention: Retention) -> bool {
-    let of_sites = forget_of_sites(pool).await;
+async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
+    let of_sites = forget_of_sites(pool, pace).await;
     let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten.map(|all| all.removed)));
     let swept = [
-        swept("expired idempotency keys", forget(pool).await),
+        swept("expired idempotency keys", forget(pool, pace).await),
         swept(
             "images of submissions that were not accepted",
-            images::forget_orphans(pool).await,
+            images::forget_orphans(pool, pace).await,
         ),
         swept("old differences of shadows", shadow::forget_old(pool).await),
         swept(
@@ -85,6 +96,7 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
         swept("old recoveries", recovery::forget_old(pool).await),
         swept("old bulk decisions", bulk::forget_old(pool).await),
         swept("old erasures", erasure::forget_old(pool).await),
+        swept("old closures", closure::forget_old(pool).await),
         swept("old exports", export::forget_old(pool).await),
         swept("old answers of providers", answers::forget_old(pool).await),
         swept("old statistics", statistics::forget_old(pool).await),
@@ -111,17 +123,17 @@ async fn sweep(pool: &PgPool, retention: Retention) -> bool {
 }
 
 /// Removes what is older than the settings of its site allow. Says of each kind of thing how many were removed.
-pub async fn forget_of_sites(pool: &PgPool) -> [(&'static str, Result<Forgotten, Error>); 4] {
-    let files = forget_files(pool).await.map(|removed| Forgotten {
-        removed,
-        has_more: false,
-    });
-    let events = delivery::retention::forget_old(pool).await;
+pub async fn forget_of_sites(
+    pool: &PgPool,
+    pace: Pace,
+) -> [(&'static str, Result<Forgotten, Error>); 4] {
+    let files = image::retention::forget_old(pool, pace).await;
+    let events = delivery::retention::forget_old(pool, pace).await;
     // After their events, which keep them.
-    let items = forget_old(pool, Kind::Items).await;
-    let contents = forget_old(pool, Kind::Contents).await;
+    let items = forget_old(pool, Kind::Items, pace).await;
+    let contents = forget_old(pool, Kind::Contents, pace).await;
     [
-        ("files of images", files.map_err(Error::from)),
+        ("files of images", files),
         ("events and deliveries", events),
         ("items", items),
         ("contents of items", contents),
@@ -144,14 +156,9 @@ fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {
     }
 }
 
-/// Removes files a batch at a time, so that no transaction holds many of them.
-async fn forget_files(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    batches::until_none(|| image::forget_files(pool)).await
-}
-
 /// Removes all that have expired, and returns how many they were.
-async fn forget(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    batches::until_none(|| forget_some(pool)).await
+async fn forget(pool: &PgPool, pace: Pace) -> Result<u64, sqlx::Error> {
+    batches::until_none(pace, || forget_some(pool)).await
 }
 
 async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {
@@ -182,12 +189,12 @@ mod tests {
     #[sqlx::test(migrations = false)]
     async fn a_sweep_succeeds_only_if_every_part_of_it_does(pool: PgPool) {
         schema::migrate(&pool).await.unwrap();
-        assert!(sweep(&pool, Retention::default()).await);
+        assert!(sweep(&pool, Retention::default(), Pace::Hurried).await);
         sqlx::query("alter table shadow_differences rename to gone")
             .execute(&pool)
             .await
             .unwrap();
-        assert!(!sweep(&pool, Retention::default()).await);
+        assert!(!sweep(&pool, Retention::default(), Pace::Hurried).await);
     }
 
     #[sqlx::test(migrations = false)]
@@ -201,7 +208,7 @@ mod tests {
         .execute(&pool)
         .await
         .unwrap();
-        assert_eq!(forget(&pool).await.unwrap(), 12_000 - 1_439);
-        assert_eq!(forget(&pool).await.unwrap(), 0);
+        assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 12_000 - 1_439);
+        assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 0);
     }
 }

@@ -51,7 +51,10 @@ impl Obituary for AnalysisDied {
         let untold: Vec<&Created> = created.iter().collect();
         created::tell(tx.conn, &untold, &mut tx.jobs).await?;
         record(tx.conn, &died.iter().collect::<Vec<_>>()).await?;
-        let next = died.iter().map(|died| jobs::judge(died.media, died.team));
+        // No request waits for as long as its attempts took.
+        let next = died
+            .iter()
+            .map(|died| jobs::judge(died.media, died.team, false));
         tx.jobs.extend(next);
         Ok(())
     }

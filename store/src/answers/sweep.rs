@@ -6,13 +6,13 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::{
     Error,
-    batches::{self, ROWS},
+    batches::{self, Pace, ROWS},
 };
 
 /// Removes answers that are too old, and returns how many. Other processes may do the same at the
 /// same time.
 pub(crate) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(batches::until_none(|| forget_some(pool)).await?)
+    Ok(batches::until_none(Pace::Gentle, || forget_some(pool)).await?)
 }
 
 async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {

@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use domain::audit::chain::ChainId;
 use sqlx::{PgConnection, PgPool};
+use tokio::time::Instant;
 
-use crate::{Error, batches::ROWS};
+use crate::{
+    Error,
+    batches::{Pace, ROWS},
+};
 
 /// Removes the rows that are older than `age`, and returns how many. Other processes may do the same
 /// at the same time.
@@ -14,6 +18,7 @@ pub async fn forget_old(pool: &PgPool, age: Duration) -> Result<u64, Error> {
     let mut removed = 0;
     let mut from = Some(ChainId::WITHOUT_TEAM);
     while let Some(first) = from {
+        let begun = Instant::now();
         let Some(chain) = next_old(pool, first, age).await? else {
             break;
         };
@@ -25,6 +30,7 @@ pub async fn forget_old(pool: &PgPool, age: Duration) -> Result<u64, Error> {
         } else {
             Some(chain)
         };
+        Pace::Gentle.pause(begun).await;
     }
     Ok(removed)
 }

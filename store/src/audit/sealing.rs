@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use domain::audit::chain::{ChainId, Row};
-use sqlx::{Connection as _, PgConnection, PgPool};
+use sqlx::{Connection as _, PgConnection, PgExecutor, PgPool};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
@@ -66,12 +66,13 @@ pub async fn catch_up(pool: &PgPool) -> Result<u64, Error> {
     }
 }
 
-async fn is_ready(pool: &PgPool) -> Result<bool, Error> {
+/// Whether the database has the index of the rows that are not sealed.
+pub(crate) async fn is_ready(executor: impl PgExecutor<'_>) -> Result<bool, Error> {
     let is_ready = sqlx::query_scalar!(
         r#"select coalesce((select indisvalid from pg_index where indexrelid = to_regclass($1)), false) as "is_ready!""#,
         UNSEALED_INDEX,
     )
-    .fetch_one(pool)
+    .fetch_one(executor)
     .await?;
     Ok(is_ready)
 }

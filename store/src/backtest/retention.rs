@@ -5,12 +5,16 @@ use std::time::Duration;
 use sqlx::PgPool;
 
 use super::Backtest;
-use crate::{Error, batches, chain};
+use crate::{
+    Error,
+    batches::{self, Pace},
+    chain,
+};
 
 /// Forgets the rules of backtests that ended longer than `age` ago, and the items that they list.
 /// Their counts stay. Returns how many backtests that were.
 pub(crate) async fn forget_details(pool: &PgPool, age: Duration) -> Result<u64, Error> {
-    Ok(batches::until_none(|| forget_details_of_one(pool, age)).await?)
+    Ok(batches::until_none(Pace::Gentle, || forget_details_of_one(pool, age)).await?)
 }
 
 async fn forget_details_of_one(pool: &PgPool, age: Duration) -> Result<u64, sqlx::Error> {

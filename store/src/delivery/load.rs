@@ -83,7 +83,8 @@ async fn load(
         join webhook_endpoints p on p.id = d.endpoint_id
         join sites s on s.id = p.site_id
         left join webhook_endpoint_states h on h.endpoint_id = p.id
-        join media m on m.id = e.media_id
+        -- Nothing is told of an item that is being erased. Its deliveries are removed soon.
+        join media m on m.id = e.media_id and m.erased_at is null
         left join verdicts v on v.media_id = e.media_id and v.number = e.verdict
         where d.id = any($1) and d.state = 'pending'
         "#,

@@ -6,10 +6,14 @@
 mod slice;
 
 use sqlx::{PgConnection, PgPool};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::slice::forget_slice;
-use crate::{Error, batches::Forgotten};
+use crate::{
+    Error,
+    batches::{Forgotten, Pace},
+};
 
 /// Events that one transaction looks at, at most,
 const SLICE: usize = 500;
@@ -23,36 +27,53 @@ const MOST: usize = 100_000;
 
 /// Removes everything that is old enough, site by site and slice by slice, and counts events and
 /// deliveries. Other processes may do the same at the same time.
-pub(crate) async fn forget_old(pool: &PgPool) -> Result<Forgotten, Error> {
-    forget_within(pool, MOST).await
+pub(crate) async fn forget_old(pool: &PgPool, pace: Pace) -> Result<Forgotten, Error> {
+    forget_within(pool, MOST, pace).await
 }
 
-async fn forget_within(pool: &PgPool, most: usize) -> Result<Forgotten, Error> {
+async fn forget_within(pool: &PgPool, most: usize, pace: Pace) -> Result<Forgotten, Error> {
     let mut forgotten = Forgotten::default();
+    let mut failed = None;
     for site in sites(pool).await? {
-        let mut after = site.walked_to.unwrap_or_default();
-        let mut looked_at = 0;
-        let reached_end = loop {
-            if looked_at >= most {
-                break false;
-            }
-            let mut tx = pool.begin().await?;
-            let events = old_events(&mut tx, &site, after, most - looked_at).await?;
-            let Some(last) = events.last() else {
-                break true;
-            };
-            forgotten.removed += forget_slice(&mut tx, &site, &events).await?;
-            tx.commit().await?;
-            after = *last;
-            looked_at += events.len();
-        };
-        if !reached_end {
-            forgotten.has_more = true;
-            keep_place(pool, &site, after).await?;
-        } else if site.walked_to.is_some() {
-            forget_place(pool, &site).await?;
+        // Whatever is wrong with one site, the others have their turn.
+        match forget_of(pool, &site, most, pace).await {
+            Ok(of_site) => forgotten += of_site,
+            Err(error) => failed = Some(error),
         }
     }
+    failed.map_or(Ok(forgotten), Err)
+}
+
+async fn forget_of(
+    pool: &PgPool,
+    site: &Site,
+    most: usize,
+    pace: Pace,
+) -> Result<Forgotten, Error> {
+    let mut forgotten = Forgotten::default();
+    let mut after = site.walked_to.unwrap_or_default();
+    let mut looked_at = 0;
+    while looked_at < most {
+        let begun = Instant::now();
+        let mut tx = pool.begin().await?;
+        let events = next_events(&mut tx, site, after, most - looked_at).await?;
+        let Some(last) = events.last() else {
+            if site.walked_to.is_some() {
+                forget_place(pool, site).await?;
+            }
+            return Ok(forgotten);
+        };
+        let old = lock_old(&mut tx, &events).await?;
+        if !old.is_empty() {
+            forgotten.removed += forget_slice(&mut tx, site, &old).await?;
+        }
+        tx.commit().await?;
+        after = *last;
+        looked_at += events.len();
+        pace.pause(begun).await;
+    }
+    forgotten.has_more = true;
+    keep_place(pool, site, after).await?;
     Ok(forgotten)
 }
 
@@ -116,14 +137,14 @@ async fn sites(pool: &PgPool) -> Result<Vec<Site>, sqlx::Error> {
             select site_id, array_agg(id) as ids from webhook_endpoints group by site_id
         )
         select
-            k.id, w.walked_to as "walked_to?", k.before as "before!", k.days, coalesce(p.ids, '{}') as "endpoints!"
+            k.id as "id!", w.walked_to as "walked_to?", k.before as "before!", k.days as "days!", coalesce(p.ids, '{}') as "endpoints!"
         from kept k
         left join endpoints p on p.site_id = k.id
         left join retention_walks w on w.site_id = k.id and w.kind = 'events'
         left join lateral (
             select true as is_there
             from events e
-            where (e.site_id, e.id) >= (k.id, '00000000-0000-0000-0000-000000000000') and (e.site_id, e.id) < (k.id, k.before)
+            where (e.site_id, e.id) >= (k.id, '00000000-0000-0000-0000-000000000000') and e.site_id = k.id and e.id < k.before
             order by e.site_id, e.id
             limit 1
         ) old on true
@@ -134,9 +155,8 @@ async fn sites(pool: &PgPool) -> Result<Vec<Site>, sqlx::Error> {
     .await
 }
 
-/// A site's next old events, in the order of ids. Code that adds a delivery of an old event locks
-/// the event too.
-async fn old_events(
+/// A site's next events of that age, in the order of ids.
+async fn next_events(
     conn: &mut PgConnection,
     site: &Site,
     after: Uuid,
@@ -148,19 +168,35 @@ async fn old_events(
         "
         select e.id
         from events e
-        where
-            (e.site_id, e.id) > ($1, $2) and (e.site_id, e.id) < ($1, $3)
-            and not exists (
-                select from media m where e.kind = 'media.created' and m.id = e.media_id and m.status = 'pending'
-            )
+        where (e.site_id, e.id) > ($1, $2) and e.site_id = $1 and e.id < $3
         order by e.site_id, e.id
         limit $4
-        for update of e skip locked
         ",
         site.id,
         after,
         site.before,
         limit,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// Locks those of these events that may go, in the order of ids. Code that adds a delivery of an old
+/// event locks the event too.
+async fn lock_old(conn: &mut PgConnection, events: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "
+        select e.id
+        from events e
+        where
+            e.id = any($1)
+            and not exists (
+                select from media m where e.kind = 'media.created' and m.id = e.media_id and m.status = 'pending'
+            )
+        order by e.id
+        for update of e skip locked
+        ",
+        events,
     )
     .fetch_all(conn)
     .await

@@ -7,7 +7,7 @@ use domain::{
     erasure::{MOST_RUNNING, Subject},
     id::{ErasureId, MediaId, SiteId, TeamId},
 };
-use queue::NewJobs;
+use queue::{NewJob, NewJobs};
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
@@ -32,6 +32,19 @@ pub async fn create(
     conn: &mut PgConnection,
     new: NewErasure<'_>,
 ) -> Result<Option<(ErasureId, NewJobs)>, Error> {
+    let Some((id, job)) = insert(conn, new).await? else {
+        return Ok(None);
+    };
+    let jobs = chain::begin(conn, job).await?;
+    Ok(Some((id, jobs)))
+}
+
+/// Creates an erasure, and returns its first job, which is to be enqueued in the same transaction.
+/// None: as for [`create`].
+pub(crate) async fn insert(
+    conn: &mut PgConnection,
+    new: NewErasure<'_>,
+) -> Result<Option<(ErasureId, NewJob)>, sqlx::Error> {
     // Two of them cannot both count what was there before.
     sqlx::query!(
         "select from teams where id = $1 for no key update",
@@ -67,8 +80,7 @@ pub async fn create(
     )
     .execute(&mut *conn)
     .await?;
-    let jobs = chain::begin(conn, jobs::erase(id, new.team)).await?;
-    Ok(Some((id, jobs)))
+    Ok(Some((id, jobs::erase(id, new.team))))
 }
 
 /// Without the ids of items that are not the team's: what belongs to others is not written down.
@@ -76,7 +88,7 @@ async fn known<'a>(
     conn: &mut PgConnection,
     team: TeamId,
     subject: &'a Subject,
-) -> Result<Cow<'a, Subject>, Error> {
+) -> Result<Cow<'a, Subject>, sqlx::Error> {
     let Subject::MediaIds(ids) = subject else {
         return Ok(Cow::Borrowed(subject));
     };

@@ -2,6 +2,7 @@
 
 mod again;
 mod certify;
+mod events;
 mod find;
 mod remove;
 mod standing;
@@ -13,7 +14,7 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use self::{certify::Certified, find::Looked, remove::Removal, standing::standing};
+use self::{certify::Certified, events::Walked, find::Looked, remove::Removal, standing::standing};
 use super::Erasure;
 use crate::{
     Error,
@@ -55,7 +56,9 @@ enum Task {
     Remove(Removal),
     /// There is no other site: the second phase begins.
     Settle,
-    /// Remove again what belongs to these items.
+    /// Remove events of these items.
+    Events(Walked),
+    /// All events are gone: remove again what belongs to these items.
     Again(Vec<Uuid>),
     /// There are no more of them: the certificate is made.
     Close,
@@ -87,9 +90,12 @@ pub async fn next(
             }
         },
         standing::Phase::Again if !standing.is_settled => return Ok(Next::Later(PAUSE)),
-        standing::Phase::Again => match again::items(&mut conn, erasure).await? {
-            items if items.is_empty() => Task::Close,
-            items => Task::Again(items),
+        standing::Phase::Again => match events::next(&mut conn, &standing).await? {
+            Some(walked) => Task::Events(walked),
+            None => match again::items(&mut conn, erasure).await? {
+                items if items.is_empty() => Task::Close,
+                items => Task::Again(items),
+            },
         },
         standing::Phase::Certify => {
             drop(conn);
@@ -131,6 +137,7 @@ impl Effect for Box<Slice> {
                     }
                 }
                 Task::Settle => again::settle(tx.conn, slice.erasure).await?,
+                Task::Events(walked) => walked.apply(tx.conn, slice.erasure).await?,
                 Task::Again(items) => again::remove(tx.conn, slice.erasure, items).await?,
                 Task::Close => again::close(tx.conn, slice.erasure).await?,
                 Task::Certify(certified) => {

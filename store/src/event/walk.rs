@@ -53,7 +53,7 @@ pub(super) async fn newest(
             cross join lateral (
                 select e.id
                 from events e
-                where (e.site_id, e.id) >= (s.id, $2) and (e.site_id, e.id) < (s.id, $3)
+                where (e.site_id, e.id) >= (s.id, $2) and e.site_id = s.id and e.id < $3
                 order by e.site_id desc, e.id desc
                 limit 1
             ) e
@@ -77,7 +77,7 @@ pub(super) async fn newest(
             from (
                 select id, kind, occurred_at
                 from events
-                where (site_id, id) >= (s.id, $2) and (site_id, id) < (s.id, $3)
+                where (site_id, id) >= (s.id, $2) and site_id = s.id and id < $3
                 order by site_id desc, id desc
                 limit share.rows
             ) e

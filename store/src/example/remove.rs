@@ -228,6 +228,8 @@ async fn rest(conn: &mut PgConnection) -> Result<(), Error> {
         "delete from bulk_decisions where team_id = $1",
         "delete from erased_items where erasure_id in (select id from erasures where team_id = $1)",
         "delete from erasures where team_id = $1",
+        "delete from closures where team_id = $1",
+        "delete from exports where team_id = $1",
         "delete from webhook_endpoint_states
          where endpoint_id in (select e.id from webhook_endpoints e join sites s on s.id = e.site_id where s.team_id = $1)",
         "delete from webhook_endpoints where site_id in (select id from sites where team_id = $1)",

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// The most exports that a team can have at a time.
+/// The most exports that a team can have at a time. Those that closures create are not counted.
 pub const MOST: i64 = 10;
 
 /// An export to create.
@@ -32,7 +32,7 @@ pub async fn create(conn: &mut PgConnection, new: NewExport) -> Result<Option<Ex
         "
         insert into exports (id, team_id, site_id, created_by, upto)
         select $1, $2, $3, $4, $5
-        where (select count(*) from exports where team_id = $2 and expires_at > now()) < $6
+        where (select count(*) from exports where team_id = $2 and expires_at > now() and closure_id is null) < $6
         ",
         id.as_uuid(),
         new.team.as_uuid(),

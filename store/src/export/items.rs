@@ -51,7 +51,7 @@ pub async fn planned(
             or exists (select from review_notes n where n.media_id = m.id offset $5) as "has_more!"
         from media m
         left join media_images i on i.media_id = m.id
-        where (m.site_id, m.id) > ($1, $2) and (m.site_id, m.id) < ($1, $3)
+        where (m.site_id, m.id) > ($1, $2) and m.site_id = $1 and m.id < $3
         order by m.site_id, m.id
         limit $4
         "#,

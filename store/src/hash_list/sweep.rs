@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use super::{entry::REMEMBERED, import, scan};
 use crate::{
     Error,
-    batches::{self, ROWS},
+    batches::{self, Pace, ROWS},
 };
 
 /// Removes all of it, and returns how many entries, imports and scans that were.
@@ -18,7 +18,7 @@ pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
 /// A process that holds a list in memory and has not asked since then sees by `swept_revision` that
 /// it must read it again.
 async fn forget_removed(pool: &PgPool) -> Result<u64, Error> {
-    Ok(batches::until_none(|| forget_some_removed(pool)).await?)
+    Ok(batches::until_none(Pace::Gentle, || forget_some_removed(pool)).await?)
 }
 
 async fn forget_some_removed(pool: &PgPool) -> Result<u64, sqlx::Error> {
@@ -53,7 +53,7 @@ async fn forget_some_removed(pool: &PgPool) -> Result<u64, sqlx::Error> {
 }
 
 async fn forget_deleted(pool: &PgPool) -> Result<u64, Error> {
-    Ok(batches::until_none(|| forget_some_deleted(pool)).await?)
+    Ok(batches::until_none(Pace::Gentle, || forget_some_deleted(pool)).await?)
 }
 
 async fn forget_some_deleted(pool: &PgPool) -> Result<u64, sqlx::Error> {

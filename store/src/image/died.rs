@@ -25,7 +25,9 @@ impl Obituary for ExaminationDied {
             died.push(media.as_uuid());
         }
         for item in give_up(tx.conn, &died).await? {
-            tx.jobs.push(next(item.media, item.team, item.uses_ai));
+            // No request waits for as long as its attempts took.
+            tx.jobs
+                .push(next(item.media, item.team, item.uses_ai, false));
         }
         Ok(())
     }

@@ -29,6 +29,8 @@ pub struct Examined {
     pub matches: Vec<HashMatch>,
     /// Why it cannot be analysed; none if it can.
     pub problem: Option<ImageProblem>,
+    /// Whether a request waits for its verdict.
+    pub awaited: bool,
 }
 
 impl Effect for Examined {
@@ -40,8 +42,12 @@ impl Effect for Examined {
             .flat_map(|examined| examined.matches.iter().map(|on| (examined.media, *on)));
         matches::record(tx.conn, &matches.collect::<Vec<_>>(), None).await?;
         for examined in examined {
-            tx.jobs
-                .push(next(examined.media, examined.team, examined.uses_ai));
+            tx.jobs.push(next(
+                examined.media,
+                examined.team,
+                examined.uses_ai,
+                examined.awaited,
+            ));
         }
         Ok(())
     }

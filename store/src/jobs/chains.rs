@@ -1,14 +1,15 @@
 //! The jobs of chains, each of which does one slice.
 
 use domain::id::{
-    BacktestId, BulkDecisionId, ErasureId, HashImportId, HashListId, HashScanId, RecoveryId, TeamId,
+    BacktestId, BulkDecisionId, ClosureId, ErasureId, HashImportId, HashListId, HashScanId,
+    RecoveryId, TeamId,
 };
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    BACKTESTS, BULK_DECISIONS, ERASURES, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS,
+    BACKTESTS, BULK_DECISIONS, CLOSURES, ERASURES, HASH_IMPORTS, HASH_SCANS, RECOVERIES, STATISTICS,
 };
 
 /// A slice of a chain ([`chain`](crate::chain)) is tried this often. It reads and computes, so it
@@ -57,6 +58,13 @@ pub struct ErasureJob {
     pub erasure: ErasureId,
 }
 
+/// The payload of [`CLOSURES`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ClosureJob {
+    /// The closure.
+    pub closure: ClosureId,
+}
+
 /// The payload of [`STATISTICS`]: there is one such chain, and its progress is stored in the
 /// database.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -90,6 +98,11 @@ pub(crate) fn decide_next(bulk: BulkDecisionId, team: TeamId) -> NewJob {
 /// Erase the next slice.
 pub(crate) fn erase(erasure: ErasureId, team: TeamId) -> NewJob {
     slice(ERASURES, Lane(team.as_uuid()), &ErasureJob { erasure })
+}
+
+/// Do the next step of a closure.
+pub(crate) fn close(closure: ClosureId, team: TeamId) -> NewJob {
+    slice(CLOSURES, Lane(team.as_uuid()), &ClosureJob { closure })
 }
 
 /// Add up the next slice.

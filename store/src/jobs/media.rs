@@ -30,6 +30,9 @@ pub struct MediaJob {
     /// have format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tell: Option<Vec<EndpointId>>,
+    /// Whether a request waits for the verdict. See [`crate::awaited`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaited: bool,
 }
 
 impl MediaJob {
@@ -43,26 +46,40 @@ impl MediaJob {
     }
 }
 
-/// Begin with this item, with the step of [`IMAGES`], [`ANALYSIS`] or [`RULES`].
-pub(crate) fn begin(step: QueueName, media: MediaId, team: TeamId) -> NewJob {
-    run(step, &MediaJob { media, tell: None }, team)
+/// Begin with this item, with the step of [`IMAGES`], [`ANALYSIS`] or [`RULES`]. A request may wait for its verdict.
+pub(crate) fn begin(step: QueueName, media: MediaId, team: TeamId, awaited: bool) -> NewJob {
+    let job = MediaJob {
+        media,
+        tell: None,
+        awaited,
+    };
+    run(step, &job, team)
 }
 
 /// The same, and tell of the item's acceptance.
-pub(crate) fn tell_and_begin(step: QueueName, created: Created, team: TeamId) -> NewJob {
+pub(crate) fn tell_and_begin(
+    step: QueueName,
+    created: Created,
+    team: TeamId,
+    awaited: bool,
+) -> NewJob {
     let Created { media, endpoints } = created;
-    let tell = Some(endpoints);
-    run(step, &MediaJob { media, tell }, team).format(TELLING)
+    let job = MediaJob {
+        media,
+        tell: Some(endpoints),
+        awaited,
+    };
+    run(step, &job, team).format(TELLING)
 }
 
 /// Analyse this item.
-pub(crate) fn analyse(media: MediaId, team: TeamId) -> NewJob {
-    begin(ANALYSIS, media, team)
+pub(crate) fn analyse(media: MediaId, team: TeamId, awaited: bool) -> NewJob {
+    begin(ANALYSIS, media, team, awaited)
 }
 
 /// Judge this item.
-pub(crate) fn judge(media: MediaId, team: TeamId) -> NewJob {
-    begin(RULES, media, team)
+pub(crate) fn judge(media: MediaId, team: TeamId, awaited: bool) -> NewJob {
+    begin(RULES, media, team, awaited)
 }
 
 fn run(step: QueueName, job: &MediaJob, team: TeamId) -> NewJob {

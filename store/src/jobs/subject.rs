@@ -15,10 +15,11 @@ struct Ids {
     opinion: Option<Uuid>,
     bulk: Option<Uuid>,
     erasure: Option<Uuid>,
+    closure: Option<Uuid>,
 }
 
-/// The item, delivery, backtest, import, scan, recovery, opinion, bulk decision or erasure that a job is about. `None` for a page of
-/// several deliveries, and for a payload that this version cannot read.
+/// The item, delivery, backtest, import, scan, recovery, opinion, bulk decision, erasure or closure that a job is about. `None` for
+/// a page of several deliveries, and for a payload that this version cannot read.
 pub fn subject(payload: &str) -> Option<Uuid> {
     let ids: Ids = serde_json::from_str(payload).ok()?;
     ids.media
@@ -30,6 +31,7 @@ pub fn subject(payload: &str) -> Option<Uuid> {
         .or(ids.opinion)
         .or(ids.bulk)
         .or(ids.erasure)
+        .or(ids.closure)
 }
 
 #[cfg(test)]
@@ -46,6 +48,7 @@ mod tests {
         let media = MediaJob {
             media: MediaId::from(id),
             tell: Some(vec![EndpointId::from(Uuid::from_u128(8))]),
+            awaited: false,
         };
         let recovery = RecoveryJob {
             recovery: RecoveryId::from(id),

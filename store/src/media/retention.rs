@@ -22,7 +22,10 @@ use self::{
     sites::{Site, sites},
 };
 use super::remove::remove;
-use crate::{Error, batches::Forgotten};
+use crate::{
+    Error,
+    batches::{Forgotten, Pace},
+};
 
 /// Items that one transaction looks at, at most.
 const SLICE: u64 = 500;
@@ -64,17 +67,24 @@ struct Bounds {
     again: u64,
     /// Old events whose items it keeps in memory, 16 bytes each.
     told: u64,
+    /// How fast its slices follow each other.
+    pace: Pace,
 }
 
-const BOUNDS: Bounds = Bounds {
-    walked: 100_000,
-    again: 10_000,
-    told: 100_000,
-};
+impl Bounds {
+    const fn usual(pace: Pace) -> Self {
+        Self {
+            walked: 100_000,
+            again: 10_000,
+            told: 100_000,
+            pace,
+        }
+    }
+}
 
 /// Forgets what is old enough, site by site and slice by slice. Other processes may do the same at the same time.
-pub(crate) async fn forget_old(pool: &PgPool, kind: Kind) -> Result<Forgotten, Error> {
-    forget_within(pool, kind, BOUNDS).await
+pub(crate) async fn forget_old(pool: &PgPool, kind: Kind, pace: Pace) -> Result<Forgotten, Error> {
+    forget_within(pool, kind, Bounds::usual(pace)).await
 }
 
 async fn forget_within(pool: &PgPool, kind: Kind, bounds: Bounds) -> Result<Forgotten, Error> {
@@ -87,7 +97,7 @@ async fn forget_within(pool: &PgPool, kind: Kind, bounds: Bounds) -> Result<Forg
             Err(error) => failed = Some(error),
         }
     }
-    stragglers::forget_unwanted(pool, kind, bounds.walked).await?;
+    stragglers::forget_unwanted(pool, kind, bounds).await?;
     failed.map_or(Ok(forgotten), Err)
 }
 
@@ -98,8 +108,8 @@ async fn forget_of(
     bounds: Bounds,
 ) -> Result<Forgotten, Error> {
     let told = Told::read(pool, site, bounds.told).await?;
-    let mut forgotten = walk::go_on(pool, kind, site, &told, bounds.walked).await?;
-    forgotten += stragglers::look_again(pool, kind, site, &told, bounds.again).await?;
+    let mut forgotten = walk::go_on(pool, kind, site, &told, bounds).await?;
+    forgotten += stragglers::look_again(pool, kind, site, &told, bounds).await?;
     Ok(forgotten)
 }
 

@@ -50,7 +50,8 @@ pub async fn lock_all(conn: &mut PgConnection, user: UserId) -> Result<Vec<Held>
     held.collect()
 }
 
-/// Grants a role, anew or another one. None: a person gave or took the membership meanwhile, which counts more.
+/// Grants a role, anew or another one. None: a person gave or took the membership meanwhile, which counts more, or
+/// the team is closed.
 pub async fn grant(
     conn: &mut PgConnection,
     user: UserId,
@@ -60,7 +61,8 @@ pub async fn grant(
     let id = sqlx::query_scalar!(
         "
         insert into memberships as m (id, user_id, team_id, role, by_provider)
-        values ($1, $2, $3, $4, true)
+        select $1, $2, $3, $4, true
+        where not exists (select from teams t where t.id = $3 and t.closed_at is not null)
         on conflict on constraint memberships_user_id_key
         do update set role = $4, site_ids = null, disabled_at = null
         where m.by_provider

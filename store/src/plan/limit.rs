@@ -52,7 +52,9 @@ pub(crate) async fn require(
         r#"
         select
             case $2
-                when 'sites_per_team' then (select count(*) from sites where team_id = $1)
+                when 'sites_per_team' then (
+                    select count(*) from sites where team_id = $1 and closed_at is null
+                )
                 when 'site_keys_per_team' then (
                     select count(*)
                     from sites s

@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::{
     pinned::is_pinned,
     remove::{lock_group, remove},
 };
-use crate::Error;
+use crate::{Error, batches::Pace};
 
 /// Versions that one run looks at, at most.
 const VERSIONS: usize = 200;
@@ -44,6 +45,7 @@ pub(crate) async fn forget_unused(pool: &PgPool, age: Duration) -> Result<u64, E
     let mut removed = 0;
     let mut after = (DateTime::UNIX_EPOCH, Uuid::nil());
     for _ in 0..VERSIONS {
+        let begun = Instant::now();
         let mut tx = pool.begin().await?;
         let Some(old) = next(&mut tx, age, after).await? else {
             break;
@@ -55,6 +57,7 @@ pub(crate) async fn forget_unused(pool: &PgPool, age: Duration) -> Result<u64, E
             removed += 1;
         }
         tx.commit().await?;
+        Pace::Gentle.pause(begun).await;
     }
     Ok(removed)
 }

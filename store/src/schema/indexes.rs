@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::{Error, audit};
 
-/// An index: its kind, its name, its table, and what it contains.
+/// An index: its kind, its name with the schema if that is not `public`, its table, and what it contains.
 struct Index {
     kind: &'static str,
     name: &'static str,
@@ -22,7 +22,10 @@ struct Index {
 ///
 /// The chains of the audit log ([`crate::audit::sealing`]) need the rows that are not sealed yet, and
 /// the others in the order of their chain. No two rows have the same place.
-const INDEXES: [Index; 5] = [
+///
+/// Erasures find dead jobs by the item that their payload names ([`crate::erasure::slice`]). Only a
+/// job that dies costs an entry.
+const INDEXES: [Index; 6] = [
     Index {
         kind: "index",
         name: "media_stored_by_idx",
@@ -52,6 +55,12 @@ const INDEXES: [Index; 5] = [
         name: audit::CHAIN_INDEX,
         table: "audit_log",
         content: "(coalesce(team_id, '00000000-0000-0000-0000-000000000000'), chain_number) where chain_number is not null",
+    },
+    Index {
+        kind: "index",
+        name: "queue.dead_jobs_media_idx",
+        table: "queue.dead_jobs",
+        content: "((payload ->> 'media')) where payload ->> 'media' is not null",
     },
 ];
 
@@ -107,9 +116,11 @@ async fn create(conn: &mut PgConnection, index: &Index, small_bytes: i64) -> Res
         None => {}
     }
     let how = if found.is_small { "" } else { "concurrently" };
+    // It gets the schema of its table.
+    let own_name = name.rsplit('.').next().unwrap_or(name);
     run(
         conn,
-        format!("create {kind} {how} {name} on {table} {content}"),
+        format!("create {kind} {how} {own_name} on {table} {content}"),
     )
     .await
 }

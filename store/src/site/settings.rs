@@ -8,10 +8,10 @@ mod row;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    author::AuthorPointer,
-    id::{RuleGroupId, SiteId, TeamId},
+    id::{ClosureId, RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -35,6 +35,12 @@ pub struct ManagedSite {
     /// What its team may change.
     #[serde(flatten)]
     pub settings: Settings,
+    /// The closure that closes it, or has closed it; none while it is open.
+    #[serde(rename = "closure_id")]
+    pub closure: Option<ClosureId>,
+    /// Since when it cannot be opened again; none before.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
+    pub closed_at: Option<DateTime<Utc>>,
     /// When it was created.
     #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
@@ -59,7 +65,10 @@ pub struct Settings {
     pub answer_cache_seconds: Option<AnswerCacheSeconds>,
     /// Where the metadata of its items has their author; none: they have none. It counts for items
     /// that are accepted later.
-    pub author_pointer: Option<AuthorPointer>,
+    pub author_pointer: Option<MetadataPointer>,
+    /// Whether the endpoints for clients of other services keep items. If not, an item is removed soon
+    /// after its verdict, and nobody is told of it.
+    pub compat_store: bool,
     /// Submissions of each key in each UTC minute; none, or more than the plan allows, means the
     /// plan's limit.
     pub submissions_per_minute: Option<PerMinute>,
@@ -96,6 +105,7 @@ impl Settings {
             policy: None,
             answer_cache_seconds: None,
             author_pointer: None,
+            compat_store: true,
             submissions_per_minute: None,
             status_queries_per_minute: None,
             item_retention_days: None,

@@ -9,10 +9,11 @@ mod load;
 use std::sync::Arc;
 
 use domain::{
-    author::AuthorPointer,
     event::EventKind,
     id::{EndpointId, GroupVersionId, RuleGroupId, SiteId, TeamId},
     key::SecretHash,
+    media::StatusVocabulary,
+    metadata_pointer::MetadataPointer,
 };
 use quick_cache::sync::Cache;
 use sqlx::PgPool;
@@ -32,10 +33,16 @@ pub struct Site {
     pub team: TeamId,
     /// Counts the changes of everything else here.
     pub revision: i64,
+    /// Whether it is closed, or being closed, so that nothing is accepted.
+    pub is_closed: bool,
     /// The enabled endpoints.
     pub endpoints: Vec<Subscriber>,
     /// Where the metadata of its items has their author.
-    pub author_pointer: Option<AuthorPointer>,
+    pub author_pointer: Option<MetadataPointer>,
+    /// Whether the endpoints for clients of other services keep items.
+    pub compat_store: bool,
+    /// How it wants statuses spelled.
+    pub vocabulary: StatusVocabulary,
     /// What judges a submission that names no group.
     pub judges: Judges,
 }

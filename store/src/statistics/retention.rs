@@ -4,7 +4,7 @@ use sqlx::PgPool;
 
 use crate::{
     Error,
-    batches::{self, ROWS},
+    batches::{self, Pace, ROWS},
 };
 
 /// How many days figures are kept: more than a year.
@@ -13,8 +13,8 @@ pub const DAYS: i32 = 400;
 /// Removes the figures that are too old, and returns how many rows that were. Other processes may
 /// do the same at the same time.
 pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    let hours = batches::until_none(|| forget_hours(pool)).await?;
-    Ok(hours + batches::until_none(|| forget_rules(pool)).await?)
+    let hours = batches::until_none(Pace::Gentle, || forget_hours(pool)).await?;
+    Ok(hours + batches::until_none(Pace::Gentle, || forget_rules(pool)).await?)
 }
 
 async fn forget_hours(pool: &PgPool) -> Result<u64, sqlx::Error> {

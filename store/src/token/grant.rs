@@ -21,6 +21,8 @@ pub struct Grant {
     pub expires_at: Option<DateTime<Utc>>,
     /// How many tokens are above it, each created by the next. 0 for the command line.
     pub generation: u16,
+    /// Whether its only team is closed, so that little can be changed in it.
+    pub is_closed: bool,
 }
 
 /// How many tokens may be above one, each created by the next. The database has the same bound.
@@ -35,6 +37,7 @@ impl Grant {
             scopes: Scope::ALL.to_vec(),
             expires_at: None,
             generation: 0,
+            is_closed: false,
         }
     }
 
@@ -65,11 +68,13 @@ pub async fn begin_reading(
         .await?;
     let row = sqlx::query_as!(
         GrantRow,
-        "
-        select id, team_id, scopes, expires_at, generation
+        r#"
+        select
+            id, team_id, scopes, expires_at, generation,
+            exists (select from teams t where t.id = team_id and t.closed_at is not null) as "is_closed!"
         from management_tokens
         where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
-        ",
+        "#,
         hash.as_bytes(),
     )
     .fetch_optional(&mut *tx)
@@ -87,12 +92,14 @@ pub async fn begin_changing(
     let mut tx = pool.begin().await?;
     let row = sqlx::query_as!(
         GrantRow,
-        "
-        select id, team_id, scopes, expires_at, generation
+        r#"
+        select
+            id, team_id, scopes, expires_at, generation,
+            exists (select from teams t where t.id = team_id and t.closed_at is not null) as "is_closed!"
         from management_tokens
         where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
         for share
-        ",
+        "#,
         hash.as_bytes(),
     )
     .fetch_optional(&mut *tx)
@@ -106,6 +113,7 @@ struct GrantRow {
     scopes: Vec<String>,
     expires_at: Option<DateTime<Utc>>,
     generation: i16,
+    is_closed: bool,
 }
 
 impl From<GrantRow> for Grant {
@@ -116,6 +124,7 @@ impl From<GrantRow> for Grant {
             scopes: known(&row.scopes),
             expires_at: row.expires_at,
             generation: row.generation.unsigned_abs(),
+            is_closed: row.is_closed,
         }
     }
 }

@@ -21,7 +21,7 @@ use self::{
 use crate::{
     acceptance::Created,
     analysis::Analysed,
-    jobs::{Pages, Turn},
+    jobs::{self, Pages, Turn},
 };
 
 /// A verdict to store.
@@ -68,13 +68,14 @@ fn times() -> Histogram {
 }
 
 /// Stores verdicts of items that still have the status that the verdicts begin with, with their
-/// events and deliveries, and adds the jobs of the deliveries. Items whose status changed in the
+/// events and deliveries, and adds the jobs of the deliveries. Of items that are judged for one answer
+/// only, nobody is told; the jobs that remove them are added. Items whose status changed in the
 /// meantime are skipped: nothing is stored or told of them. Returns which items were decided, and
 /// when.
 pub(crate) async fn conclude(
     conn: &mut PgConnection,
     verdicts: &[Conclusion<'_>],
-    jobs: &mut NewJobs,
+    added: &mut NewJobs,
 ) -> Result<Vec<(MediaId, DateTime<Utc>)>, sqlx::Error> {
     let mut decided = Vec::with_capacity(verdicts.len());
     let mut pages = Pages::default();
@@ -89,6 +90,9 @@ pub(crate) async fn conclude(
             times().record(first.seconds);
         }
         decided.push((first.media_id.into(), first.moderated_at));
+        if first.is_transient {
+            added.push(jobs::remove(first.media_id.into(), first.team_id.into()));
+        }
         for rows in rows.chunk_by(|one, other| one.endpoint_id == other.endpoint_id) {
             let turn: Turn = rows
                 .iter()
@@ -100,6 +104,6 @@ pub(crate) async fn conclude(
             }
         }
     }
-    pages.add_to(jobs);
+    pages.add_to(added);
     Ok(decided)
 }

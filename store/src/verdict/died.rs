@@ -39,6 +39,6 @@ impl Obituary for JudgementDied {
             .zip(&created)
             .map(|(concluded, created)| (concluded, None, created.as_ref()))
             .collect();
-        store(tx, &judged).await
+        store(tx, &judged).await.map(drop)
     }
 }

@@ -18,10 +18,13 @@ use crate::{
 /// A verdict, the analysis to store with it, and the acceptance to tell with it.
 pub(crate) type Judged<'a> = (&'a Concluded, Option<&'a Analysed>, Option<&'a Created>);
 
-/// Stores verdicts of the rules and tells them, acceptances first.
-pub(crate) async fn store(tx: &mut FinishTx<'_>, judged: &[Judged<'_>]) -> Result<(), sqlx::Error> {
+/// Stores verdicts of the rules and tells them, acceptances first. Returns whose verdicts they have become: others were decided before.
+pub(crate) async fn store(
+    tx: &mut FinishTx<'_>,
+    judged: &[Judged<'_>],
+) -> Result<HashSet<MediaId>, sqlx::Error> {
     if judged.is_empty() {
-        return Ok(());
+        return Ok(HashSet::new());
     }
     let verdicts: Vec<_> = judged
         .iter()
@@ -42,5 +45,6 @@ pub(crate) async fn store(tx: &mut FinishTx<'_>, judged: &[Judged<'_>]) -> Resul
         .flat_map(|(concluded, ..)| concluded.compared())
         // Items that somebody else decided in the meantime are counted there.
         .filter(|compared| stored.contains(&compared.media));
-    shadow::record(tx.conn, &compared.collect::<Vec<_>>()).await
+    shadow::record(tx.conn, &compared.collect::<Vec<_>>()).await?;
+    Ok(stored)
 }

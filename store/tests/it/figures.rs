@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use domain::id::TeamId;
 use sqlx::PgPool;
 use store::{
+    audit::sealing::catch_up,
     figures::{self, Dead, Endpoints, Reviews},
     schema,
 };
@@ -147,4 +149,44 @@ async fn a_locked_table_holds_no_figure_up_for_long_and_nothing_is_written(pool:
         error.as_database_error().unwrap().code().as_deref(),
         Some("25006")
     );
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_oldest_entry_of_the_audit_log_that_is_not_sealed_is_found_in_any_chain(pool: PgPool) {
+    let tenant = Tenant::new(pool.clone()).await;
+    let other = Tenant::another(&pool, "other").await;
+    catch_up(&pool).await.unwrap();
+    let mut conn = figures::connect(&pool).await.unwrap();
+    assert_eq!(
+        figures::oldest_unsealed(&mut conn).await.unwrap(),
+        Some(0.0)
+    );
+    for (team, minutes) in [
+        (None, 1),
+        (Some(tenant.team), 2),
+        (Some(other.team), 2),
+        (Some(tenant.team), 9),
+        (Some(other.team), 5),
+    ] {
+        sqlx::query(
+            "insert into audit_log (id, team_id, actor, action, details, occurred_at)
+             values (gen_random_uuid(), $1, 'command_line', 'site.update', '{}', now() - make_interval(mins => $2))",
+        )
+        .bind(team.map(TeamId::as_uuid))
+        .bind(minutes)
+        .execute(&pool)
+        .await
+        .unwrap();
+    }
+    let oldest = figures::oldest_unsealed(&mut conn).await.unwrap().unwrap();
+    assert!((540.0..600.0).contains(&oldest), "{oldest}");
+    catch_up(&pool).await.unwrap();
+    assert_eq!(
+        figures::oldest_unsealed(&mut conn).await.unwrap(),
+        Some(0.0)
+    );
+
+    let drop_index = "drop index audit_log_unsealed_idx";
+    sqlx::query(drop_index).execute(&pool).await.unwrap();
+    assert_eq!(figures::oldest_unsealed(&mut conn).await.unwrap(), None);
 }

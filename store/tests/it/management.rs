@@ -2,6 +2,7 @@
 
 mod actors;
 mod backtests;
+mod closures;
 mod decide;
 mod deliveries;
 mod endpoints;

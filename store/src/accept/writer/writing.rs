@@ -19,6 +19,13 @@ use crate::accept::{
     ways::Ways,
 };
 
+/// How long a statement with submissions of several teams waits for a lock. Other processes hold the
+/// locks that it needs for a commit, which takes milliseconds.
+const LOCKS: &str = "1s";
+
+/// How long it waits with submissions of one team that wait apart: as long as any other statement.
+const LOCKS_APART: &str = "10s";
+
 /// How the pieces of one batch are written.
 #[derive(Clone)]
 pub(super) struct Writing {
@@ -73,8 +80,8 @@ impl Writing {
 
     /// Inserts, again and again while Postgres is away. When a connection breaks, it is not known
     /// whether the commit happened. The next insert then finds its own rows. It waits for the old
-    /// transaction if that still runs. An insert that waits for a lock fails after a moment, and is
-    /// tried again if it is to wait for locks.
+    /// transaction if that still runs. An insert that does not wait for locks fails if it would wait
+    /// for longer than a moment.
     pub(super) async fn store(
         &mut self,
         requests: &[Request],
@@ -83,7 +90,7 @@ impl Writing {
         let mut left: Vec<&NewMedia> = requests.iter().map(|r| &r.first.question).collect();
         let mut settled = HashMap::new();
         while !left.is_empty() {
-            let inserted = match self.attempt(&left).await {
+            let inserted = match self.attempt(&left, waits_for_locks).await {
                 Ok(inserted) => inserted,
                 Err(error) if self.in_doubt && insert::is_own_row(&error) => {
                     let mut conn = self.pool.acquire().await?;
@@ -127,10 +134,15 @@ impl Writing {
         self.deadline = self.deadline.max(Instant::now() + MOMENT);
     }
 
-    async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
+    async fn attempt(
+        &self,
+        media: &[&NewMedia],
+        waits_for_locks: bool,
+    ) -> Result<Inserted, sqlx::Error> {
+        let lock_timeout = if waits_for_locks { LOCKS_APART } else { LOCKS };
         let inserting = async {
             let mut conn = self.pool.acquire().await?;
-            insert::insert(&mut conn, media, &self.ways, &self.queue).await
+            insert::insert(&mut conn, media, &self.ways, &self.queue, lock_timeout).await
         };
         tokio::time::timeout_at(self.deadline.into(), inserting)
             .await

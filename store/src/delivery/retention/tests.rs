@@ -124,8 +124,8 @@ async fn events_go_when_they_and_all_that_became_of_them_are_old_and_pending_one
     ];
     let untold = usual.event(29).await;
     kept.sort_unstable();
-    assert_eq!(forget_old(&pool).await.unwrap().removed, 7);
-    assert_eq!(forget_old(&pool).await.unwrap().removed, 0);
+    assert_eq!(forget_old(&pool, Pace::Hurried).await.unwrap().removed, 7);
+    assert_eq!(forget_old(&pool, Pace::Hurried).await.unwrap().removed, 0);
     let [mut events, deliveries, attempts] = left(&pool).await;
     events.retain(|event| *event != untold);
     assert_eq!([&events, &deliveries, &attempts], [&kept; 3]);
@@ -139,7 +139,7 @@ async fn what_is_kept_hides_nothing_that_is_not(pool: PgPool) {
         site.told(50, None).await;
     }
     site.told(40, Some(40)).await;
-    assert_eq!(forget_old(&pool).await.unwrap().removed, 2);
+    assert_eq!(forget_old(&pool, Pace::Hurried).await.unwrap().removed, 2);
     let [events, ..] = left(&pool).await;
     assert_eq!(events.len(), SLICE + 1);
 }
@@ -162,7 +162,7 @@ async fn the_acceptance_of_a_pending_item_is_kept_so_that_it_is_not_told_again(p
         .await
         .unwrap();
     }
-    assert_eq!(forget_old(&pool).await.unwrap().removed, 2);
+    assert_eq!(forget_old(&pool, Pace::Hurried).await.unwrap().removed, 2);
     assert_eq!(
         left(&pool).await,
         [const { Vec::new() }; 3].map(|_: Vec<Uuid>| vec![pending])
@@ -183,7 +183,7 @@ async fn a_site_with_many_old_events_does_not_delay_the_others(pool: PgPool) {
     other.told(40, Some(39)).await;
     let mut removed = Vec::new();
     for _ in 0..5 {
-        let swept = forget_within(&pool, 16).await.unwrap();
+        let swept = forget_within(&pool, 16, Pace::Hurried).await.unwrap();
         removed.push((swept.removed, swept.has_more));
     }
     // What stays does not hide what is behind it. The last sweep begins from the beginning.
@@ -191,4 +191,66 @@ async fn a_site_with_many_old_events_does_not_delay_the_others(pool: PgPool) {
     assert_eq!(removed, expected);
     let [events, ..] = left(&pool).await;
     assert_eq!(events.len(), 30);
+}
+
+#[sqlx::test(migrations = false)]
+async fn events_of_pending_items_count_as_looked_at(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let site = Fixture::site(&pool, 30).await;
+    for _ in 0..6 {
+        let pending = site.event(50).await;
+        // The event's media_id is its own id here.
+        sqlx::query(
+            "insert into media (id, team_id, site_id, status, content_type, body, group_versions)
+             values ($1, $2, $2, 'pending', 'text', '', '{}')",
+        )
+        .bind(pending)
+        .bind(site.site)
+        .execute(&pool)
+        .await
+        .unwrap();
+    }
+    site.event(40).await;
+    let mut removed = Vec::new();
+    for _ in 0..3 {
+        let swept = forget_within(&pool, 3, Pace::Hurried).await.unwrap();
+        removed.push((swept.removed, swept.has_more));
+    }
+    assert_eq!(removed, [(0, true), (0, true), (1, false)]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_site_that_fails_does_not_keep_the_others_from_their_turn(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let sites = [
+        Fixture::site(&pool, 30).await,
+        Fixture::site(&pool, 30).await,
+    ];
+    // Whichever comes first.
+    for (failing, other) in [(0, 1), (1, 0)] {
+        for site in &sites {
+            site.event(40).await;
+        }
+        let statement = format!(
+            "create or replace function fail() returns trigger language plpgsql as $$
+             begin
+                 if old.site_id = '{}' then raise exception 'This site fails.'; end if;
+                 return old;
+             end $$;
+             create or replace trigger fail before delete on events for each row execute function fail()",
+            sites[failing].site
+        );
+        sqlx::raw_sql(sqlx::AssertSqlSafe(statement))
+            .execute(&pool)
+            .await
+            .unwrap();
+        assert!(forget_old(&pool, Pace::Hurried).await.is_err());
+        let left = "select count(*) from events where site_id = $1";
+        let left: i64 = sqlx::query_scalar(left)
+            .bind(sites[other].site)
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+        assert_eq!(left, 0);
+    }
 }

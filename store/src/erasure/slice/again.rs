@@ -1,10 +1,10 @@
-//! The second phase: what was added to the items meanwhile is removed, and their events. Items without a verdict are deleted.
+//! The second phase, when the events are gone: what was added to the items meanwhile is removed. Items without a verdict are deleted.
 
 use domain::id::ErasureId;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{SLICE, standing::Tally};
+use super::SLICE;
 
 /// Some items of which the first phase is done.
 pub(super) async fn items(
@@ -23,7 +23,7 @@ pub(super) async fn items(
 /// Ends the first phase. The second one waits for the transactions that run now.
 pub(super) async fn settle(conn: &mut PgConnection, erasure: ErasureId) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "update erasures set phase = 'again', again_after = pg_current_xact_id() where id = $1",
+        "update erasures set phase = 'again', again_after = pg_current_xact_id(), settled_at = clock_timestamp() where id = $1",
         erasure.as_uuid(),
     )
     .execute(conn)
@@ -63,11 +63,6 @@ pub(super) async fn remove(
             .execute(&mut *conn)
             .await?;
     }
-    let mut tally = Tally::load(conn, erasure).await?;
-    let (events, deliveries) = forget_events(conn, items).await?;
-    tally.counts.events += events;
-    tally.counts.deliveries += deliveries;
-    tally.store(conn, erasure).await?;
     sqlx::query!(
         "delete from media where id = any($1) and verdict is null and erased_at is not null",
         items,
@@ -82,33 +77,4 @@ pub(super) async fn remove(
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Returns how many events and deliveries that were.
-async fn forget_events(conn: &mut PgConnection, items: &[Uuid]) -> Result<(i64, i64), sqlx::Error> {
-    let counted = sqlx::query!(
-        r#"
-        with told as (
-            delete from events e
-            where e.site_id in (select m.site_id from media m where m.id = any($1)) and e.media_id = any($1)
-            returning e.id, e.site_id
-        ),
-        ways as materialized (
-            select delivery_id_of(t.id, p.id) as id
-            from told t
-            join webhook_endpoints p on p.site_id = t.site_id
-        ),
-        gone as (
-            delete from deliveries d where d.id in (select w.id from ways w) returning d.id
-        ),
-        attempts as (
-            delete from delivery_attempts a where a.delivery_id in (select w.id from ways w)
-        )
-        select (select count(*) from told) as "events!", (select count(*) from gone) as "deliveries!"
-        "#,
-        items,
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok((counted.events, counted.deliveries))
 }

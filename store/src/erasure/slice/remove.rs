@@ -213,7 +213,6 @@ impl Removal {
             }
         }
         tally.counts.idempotency_keys += forget_keys(conn, ids).await?;
-        discard_deliveries(conn, self.site, ids).await?;
         if let Some(author) = &self.author {
             forget_author(conn, ids, author).await?;
         }
@@ -272,33 +271,6 @@ async fn forget_keys(conn: &mut PgConnection, items: &[Uuid]) -> Result<i64, sql
     .execute(conn)
     .await?;
     Ok(i64::try_from(forgotten.rows_affected()).unwrap_or(0))
-}
-
-/// No delivery of theirs is sent any more.
-async fn discard_deliveries(
-    conn: &mut PgConnection,
-    site: SiteId,
-    items: &[Uuid],
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "
-        update deliveries d
-        set state = 'discarded', next_attempt_at = null, ended_at = now()
-        where
-            d.state = 'pending'
-            and d.id in (
-                select delivery_id_of(e.id, p.id)
-                from events e
-                join webhook_endpoints p on p.site_id = e.site_id
-                where e.site_id = $1 and e.media_id = any($2)
-            )
-        ",
-        site.as_uuid(),
-        items,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
 }
 
 /// Filters of bulk decisions may name the author, and so may legal holds that were lifted.

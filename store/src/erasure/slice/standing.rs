@@ -16,7 +16,7 @@ use crate::{Error, id_time::ids_within};
 pub(super) enum Phase {
     /// It empties items.
     Remove,
-    /// It removes what was added to them meanwhile.
+    /// It removes their events, and what was added to them meanwhile.
     Again,
     /// It makes the certificate.
     Certify,
@@ -34,6 +34,9 @@ pub(super) struct Standing {
     pub(super) walk_site: Option<Uuid>,
     pub(super) walk_item: Option<Uuid>,
     pub(super) is_settled: bool,
+    pub(super) settled_at: Option<DateTime<Utc>>,
+    pub(super) events_site: Option<Uuid>,
+    pub(super) events_to: Option<Uuid>,
     pub(super) counts: Counts,
     pub(super) digest: ItemsDigest,
     pub(super) created_by: Option<ActorId>,
@@ -60,8 +63,8 @@ pub(super) async fn standing(pool: &PgPool, erasure: ErasureId) -> Result<Option
         r#"
         select
             team_id, site_id, subject as "subject: Json<Subject>", salt, subject_sha256, walked_to, phase, walk_site, walk_item,
-            pg_snapshot_xmin(pg_current_snapshot()) > again_after as is_settled, counts as "counts: Json<Counts>", items_digest,
-            created_by, created_at
+            pg_snapshot_xmin(pg_current_snapshot()) > again_after as is_settled, settled_at, events_site, events_to,
+            counts as "counts: Json<Counts>", items_digest, created_by, created_at
         from erasures
         where id = $1 and state = 'running'
         "#,
@@ -88,6 +91,9 @@ pub(super) async fn standing(pool: &PgPool, erasure: ErasureId) -> Result<Option
             walk_site: row.walk_site,
             walk_item: row.walk_item,
             is_settled: row.is_settled == Some(true),
+            settled_at: row.settled_at,
+            events_site: row.events_site,
+            events_to: row.events_to,
             counts: row.counts.0,
             digest: digest(row.items_digest)?,
             created_by: row.created_by.map(ActorId::from),

@@ -2,8 +2,14 @@
 
 use uuid::Uuid;
 
-use super::*;
-use crate::{image::died::give_up, schema};
+use super::{retention::forget_within, *};
+use crate::{batches::Pace, image::died::give_up, schema};
+
+/// Looks at so many files of each site, at most. Returns how many are gone, and whether more are left to look at.
+async fn forget(pool: &PgPool, most: usize) -> (u64, bool) {
+    let forgotten = forget_within(pool, most, Pace::Hurried).await.unwrap();
+    (forgotten.removed, forgotten.has_more)
+}
 
 /// An item that was decided so many days ago, with its file. Its image's row may name the site.
 async fn item(pool: &PgPool, site: Uuid, status: &str, days: i32, names_site: bool) -> Uuid {
@@ -92,8 +98,8 @@ async fn only_files_of_items_that_were_decided_long_ago_are_removed(pool: PgPool
         item(&pool, usual, "pending", 400, true).await,
         item(&pool, brief, "approved", 1, true).await,
     ];
-    assert_eq!(forget_files(&pool).await.unwrap(), 4);
-    assert_eq!(forget_files(&pool).await.unwrap(), 0);
+    assert_eq!(forget(&pool, 100).await, (4, false));
+    assert_eq!(forget(&pool, 100).await, (0, false));
     let with_file = async |media: &[Uuid]| -> i64 {
         sqlx::query_scalar(
             "select count(*) filter (where bytes is not null) from media_images
@@ -106,6 +112,63 @@ async fn only_files_of_items_that_were_decided_long_ago_are_removed(pool: PgPool
     };
     assert_eq!(with_file(&removed).await, 0);
     assert_eq!(with_file(&kept).await, 5);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_site_with_many_files_that_stay_does_not_delay_the_others_and_hides_nothing(
+    pool: PgPool,
+) {
+    schema::migrate(&pool).await.unwrap();
+    let (busy, other) = (site(&pool, 30).await, site(&pool, 30).await);
+    for days in 50..57 {
+        item(&pool, busy, "pending_review", days, true).await;
+    }
+    item(&pool, busy, "approved", 40, true).await;
+    item(&pool, other, "approved", 40, true).await;
+    let mut swept = Vec::new();
+    for _ in 0..5 {
+        swept.push(forget(&pool, 3).await);
+    }
+    // The third sweep finds the end. The fourth begins with the oldest file.
+    let expected = [(1, true), (0, true), (1, false), (0, true), (0, true)];
+    assert_eq!(swept, expected);
+}
+
+#[sqlx::test(migrations = false)]
+async fn files_of_a_site_that_fails_do_not_keep_those_of_others(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let (first, second) = (site(&pool, 30).await, site(&pool, 30).await);
+    // Whichever comes first.
+    for (failing, other) in [(first, second), (second, first)] {
+        for site in [first, second] {
+            item(&pool, site, "approved", 40, true).await;
+        }
+        fail_for(&pool, failing).await;
+        assert!(forget_within(&pool, 100, Pace::Hurried).await.is_err());
+        let left = "select count(*) from media_images where bytes is not null and site_id = $1";
+        let left: i64 = sqlx::query_scalar(left)
+            .bind(other)
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+        assert_eq!(left, 0);
+    }
+}
+
+/// No row of this site's images can be changed from now on, and those of other sites can.
+async fn fail_for(pool: &PgPool, site: Uuid) {
+    let statement = format!(
+        "create or replace function fail() returns trigger language plpgsql as $$
+         begin
+             if new.site_id = '{site}' then raise exception 'This site fails.'; end if;
+             return new;
+         end $$;
+         create or replace trigger fail before update on media_images for each row execute function fail()"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statement))
+        .execute(pool)
+        .await
+        .unwrap();
 }
 
 #[sqlx::test(migrations = false)]

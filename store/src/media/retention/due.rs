@@ -22,7 +22,7 @@ impl Told {
             "
             select e.id, e.media_id
             from events e
-            where (e.site_id, e.id) > ($1, '00000000-0000-0000-0000-000000000000') and (e.site_id, e.id) < ($1, $2)
+            where (e.site_id, e.id) > ($1, '00000000-0000-0000-0000-000000000000') and e.site_id = $1 and e.id < $2
             order by e.site_id, e.id
             limit $3
             ",

@@ -54,7 +54,7 @@ pub(super) async fn sites(pool: &PgPool, kind: Kind) -> Result<Vec<Site>, sqlx::
             exists (
                 select
                 from media m
-                where (m.site_id, m.id) > (b.id, b.walked_to) and (m.site_id, m.id) < (b.id, b.before)
+                where (m.site_id, m.id) > (b.id, b.walked_to) and m.site_id = b.id and m.id < b.before
             )
             or exists (
                 select

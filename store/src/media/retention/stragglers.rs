@@ -2,16 +2,17 @@
 //! twice as long each time, and once a day in the end.
 
 use sqlx::{PgConnection, PgPool};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
-    Kind, SLICE,
+    Bounds, Kind, SLICE,
     due::{Told, due},
     sites::Site,
 };
 use crate::{
     Error,
-    batches::{Forgotten, ROWS, until_none},
+    batches::{Forgotten, Pace, ROWS, until_none},
 };
 
 /// Lists the items that still have something to remove.
@@ -38,17 +39,18 @@ pub(super) async fn add(
     Ok(())
 }
 
-/// Looks again at so many of the listed items, at most: those that have waited longest.
+/// Looks again at a bounded number of the listed items: those that have waited longest.
 pub(super) async fn look_again(
     pool: &PgPool,
     kind: Kind,
     site: &Site,
     told: &Told,
-    most: u64,
+    bounds: Bounds,
 ) -> Result<Forgotten, Error> {
     let mut forgotten = Forgotten::default();
-    let mut left = most;
+    let mut left = bounds.again;
     while left > 0 {
+        let begun = Instant::now();
         let mut tx = pool.begin().await?;
         let items = next(&mut tx, kind, site, left.min(SLICE)).await?;
         if items.is_empty() {
@@ -60,6 +62,7 @@ pub(super) async fn look_again(
         tx.commit().await?;
         forgotten.removed += due.len() as u64;
         left -= items.len() as u64;
+        bounds.pace.pause(begun).await;
     }
     forgotten.has_more = true;
     Ok(forgotten)
@@ -128,7 +131,7 @@ async fn settle(
 
 /// Makes all listed items due, for a command that is to leave nothing behind.
 pub(crate) async fn look_again_at_all(pool: &PgPool) -> Result<(), Error> {
-    until_none(|| make_due(pool)).await?;
+    until_none(Pace::Hurried, || make_due(pool)).await?;
     Ok(())
 }
 
@@ -148,11 +151,16 @@ async fn make_due(pool: &PgPool) -> Result<u64, sqlx::Error> {
     Ok(made.rows_affected())
 }
 
-/// Removes so many rows, at most, of sites that want to keep everything by now. If such a site changes its mind, all of its items
+/// Removes a bounded number of rows of sites that want to keep everything by now. If such a site changes its mind, all of its items
 /// are looked at again.
-pub(super) async fn forget_unwanted(pool: &PgPool, kind: Kind, most: u64) -> Result<(), Error> {
-    let mut left = most;
+pub(super) async fn forget_unwanted(
+    pool: &PgPool,
+    kind: Kind,
+    bounds: Bounds,
+) -> Result<(), Error> {
+    let mut left = bounds.walked;
     while left > 0 {
+        let begun = Instant::now();
         let mut tx = pool.begin().await?;
         let Some(site) = lock_unwanted(&mut tx, kind).await? else {
             return Ok(());
@@ -163,6 +171,7 @@ pub(super) async fn forget_unwanted(pool: &PgPool, kind: Kind, most: u64) -> Res
         }
         tx.commit().await?;
         left = left.saturating_sub(removed.max(1));
+        bounds.pace.pause(begun).await;
     }
     Ok(())
 }

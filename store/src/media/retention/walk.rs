@@ -1,23 +1,24 @@
 //! Old items that were not looked at yet.
 
 use sqlx::{PgConnection, PgPool};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
-    Kind, SLICE,
+    Bounds, Kind, SLICE,
     due::{Told, due},
     sites::Site,
     stragglers,
 };
 use crate::{Error, batches::Forgotten};
 
-/// Goes on where the last walk ended, and looks at so many items, at most.
+/// Goes on where the last walk ended, and looks at a bounded number of items.
 pub(super) async fn go_on(
     pool: &PgPool,
     kind: Kind,
     site: &Site,
     told: &Told,
-    most: u64,
+    bounds: Bounds,
 ) -> Result<Forgotten, Error> {
     sqlx::query!(
         "
@@ -31,8 +32,9 @@ pub(super) async fn go_on(
     .execute(pool)
     .await?;
     let mut forgotten = Forgotten::default();
-    let mut left = most;
+    let mut left = bounds.walked;
     while left > 0 {
+        let begun = Instant::now();
         let mut tx = pool.begin().await?;
         let Some(walked_to) = lock(&mut tx, kind, site).await? else {
             // Another process is walking.
@@ -49,6 +51,7 @@ pub(super) async fn go_on(
         tx.commit().await?;
         forgotten.removed += due.len() as u64;
         left -= items.len() as u64;
+        bounds.pace.pause(begun).await;
     }
     forgotten.has_more = true;
     Ok(forgotten)
@@ -80,7 +83,7 @@ async fn old_items(
         "
         select m.id
         from media m
-        where (m.site_id, m.id) > ($1, $2) and (m.site_id, m.id) < ($1, $3)
+        where (m.site_id, m.id) > ($1, $2) and m.site_id = $1 and m.id < $3
         order by m.site_id, m.id
         limit $4
         ",

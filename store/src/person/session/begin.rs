@@ -43,6 +43,8 @@ pub struct Entered {
     pub sites: Option<Vec<SiteId>>,
     /// Whether the team requires a second factor of everybody.
     pub team_requires_factor: bool,
+    /// Whether the team is closed, so that little can be changed in it.
+    pub team_is_closed: bool,
     /// Whether [`touch`] has something to note.
     pub is_untouched: bool,
 }
@@ -122,7 +124,7 @@ async fn entered(
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
             s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
             s.by_provider, m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!",
-            s.used_at < now() - interval '1 minute' as "is_untouched!"
+            t.closed_at is not null as "team_is_closed!", s.used_at < now() - interval '1 minute' as "is_untouched!"
         from sessions s
         join memberships m on m.user_id = s.user_id
         left join teams t on t.id = m.team_id
@@ -228,6 +230,7 @@ struct EnteredRow {
     role: String,
     site_ids: Option<Vec<Uuid>>,
     team_requires_factor: bool,
+    team_is_closed: bool,
     is_untouched: bool,
 }
 
@@ -250,6 +253,7 @@ impl TryFrom<EnteredRow> for Entered {
                 .site_ids
                 .map(|sites| sites.into_iter().map(SiteId::from).collect()),
             team_requires_factor: row.team_requires_factor,
+            team_is_closed: row.team_is_closed,
             is_untouched: row.is_untouched,
         })
     }

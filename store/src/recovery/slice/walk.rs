@@ -117,7 +117,7 @@ pub(super) async fn walk_events(
             id as "event!",
             occurred_at >= $4 and occurred_at < $5 and kind = any($6) as "is_wanted!"
         from events
-        where (site_id, id) > ($1, $2) and (site_id, id) < ($1, $3)
+        where (site_id, id) > ($1, $2) and site_id = $1 and id < $3
         order by site_id, id
         limit $7
         "#,

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use crate::{
     Error,
-    batches::{self, ROWS},
+    batches::{self, Pace, ROWS},
 };
 
 /// How long differences are kept.
@@ -14,7 +14,7 @@ pub const KEPT: Duration = Duration::from_hours(30 * 24);
 
 /// Forgets differences that are older than [`KEPT`], and says how many.
 pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(batches::until_none(|| forget_some(pool)).await?)
+    Ok(batches::until_none(Pace::Gentle, || forget_some(pool)).await?)
 }
 
 async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {

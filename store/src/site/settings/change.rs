@@ -1,9 +1,9 @@
 //! Giving a site other settings.
 
 use domain::{
-    author::AuthorPointer,
     id::SiteId,
     media::{ContentRetentionDays, ItemRetentionDays},
+    metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::AnswerCacheSeconds,
 };
@@ -57,7 +57,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             answer_cache_seconds = $12::bigint,
             author_pointer = $13,
             item_retention_days = $14::bigint,
-            content_retention_days = $15::bigint
+            content_retention_days = $15::bigint,
+            compat_store = $16
         where id = $1
         ",
         site.as_uuid(),
@@ -72,11 +73,15 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.image_retention_days.get(),
         settings.webhook_retention_days.get(),
         settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
-        settings.author_pointer.as_ref().map(AuthorPointer::as_str),
+        settings
+            .author_pointer
+            .as_ref()
+            .map(MetadataPointer::as_str),
         settings.item_retention_days.map(ItemRetentionDays::get),
         settings
             .content_retention_days
             .map(ContentRetentionDays::get),
+        settings.compat_store,
     )
     .execute(conn)
     .await

@@ -20,8 +20,8 @@ pub async fn find(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
-            author_pointer, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
-            webhook_retention_days, default_rule_group_id, created_at,
+            author_pointer, compat_store, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
+            webhook_retention_days, default_rule_group_id, closure_id, closed_at, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -62,7 +62,7 @@ pub async fn lock(
     }
 }
 
-/// Sites within reach, the oldest first.
+/// Sites within reach, the oldest first, without those that are closed for good.
 pub async fn list(
     conn: &mut PgConnection,
     reach: Reach,
@@ -73,8 +73,8 @@ pub async fn list(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
-            author_pointer, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
-            webhook_retention_days, default_rule_group_id, created_at,
+            author_pointer, compat_store, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
+            webhook_retention_days, default_rule_group_id, closure_id, closed_at, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -83,7 +83,7 @@ pub async fn list(
                 order by g.created_at, g.id
             ) as "rule_groups!"
         from sites s
-        where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2)
+        where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2) and closed_at is null
         order by id
         limit $3
         "#,

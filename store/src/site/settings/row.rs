@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    author::AuthorPointer,
-    id::RuleGroupId,
+    id::{ClosureId, RuleGroupId},
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays},
+    metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -26,6 +26,7 @@ pub(super) struct Row {
     pub(super) policy: Option<String>,
     pub(super) answer_cache_seconds: Option<i32>,
     pub(super) author_pointer: Option<String>,
+    pub(super) compat_store: bool,
     pub(super) submissions_per_minute: Option<i32>,
     pub(super) status_queries_per_minute: Option<i32>,
     pub(super) item_retention_days: Option<i32>,
@@ -33,6 +34,8 @@ pub(super) struct Row {
     pub(super) image_retention_days: i32,
     pub(super) webhook_retention_days: i32,
     pub(super) default_rule_group_id: Uuid,
+    pub(super) closure_id: Option<Uuid>,
+    pub(super) closed_at: Option<DateTime<Utc>>,
     pub(super) created_at: DateTime<Utc>,
     pub(super) rule_groups: Vec<Uuid>,
 }
@@ -60,7 +63,10 @@ impl TryFrom<Row> for ManagedSite {
         let answer_cache = answer_cache.map_err(|error| {
             Error::Unreadable(format!("the answer cache of site {} {error}", row.id))
         });
-        let author_pointer = row.author_pointer.map(AuthorPointer::try_from).transpose();
+        let author_pointer = row
+            .author_pointer
+            .map(MetadataPointer::try_from)
+            .transpose();
         let author_pointer = author_pointer.map_err(|error| {
             Error::Unreadable(format!("the author pointer of site {} {error}", row.id))
         });
@@ -86,6 +92,7 @@ impl TryFrom<Row> for ManagedSite {
                 policy: policy.transpose()?,
                 answer_cache_seconds: answer_cache?,
                 author_pointer: author_pointer?,
+                compat_store: row.compat_store,
                 item_retention_days: item_retention.map_err(unreadable)?,
                 content_retention_days: content_retention.map_err(unreadable)?,
                 image_retention_days: image_retention.map_err(unreadable)?,
@@ -93,6 +100,8 @@ impl TryFrom<Row> for ManagedSite {
                 default_rule_group: row.default_rule_group_id.into(),
                 rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
             },
+            closure: row.closure_id.map(ClosureId::from),
+            closed_at: row.closed_at,
             created_at: row.created_at,
         })
     }

@@ -3,10 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{
-    author::AuthorPointer,
     event::EventKind,
     id::{GroupVersionId, RuleGroupId, TeamId},
     key::SecretHash,
+    metadata_pointer::MetadataPointer,
 };
 use sqlx::{PgPool, types::Json};
 use uuid::Uuid;
@@ -26,7 +26,10 @@ pub(super) async fn load(
             s.id,
             s.team_id,
             s.revision,
+            s.closure_id is not null as "is_closed!",
             s.author_pointer,
+            s.compat_store,
+            s.status_vocabulary,
             (
                 select coalesce(json_agg(json_build_array(e.id, e.events) order by e.id), '[]')
                 from webhook_endpoints e
@@ -59,7 +62,10 @@ pub(super) async fn load(
                 .hash
                 .try_into()
                 .map_err(|_| Error::Unreadable("a key hash of other than 32 bytes".into()))?;
-            let author_pointer = row.author_pointer.map(AuthorPointer::try_from).transpose();
+            let author_pointer = row
+                .author_pointer
+                .map(MetadataPointer::try_from)
+                .transpose();
             let author_pointer = author_pointer.map_err(|error| {
                 Error::Unreadable(format!("the author pointer of site {} {error}", row.id))
             });
@@ -68,6 +74,7 @@ pub(super) async fn load(
                 id: row.id.into(),
                 team: row.team_id.into(),
                 revision: row.revision,
+                is_closed: row.is_closed,
                 endpoints: endpoints
                     .map(|(id, events)| Subscriber {
                         id: id.into(),
@@ -75,6 +82,8 @@ pub(super) async fn load(
                     })
                     .collect(),
                 author_pointer: author_pointer?,
+                compat_store: row.compat_store,
+                vocabulary: row.status_vocabulary.parse()?,
                 judges: Judges {
                     versions: row.versions.into_iter().map(GroupVersionId::from).collect(),
                     uses_ai: row.uses_ai,

@@ -14,6 +14,7 @@ pub(super) struct Decided {
     pub(super) moderation_type: String,
     pub(super) moderated_at: DateTime<Utc>,
     pub(super) seconds: f64,
+    pub(super) is_transient: bool,
     pub(super) endpoint_id: Option<Uuid>,
     pub(super) delivery_id: Option<Uuid>,
 }
@@ -46,7 +47,7 @@ pub(super) async fn decide(
             set status = i.status, verdict = i.number
             from input i
             where m.id = i.media_id and m.status = i.previous_status and coalesce(m.verdict, 0) = i.number - 1 and m.erased_at is null
-            returning m.id, m.team_id, m.site_id, m.created_at, i.*, clock_timestamp() as moderated_at
+            returning m.id, m.team_id, m.site_id, m.created_at, m.is_transient, i.*, clock_timestamp() as moderated_at
         ),
         new_analyses as (
             insert into analyses (media_id, scores, image_scored, providers, unchecked)
@@ -63,7 +64,7 @@ pub(super) async fn decide(
         ),
         new_reviews as (
             insert into reviews (media_id, team_id, site_id, waiting_since)
-            select id, team_id, site_id, moderated_at from concluded where status = 'pending_review'
+            select id, team_id, site_id, moderated_at from concluded where status = 'pending_review' and is_transient is null
         ),
         ended_reviews as (
             delete from reviews
@@ -76,14 +77,14 @@ pub(super) async fn decide(
             from concluded
             where created_id is not null
             union all
-            select event_id, id, site_id, number, moderated_at, 'media.moderated' from concluded
+            select event_id, id, site_id, number, moderated_at, 'media.moderated' from concluded where is_transient is null
             on conflict (id) do nothing
             returning id
         ),
         -- One row for each delivery, or for an item without any.
         told as materialized (
             select
-                c.id, c.team_id, c.number, c.status, c.moderation_type, c.moderated_at, c.created_at,
+                c.id, c.team_id, c.number, c.status, c.moderation_type, c.moderated_at, c.created_at, c.is_transient,
                 d.endpoint_id, d.event_id, d.place, delivery_id_of(d.event_id, d.endpoint_id) as delivery_id
             from concluded c
             left join lateral (
@@ -91,7 +92,7 @@ pub(super) async fn decide(
                 from webhook_endpoints e
                 cross join (values (c.created_id, 1), (c.event_id, 2)) as k (event_id, place)
                 where
-                    e.site_id = c.site_id
+                    e.site_id = c.site_id and c.is_transient is null
                     and case k.place
                         when 2 then e.disabled_at is null and 'media.moderated' = any(e.events)
                         else
@@ -124,6 +125,7 @@ pub(super) async fn decide(
             moderation_type as "moderation_type!",
             moderated_at as "moderated_at!",
             extract(epoch from moderated_at - created_at)::float8 as "seconds!",
+            is_transient is not null as "is_transient!",
             endpoint_id as "endpoint_id?",
             delivery_id as "delivery_id?"
         from told

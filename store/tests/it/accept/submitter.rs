@@ -82,6 +82,8 @@ impl Submitter {
             author: None,
             trace: traces::Context::of_item([7; 16]),
             arrived: Instant::now(),
+            awaited: false,
+            is_transient: false,
             submission: Submission {
                 body: Some(body.to_owned()),
                 ..submission

@@ -68,6 +68,7 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         policy: Some("No spoilers.".to_owned().try_into().unwrap()),
         answer_cache_seconds: Some(AnswerCacheSeconds::of::<60>()),
         author_pointer: Some("/user/~0\"id".to_owned().try_into().unwrap()),
+        compat_store: false,
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
         content_retention_days: Some(ContentRetentionDays::of::<30>()),
@@ -100,7 +101,7 @@ async fn the_revision_rises_with_what_submissions_depend_on_and_with_nothing_els
     let mut settings = fixture.settings().await;
     let mut revision = fixture.revision().await;
     let group = fixture.create_group("other").await;
-    let changes: [Change; 8] = [
+    let changes: [Change; 9] = [
         ("nothing", false, Box::new(|_| {})),
         ("name", false, Box::new(|s| s.name = "renamed".into())),
         (
@@ -110,7 +111,7 @@ async fn the_revision_rises_with_what_submissions_depend_on_and_with_nothing_els
         ),
         (
             "status_vocabulary",
-            false,
+            true,
             Box::new(|s| s.status_vocabulary = StatusVocabulary::Completed),
         ),
         (
@@ -123,6 +124,7 @@ async fn the_revision_rises_with_what_submissions_depend_on_and_with_nothing_els
             false,
             Box::new(|s| s.status_queries_per_minute = PerMinute::try_from(10).ok()),
         ),
+        ("compat_store", true, Box::new(|s| s.compat_store = false)),
         (
             "default group",
             true,

@@ -1,0 +1,261 @@
+//! A step of a closure after its grace: what comes next, and the effect of having done it.
+
+mod remove;
+mod standing;
+
+use std::time::Duration;
+
+use domain::{
+    actor::Actor,
+    closure::WaitsFor,
+    erasure::Subject,
+    id::{ClosureId, SiteId, TeamId},
+};
+use queue::{Effect, FinishTx, Survivor};
+use sqlx::{PgConnection, PgPool};
+
+use self::{
+    remove::Removal,
+    standing::{Phase, Standing, standing},
+};
+use super::Closure;
+use crate::{
+    Error,
+    chain::{self, End, Step},
+    erasure::{self, NewErasure},
+    jobs,
+    seal::MasterKey,
+};
+
+/// The pause before looking again whether older transactions have ended.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// An erasure is looked at again after a tenth of the time that it has run, but within these bounds.
+const LOOKS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(5)];
+
+/// The pause before looking again whether it can go on.
+const fn pause(waits_for: WaitsFor) -> Duration {
+    match waits_for {
+        WaitsFor::LegalHold => Duration::from_hours(24),
+        WaitsFor::OtherErasures => Duration::from_mins(1),
+        WaitsFor::FailedErasure => Duration::from_hours(1),
+    }
+}
+
+/// What a job must do.
+#[derive(Debug)]
+pub enum Next {
+    /// Nothing: the closure has ended.
+    Nothing,
+    /// Come back after this time.
+    Later(Duration),
+    /// This.
+    Step(Box<Slice>),
+}
+
+/// The next step, and with it the effect of doing it.
+#[derive(Debug)]
+pub struct Slice {
+    closure: ClosureId,
+    team: TeamId,
+    /// Who asked for the closure.
+    by: Actor,
+    /// How many steps were done before.
+    from: i64,
+    task: Task,
+}
+
+#[derive(Debug)]
+enum Task {
+    /// The grace is over: from now on, nothing can be opened again.
+    Begin,
+    /// Start the erasure of everything of this site.
+    Erase(SiteId),
+    /// Look again later.
+    Wait(WaitsFor),
+    /// The site is erased: remove what is left of it.
+    Remove(Removal),
+    /// All sites are done: end the team, if it is closed, and the closure.
+    Finish(Option<SiteId>),
+}
+
+/// Loads the next step.
+pub async fn next(
+    pool: &PgPool,
+    master_key: &MasterKey,
+    closure: ClosureId,
+) -> Result<Next, Error> {
+    let Some(standing) = standing(pool, closure).await? else {
+        return Ok(Next::Nothing);
+    };
+    let task = match standing.phase {
+        Phase::Grace => match standing.grace_left {
+            Some(left) => return Ok(Next::Later(left)),
+            None => Task::Begin,
+        },
+        // A submission may be on its way that found the site open.
+        Phase::Erase if !standing.is_settled => return Ok(Next::Later(PAUSE)),
+        Phase::Erase => match of_sites(pool, master_key, &standing).await? {
+            Ok(task) => task,
+            Err(later) => return Ok(Next::Later(later)),
+        },
+    };
+    Ok(Next::Step(Box::new(Slice {
+        closure,
+        team: standing.team,
+        by: standing.by,
+        from: standing.walked_to,
+        task,
+    })))
+}
+
+/// What is to be done with the first site that is not done, or when it is to be looked at again.
+async fn of_sites(
+    pool: &PgPool,
+    master_key: &MasterKey,
+    standing: &Standing,
+) -> Result<Result<Task, Duration>, Error> {
+    let Some(first) = standing::first_site(pool, standing.closure).await? else {
+        return Ok(Ok(Task::Finish(standing.site)));
+    };
+    Ok(match first.erasure {
+        standing::Erased::NotBegun => Ok(Task::Erase(first.site)),
+        standing::Erased::Running(age) => Err((age / 10).clamp(LOOKS[0], LOOKS[1])),
+        standing::Erased::Failed => Ok(Task::Wait(WaitsFor::FailedErasure)),
+        standing::Erased::Done => Ok(Task::Remove(Removal::new(master_key, first.site))),
+    })
+}
+
+impl Effect for Box<Slice> {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for Survivor { effect: slice, .. } in batch {
+            let is_last = matches!(slice.task, Task::Finish(_));
+            let step = Step {
+                from: slice.from,
+                to: slice.from + 1,
+                end: End::of(is_last),
+            };
+            if !chain::advance::<Closure>(tx.conn, slice.closure.as_uuid(), step).await? {
+                continue;
+            }
+            let waits_for = match &slice.task {
+                Task::Begin => begin(tx.conn, slice.closure).await?,
+                Task::Erase(site) => slice.erase(tx, *site).await?,
+                Task::Wait(waits_for) => Some(*waits_for),
+                Task::Remove(removal) => {
+                    removal.apply(tx.conn, slice.closure).await?;
+                    None
+                }
+                Task::Finish(site) => {
+                    remove::finish(tx.conn, slice.closure, (slice.team, *site), slice.by).await?;
+                    None
+                }
+            };
+            wait_for(tx.conn, slice.closure, waits_for).await?;
+            if !is_last {
+                let delay = waits_for.map_or(Duration::ZERO, pause);
+                tx.jobs
+                    .push(jobs::close(slice.closure, slice.team).delay(delay));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slice {
+    /// Starts an erasure, unless the team has too many.
+    async fn erase(
+        &self,
+        tx: &mut FinishTx<'_>,
+        site: SiteId,
+    ) -> Result<Option<WaitsFor>, sqlx::Error> {
+        let new = NewErasure {
+            team: self.team,
+            site: Some(site),
+            subject: &Subject::Everything {},
+            by: self.by,
+        };
+        let Some((erasure, job)) = erasure::insert(tx.conn, new).await? else {
+            return Ok(Some(WaitsFor::OtherErasures));
+        };
+        sqlx::query!(
+            "update closure_sites set erasure_id = $3 where closure_id = $1 and site_id = $2",
+            self.closure.as_uuid(),
+            site.as_uuid(),
+            erasure.as_uuid(),
+        )
+        .execute(&mut *tx.conn)
+        .await?;
+        tx.jobs.push(job);
+        Ok(None)
+    }
+}
+
+/// The grace is over, unless a legal hold is in force. Creating a hold waits until the transaction ends, and is refused then.
+async fn begin(
+    conn: &mut PgConnection,
+    closure: ClosureId,
+) -> Result<Option<WaitsFor>, sqlx::Error> {
+    sqlx::query!(
+        "
+        select id from sites
+        where id in (select site_id from closure_sites where closure_id = $1)
+        order by id
+        for no key update
+        ",
+        closure.as_uuid(),
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    // A statement of its own sees the holds that the lock has waited for.
+    let is_held = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select
+            from closure_sites s
+            join legal_holds h on h.site_id = s.site_id and h.lifted_at is null
+            where s.closure_id = $1
+        ) as "is!"
+        "#,
+        closure.as_uuid(),
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    if is_held {
+        return Ok(Some(WaitsFor::LegalHold));
+    }
+    sqlx::query!(
+        "update sites set closed_at = now() where id in (select site_id from closure_sites where closure_id = $1)",
+        closure.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "update teams set closed_at = now() where closure_id = $1",
+        closure.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "update closures set phase = 'erase', erase_after = pg_current_xact_id() where id = $1",
+        closure.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(None)
+}
+
+async fn wait_for(
+    conn: &mut PgConnection,
+    closure: ClosureId,
+    waits_for: Option<WaitsFor>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update closures set waits_for = $2 where id = $1 and waits_for is distinct from $2",
+        closure.as_uuid(),
+        waits_for.map(WaitsFor::as_str),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
