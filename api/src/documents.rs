@@ -1,6 +1,10 @@
 //! The OpenAPI documents of the two interfaces, as `openapi/` in the repository has them.
 
+mod served;
+
 use crate::{management, openapi::written, public};
+
+pub(crate) use served::Served;
 
 /// The public interface as OpenAPI 3.0.3: pretty JSON with a newline at the end.
 pub fn public() -> String {

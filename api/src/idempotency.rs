@@ -15,6 +15,11 @@ const HEADER: &str = "Idempotency-Key";
 pub(crate) struct IdempotencyHeader(Vec<HeaderValue>);
 
 impl IdempotencyHeader {
+    /// As if it was not given.
+    pub(crate) const fn none() -> Self {
+        Self(Vec::new())
+    }
+
     /// The key, if one was given.
     pub(crate) fn parse(&self) -> Result<Option<IdempotencyKey>, Refusal> {
         let value = match self.0.as_slice() {

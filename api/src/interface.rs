@@ -5,12 +5,14 @@ use std::{sync::Arc, time::Duration};
 
 use ::management::Management;
 use front::{BodyReader, BodySettings, Front, RefusalSettings, Routes, Unhurried};
-use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make_sync, get, http::Method};
+use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make, get, http::Method, post};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
 
 use crate::{
-    ProblemDocuments, Readiness, documents, management, pages, probes,
+    ProblemDocuments, Readiness, compat,
+    documents::{self, Served},
+    management, pages, probes,
     public::{self, Public},
     query::Taken,
 };
@@ -42,25 +44,41 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         ready,
     } = interface;
     let reader = BodyReader::new(body);
+    let public = Arc::new(public);
+    let openai = compat::openai::moderations(Arc::clone(&public), reader.clone());
+    let methods = compat::perspective::methods(Arc::clone(&public), reader.clone());
     let index = (pages::INDEX.to_owned(), vec![Method::GET]);
-    let router = Route::new().at(pages::INDEX, get(pages::index()));
+    let compat = [
+        (compat::openai::PATH, Method::POST),
+        (compat::perspective::ANALYZE, Method::POST),
+        (compat::perspective::DISCOVERY, Method::GET),
+    ];
+    let compat = compat.map(|(path, method)| (path.to_owned(), vec![method]));
+    let router = Route::new()
+        .at(pages::INDEX, get(pages::index()))
+        .at(compat::openai::PATH, post(openai))
+        .at(compat::perspective::METHODS, post(methods))
+        .at(
+            compat::perspective::DISCOVERY,
+            get(compat::perspective::discovery()),
+        );
     let mut listener = Listener {
         router: probes::mount(router, ready),
-        paths: probes::paths().chain([index]).collect(),
+        paths: probes::paths().chain([index]).chain(compat).collect(),
     };
     listener.add(
         public::PREFIX,
         (pages::PUBLIC_DOCS, "Gatehouse: interface for applications"),
-        public::service(),
-        documents::public(),
-        Arc::new(public),
+        public::service,
+        documents::public,
+        public,
         reader.clone(),
     );
     listener.add(
         management::PREFIX,
         (pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
-        management::service(),
-        documents::management(),
+        management::service,
+        documents::management,
         management,
         reader,
     );
@@ -83,9 +101,9 @@ impl Listener {
     fn add<Api, Hooks, State>(
         &mut self,
         prefix: &str,
-        (docs, title): (&str, &str),
-        service: OpenApiService<Api, Hooks>,
-        document: String,
+        (docs, title): (&str, &'static str),
+        service: fn() -> OpenApiService<Api, Hooks>,
+        document: fn() -> String,
         state: Arc<State>,
         reader: BodyReader,
     ) where
@@ -93,7 +111,7 @@ impl Listener {
         Hooks: Webhook + 'static,
         State: Send + Sync + 'static,
     {
-        let page = pages::swagger_ui(title, &service, &document);
+        let described = Served::new(title, service, document);
         let served = pages::document_path(prefix);
         let operations = Api::meta()
             .into_iter()
@@ -113,7 +131,7 @@ impl Listener {
         self.router = router
             .nest(
                 prefix,
-                service
+                service()
                     .data(state)
                     .data(reader)
                     .before(async |mut request| {
@@ -123,14 +141,10 @@ impl Listener {
                         Ok(request)
                     }),
             )
-            .at(
-                served,
-                get(make_sync(move |_| {
-                    Response::builder()
-                        .content_type("application/json")
-                        .body(document.clone())
-                })),
-            )
-            .at(docs, get(make_sync(move |_| page.response())));
+            .at(served, {
+                let described = described.clone();
+                get(make(move |_| described.clone().document()))
+            })
+            .at(docs, get(make(move |_| described.clone().page())));
     }
 }

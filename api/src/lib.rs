@@ -7,6 +7,7 @@
 
 mod answer;
 mod caller;
+mod compat;
 pub mod documents;
 mod idempotency;
 pub mod interface;
@@ -18,6 +19,7 @@ mod openapi;
 mod pages;
 mod path;
 mod payload;
+mod prefer;
 mod probes;
 mod problem;
 mod protection;

@@ -6,6 +6,7 @@
 
 mod audit_log;
 mod caller;
+mod closures;
 mod document;
 mod erasures;
 mod exports;
@@ -57,6 +58,7 @@ type Nouns = (
         reviews::Nouns,
         review_policies::Nouns,
         erasures::Erasures,
+        closures::Closures,
         legal_holds::LegalHolds,
     ),
     tokens::Tokens,
@@ -84,6 +86,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
             reviews::nouns(),
             review_policies::nouns(),
             erasures::Erasures,
+            closures::Closures,
             legal_holds::LegalHolds,
         ),
         tokens::Tokens,
@@ -122,6 +125,7 @@ fn described() -> Vec<document::Operation> {
         reviews::described(),
         review_policies::described(),
         erasures::described(),
+        closures::described(),
         legal_holds::described(),
         tokens::described(),
         people::described(),
@@ -172,6 +176,8 @@ enum Tag {
     Statistics,
     /// Removal of everything that is stored about items, with certificates.
     Erasures,
+    /// Sites and teams that are closed: disabled at once, and erased after a grace.
+    Closures,
     /// Credentials for this interface.
     Tokens,
     /// People who sign in: their roles, invitations and sessions.

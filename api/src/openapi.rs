@@ -37,7 +37,7 @@ pub(crate) fn described_reference(name: &str, description: &Value) -> Value {
     json!({ "allOf": [{ "$ref": format!("#/components/schemas/{name}") }], "description": description })
 }
 
-/// What is at a JSON pointer. Documents are made at start and in tests, so a name that does not exist is found at once.
+/// What is at a JSON pointer. Tests make the documents that are served, so they find a name that does not exist.
 pub(crate) fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {
     document
         .pointer_mut(pointer)

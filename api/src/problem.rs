@@ -148,6 +148,16 @@ impl Refusal {
         self
     }
 
+    /// Why the request is refused.
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// What is wrong, and with which members, for people.
+    pub(crate) fn into_words(self) -> (String, Vec<FieldProblem>) {
+        (self.detail.into_owned(), self.errors)
+    }
+
     #[cfg(test)]
     pub(crate) fn into_parts(self) -> (Code, String, Vec<FieldProblem>) {
         (self.code, self.detail.into_owned(), self.errors)

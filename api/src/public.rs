@@ -12,7 +12,7 @@ use std::sync::Arc;
 use domain::submission::SubmissionLimits;
 use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
-use store::{accept::Acceptor, rate::Rates, site::Sites, status::Statuses};
+use store::{accept::Acceptor, awaited::Awaited, rate::Rates, site::Sites, status::Statuses};
 use uuid::Uuid;
 
 use crate::{
@@ -21,12 +21,14 @@ use crate::{
     idempotency::IdempotencyHeader,
     limited::Limited,
     payload::{JsonBody, OptionalJsonBody},
+    prefer::{Prefer, Preferred},
     query::QueryField,
     text::Text,
 };
 
 pub(crate) use details::ModerationDetails;
 pub(crate) use events::{Events, Pings};
+pub(crate) use submit::{Asked, Keep, SubmitRequest, Verdict, accept};
 
 /// What the public interface works with.
 pub struct Public {
@@ -38,6 +40,8 @@ pub struct Public {
     pub acceptor: Acceptor,
     /// Answers status queries.
     pub statuses: Statuses,
+    /// Requests that wait for verdicts.
+    pub awaited: Awaited,
     /// The bounds of a submission's members.
     pub limits: SubmissionLimits,
 }
@@ -77,9 +81,15 @@ impl PublicApi {
         /// each item, for example a UUID: 1 to 255 visible ASCII characters, unique in your site.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyHeader,
+        /// `wait=5` lets the answer wait up to 5 seconds for the verdict, and `wait=10` is the longest. If the item is
+        /// moderated in time, the answer has its status, `action` and `moderationResult`. Otherwise the status is
+        /// `pending`, as without this header. The answer's header `Preference-Applied` says that it was ready to
+        /// wait. It is missing if too many requests wait already. The item is stored in any case.
+        #[oai(name = "Prefer")]
+        prefer: Prefer,
         request: JsonBody<submit::SubmitRequest>,
-    ) -> Result<Limited<Json<submit::Accepted>>> {
-        Ok(submit::submit(&public, bearer, &idempotency_key, &request.value).await?)
+    ) -> Result<Limited<Preferred<Json<submit::Accepted>>>> {
+        Ok(submit::submit(&public, bearer, &idempotency_key, prefer, request).await?)
     }
 
     /// Get a media item's status

@@ -5,7 +5,9 @@ use domain::{audit::Action, id::SiteId, scope::Scope};
 pub use store::desk::DeskSettings;
 use store::{desk, site};
 
-use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, difference, sites};
+use crate::{
+    Caller, Change, Management, Noun, Outdated, Refused, Session, closures, difference, sites,
+};
 
 /// The settings for a site.
 ///
@@ -66,7 +68,8 @@ async fn locked(
     let mut session = management.change(caller, Scope::ReviewsManage).await?;
     let reach = session.reach();
     let locked = site::settings::lock(session.conn(), reach, site).await?;
-    locked.ok_or(Refused::NotFound(Noun::Site))?;
+    let locked = locked.ok_or(Refused::NotFound(Noun::Site))?;
+    closures::require_open(&locked)?;
     let before = desk::settings(session.conn(), site).await?;
     Ok((session, before))
 }

@@ -69,7 +69,7 @@ pub async fn create(
     new: NewEndpoint,
 ) -> Result<Endpoint, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let team = sites::require(&mut session, site).await?;
+    let team = sites::require_open(&mut session, site).await?;
     let (endpoint, change) = add(management, &mut session, team, site, new).await?;
     session.commit(change).await?;
     Ok(endpoint)

@@ -8,13 +8,13 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
-use store::{hold, media};
+use store::{closure, hold, media};
 pub use store::{
     hold::{Hold, What},
     page::Page,
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, sites};
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, closures, sites};
 
 /// The most holds of a team that are in force.
 pub const MOST: i64 = 1_000;
@@ -60,7 +60,7 @@ pub async fn get(management: &Management, caller: &Caller, hold: HoldId) -> Resu
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such item of the site; both an item and an author are named;
-/// [`MOST`] holds of the team are in force.
+/// [`MOST`] holds of the team are in force; the site is closed for good.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -72,6 +72,12 @@ pub async fn create(
         Refused::NotFound(_) => Refused::field("site_id", "is not the id of a site"),
         refused => refused,
     })?;
+    // Nobody ends the grace of its closure until the transaction ends.
+    if let Some(closing) = closure::of_site(session.conn(), new.site).await?
+        && closing.is_closed
+    {
+        return Err(closures::site_is_closing(closing));
+    }
     let what = match (new.media, new.author) {
         (Some(_), Some(_)) => {
             return Err(Refused::field("author", "must not be given with media_id"));

@@ -12,6 +12,7 @@
 pub mod account;
 pub mod audit_log;
 mod caller;
+pub mod closures;
 mod darkroom;
 pub mod dead_jobs;
 pub mod deliveries;

@@ -130,6 +130,7 @@ pub async fn access(
     endpoint: Option<EndpointUrl>,
 ) -> Result<Access, Refused> {
     let mut session = management.change(caller, Scope::SitesRead).await?;
+    sites::require_open(&mut session, site).await?;
     let site = sites::find(&mut session, site).await?;
     let opened = Opened {
         team: site.team,

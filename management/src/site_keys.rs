@@ -78,7 +78,7 @@ pub async fn create(
     site: SiteId,
 ) -> Result<IssuedKey, Refused> {
     let mut session = management.change(caller, Scope::KeysWrite).await?;
-    let team = sites::require(&mut session, site).await?;
+    let team = sites::require_open(&mut session, site).await?;
     let (issued, change) = add(&mut session, team, site).await?;
     session.commit(change).await?;
     Ok(issued)
@@ -105,7 +105,7 @@ pub async fn rotate(
     site: SiteId,
 ) -> Result<IssuedKey, Refused> {
     let mut session = management.change(caller, Scope::KeysWrite).await?;
-    let team = sites::require(&mut session, site).await?;
+    let team = sites::require_open(&mut session, site).await?;
     let new = site::keys::rotate(session.conn(), site).await?;
     let (issued, change) = issue(&mut session, Action::KeyRotate, team, site, new).await?;
     session.commit(change).await?;

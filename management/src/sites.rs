@@ -9,13 +9,15 @@ use domain::{
     id::{SiteId, TeamId},
     scope::Scope,
 };
+use store::{closure, rule_group, seal, site};
 pub use store::{
     page::Page,
     site::settings::{ManagedSite, Settings},
 };
-use store::{rule_group, seal, site};
 
-use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, created, difference};
+use crate::{
+    Caller, Change, Management, Noun, Outdated, Refused, Session, closures, created, difference,
+};
 use checks::{require_groups, unknown_group};
 
 pub(crate) use self::checks::require_providers;
@@ -66,7 +68,7 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; the team, a rule group or a provider does not exist; the name is taken; the plan allows no
-/// further site.
+/// further site; the team is being closed.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -99,6 +101,10 @@ pub(crate) async fn add(
     let (conn, key) = (session.conn(), management.master_key()?);
     // A secret that is sealed with the key of another database would be lost.
     seal::check_master_key(conn, key).await?;
+    // The team stays locked, so nobody closes it meanwhile.
+    if let Some(closing) = closure::of_team(conn, team).await? {
+        return Err(closures::team_is_closing(closing));
+    }
     let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
     site::settings::change(conn, id, settings).await?;
     let site = find(session, id).await?;
@@ -121,7 +127,7 @@ pub(crate) async fn add(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; a rule group or a provider does not exist; the name is
-/// taken.
+/// taken; the site is being closed.
 pub async fn update(
     management: &Management,
     caller: &Caller,
@@ -164,6 +170,7 @@ async fn locked(
     let reach = session.reach();
     let before = site::settings::lock(session.conn(), reach, site).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Site))?;
+    closures::require_open(&before)?;
     Ok((session, before))
 }
 
@@ -199,6 +206,18 @@ pub(crate) async fn find(session: &mut Session, site: SiteId) -> Result<ManagedS
     let reach = session.reach();
     let site = site::settings::find(session.conn(), reach, site).await?;
     site.ok_or(Refused::NotFound(Noun::Site))
+}
+
+/// The team of a site within the caller's reach, for code that changes the site. Nobody closes it until the transaction ends.
+///
+/// # Errors
+/// There is no such site; it is closed, or being closed.
+pub async fn require_open(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
+    let team = require(session, site).await?;
+    match closure::of_site(session.conn(), site).await? {
+        None => Ok(team),
+        Some(closing) => Err(closures::site_is_closing(closing)),
+    }
 }
 
 /// The team of a site within the caller's reach.

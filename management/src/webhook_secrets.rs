@@ -77,7 +77,7 @@ pub async fn rotate(
 ) -> Result<IssuedSecret, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     session.require_recent_password()?;
-    let team = sites::require(&mut session, site).await?;
+    let team = sites::require_open(&mut session, site).await?;
     if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
         let message = "must be at most 30 days ahead";
         return Err(Refused::field("activate_at", message));

@@ -1,8 +1,8 @@
 //! Members that are ids.
 
 use domain::id::{
-    ExportId, GroupVersionId, LinkId, MediaId, MemberId, PlanId, ReviewId, ReviewPolicyId,
-    RuleGroupId, RuleId, SessionId, SiteId, TeamId, TokenId,
+    ClosureId, ExportId, GroupVersionId, LinkId, MediaId, MemberId, PlanId, ReviewId,
+    ReviewPolicyId, RuleGroupId, RuleId, SessionId, SiteId, TeamId, TokenId,
 };
 use poem_openapi::registry::MetaSchema;
 use uuid::Uuid;
@@ -34,6 +34,7 @@ macro_rules! ids {
 }
 
 ids!(
+    ClosureId,
     ExportId,
     GroupVersionId,
     LinkId,

@@ -5,6 +5,7 @@ use domain::{
     backtest::Decided,
     breaker::BreakerState,
     chain::State,
+    closure::{ClosureState, WaitsFor},
     erasure::SubjectKind,
     event::EventKind,
     image::ImageFormat,
@@ -47,6 +48,7 @@ macro_rules! named_sets {
 named_sets!(
     Action as "AuditAction": "What the audit log records.",
     Category as "Category": "What content can be scored for.",
+    ClosureState as "ClosureState": "How far a closure is. During `grace`, it can be cancelled.",
     ContentType as "ContentType": "`image` as soon as there is an image, else `text`.",
     Decided as "HumanDecision": "What a moderator decided about an item, if one did.",
     DeliveryStatus as "DeliveryStatus": "The state of a delivery.",
@@ -69,6 +71,7 @@ named_sets!(
     State as "JobState": "The state of a job that runs in the background.",
     Status as "Status": "The state of a media item.",
     SubjectKind as "ErasureKind": "How the items of an erasure are chosen.",
+    WaitsFor as "ClosureWaitsFor": "What a closure waits for, beside the end of its grace and its own erasures.",
     StatusVocabulary as "StatusVocabulary": "How the status endpoint spells the states of decided items.",
     SubscriptionState as "SubscriptionState": "The state of a subscription.",
 );

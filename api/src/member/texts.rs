@@ -1,9 +1,10 @@
 //! Members that are texts: names, e-mail addresses, reasons, policies, hashes in hexadecimal.
 
 use domain::{
-    author::{Author, AuthorPointer},
+    author::Author,
     email::Email,
     image_hash::{Pdq, Sha256Digest},
+    metadata_pointer::MetadataPointer,
     name::Name,
     policy::Policy,
     reason::Reason,
@@ -101,7 +102,7 @@ impl Described for Author {
     }
 }
 
-impl Described for AuthorPointer {
+impl Described for MetadataPointer {
     fn expected() -> String {
         format!(
             "a JSON pointer such as /user/id, of at most {} characters and {} names",

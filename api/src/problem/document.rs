@@ -69,7 +69,8 @@ impl Refusal {
         }
     }
 
-    fn headers(&self) -> HeaderMap {
+    /// Its headers.
+    pub(crate) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if self.code.is_passing() {

@@ -6,7 +6,7 @@ mod schemas;
 use serde_json::{Value, json};
 
 use super::{examples, status, submit};
-use crate::openapi::{declare_answers, declare_common, declare_rate_limit, extend};
+use crate::openapi::{at, declare_answers, declare_common, declare_rate_limit, extend};
 use events::describe_events;
 use schemas::{declare_sets, refine_schemas};
 
@@ -26,6 +26,7 @@ pub(crate) fn finish(document: &mut Value) {
         declare_rate_limit(document, operation);
     }
     link_status(document);
+    declare_preference(document);
     describe_events(document);
     declare_sets(document);
     refine_schemas(document);
@@ -62,6 +63,16 @@ fn link_status(document: &mut Value) {
     );
 }
 
+/// Declares the header that says that an answer was ready to wait.
+fn declare_preference(document: &mut Value) {
+    let header = json!({
+        "description": "How long the answer was ready to wait for the verdict, because the request had `Prefer: wait` (RFC 7240).",
+        "schema": { "type": "string" },
+        "example": "wait=5",
+    });
+    at(document, &format!("{SUBMIT}/responses/200"))["headers"]["Preference-Applied"] = header;
+}
+
 fn add_examples(document: &mut Value) {
     let named = |examples: Vec<(&str, Value)>| {
         let mut object = json!({});
@@ -80,7 +91,7 @@ fn add_examples(document: &mut Value) {
     extend(
         document,
         &format!("{SUBMIT}/{success}"),
-        json!({ "example": examples::accepted() }),
+        named(examples::accepted().into()),
     );
     extend(
         document,

@@ -37,9 +37,24 @@ pub(crate) fn submissions() -> [(&'static str, Value); 3] {
     ]
 }
 
-/// The answer of `submit-media`.
-pub(crate) fn accepted() -> Value {
-    json!({ "id": MEDIA, "status": "pending", "message": "Accepted for moderation." })
+/// Answers of `submit-media`: name and body.
+pub(crate) fn accepted() -> [(&'static str, Value); 2] {
+    [
+        (
+            "pending",
+            json!({ "id": MEDIA, "status": "pending", "message": "Accepted for moderation." }),
+        ),
+        (
+            "waited",
+            json!({
+                "id": MEDIA,
+                "status": "rejected",
+                "message": "Moderated.",
+                "action": "block",
+                "moderationResult": details(),
+            }),
+        ),
+    ]
 }
 
 /// A request of `get-media-status`.

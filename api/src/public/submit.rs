@@ -2,8 +2,13 @@
 
 mod refusals;
 mod shapes;
+mod verdict;
+mod waiting;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use domain::{
     id::{MediaId, TeamId},
@@ -14,7 +19,7 @@ use domain::{
 };
 use store::{
     accept::{Acceptance, Idempotency, NewMedia},
-    site::Site,
+    site::{Judges, Site},
 };
 use traces::{Context, Kind, Span, Step};
 use uuid::Uuid;
@@ -25,14 +30,17 @@ use crate::{
     caller::{self, Bearer},
     idempotency::IdempotencyHeader,
     limited::Limited,
+    payload::JsonBody,
+    prefer::{Prefer, Preferred},
     problem::{Code, Refusal},
     text::Text,
 };
 use refusals::{refusal, turned_away};
-use shapes::accepted;
+use waiting::{Waiting, expect};
 
 pub(crate) use refusals::REFUSALS;
 pub(crate) use shapes::{Accepted, SubmitRequest};
+pub(crate) use verdict::Verdict;
 
 /// How often a submission is prepared again because its site has changed meanwhile.
 const PREPARATIONS: usize = 5;
@@ -43,46 +51,121 @@ pub(crate) async fn submit(
     public: &Public,
     bearer: Bearer,
     idempotency: &IdempotencyHeader,
-    request: &SubmitRequest,
-) -> Result<Limited<Json<Accepted>>, Refusal> {
+    prefer: Prefer,
+    request: JsonBody<SubmitRequest>,
+) -> Result<Limited<Preferred<Json<Accepted>>>, Refusal> {
     let arrived = Instant::now();
-    let key = caller::key(request.api_key.as_ref(), bearer)?;
+    let key = caller::key(request.value.api_key.as_ref(), bearer)?;
     let admission = public.rates.admit(key, RatePolicy::Submit).await;
     let rate = caller::admitted(admission.map_err(turned_away)?)?;
-    match accept(public, key, idempotency, request, arrived).await {
-        Ok(id) => Ok(Limited {
-            rate,
-            answer: Json(accepted(id)),
-        }),
-        Err(refusal) => Err(refusal.within(rate)),
+    let asked = Asked {
+        key,
+        idempotency,
+        request: &request.value,
+        arrived,
+        wait: prefer.wait,
+        is_analysed: false,
+        keep: Keep::Always,
+    };
+    let stored = accept(public, asked).await;
+    // Its memory is not needed while the request waits.
+    drop(request);
+    let stored = stored.map_err(|refusal| refusal.within(rate))?;
+    let (media, applied, began) = (stored.media, stored.wait(), Instant::now());
+    let answer = match stored.verdict(public, key).await {
+        Some(verdict) => Accepted::decided(verdict),
+        None => Accepted::pending(media),
+    };
+    Ok(Limited {
+        rate,
+        answer: Preferred {
+            applied,
+            waited: began.elapsed(),
+            answer: Json(answer),
+        },
+    })
+}
+
+/// A request whose key may submit.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) key: SecretHash,
+    pub(crate) idempotency: &'a IdempotencyHeader,
+    pub(crate) request: &'a SubmitRequest,
+    pub(crate) arrived: Instant,
+    /// How long the client waits for the verdict; none: not at all.
+    pub(crate) wait: Option<Duration>,
+    /// Whether a text gets scores even if no rule asks for them.
+    pub(crate) is_analysed: bool,
+    pub(crate) keep: Keep,
+}
+
+/// Whether an item is kept after its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Always,
+    /// If the site keeps items of clients of other services.
+    IfSiteWants,
+    Never,
+}
+
+/// A stored item.
+pub(crate) struct Stored {
+    pub(crate) media: MediaId,
+    /// Whether an earlier request had stored it.
+    is_known: bool,
+    /// The place in which the request waits for the verdict.
+    waiting: Option<Waiting>,
+}
+
+impl Stored {
+    /// How long the request will wait; none: not at all, because it does not want to, or no place is free.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        self.waiting.as_ref().map(|waiting| waiting.wait)
+    }
+
+    /// Waits for the verdict. None: there is none in time.
+    pub(crate) async fn verdict(self, public: &Public, key: SecretHash) -> Option<Verdict> {
+        let waiting = self.waiting?;
+        waiting
+            .verdict(public, key, self.media, self.is_known)
+            .await
     }
 }
 
 /// Prepares the submission with the cached site. The accepting statement refuses it if the key or
 /// the site differs from the cache. A refusal because of cached data is checked again first, so
 /// that a disabled key is reported before anything else.
-async fn accept(
-    public: &Public,
-    key: SecretHash,
-    idempotency: &IdempotencyHeader,
-    request: &SubmitRequest,
-    arrived: Instant,
-) -> Result<MediaId, Refusal> {
+pub(crate) async fn accept(public: &Public, asked: Asked<'_>) -> Result<Stored, Refusal> {
+    let Asked { key, arrived, .. } = asked;
     let mut found = public.sites.find(key).await.map_err(turned_away)?;
     let mut confirmed = false;
     for _ in 0..PREPARATIONS {
         let site = found.ok_or_else(Refusal::invalid_api_key)?;
-        match prepare(public, key, site, idempotency, request, arrived).await {
-            Ok(media) => {
+        match prepare(public, asked, site).await {
+            Ok(mut media) => {
                 let (id, team) = (media.id, media.site.team);
+                let vocabulary = media.site.vocabulary;
+                let wait = asked.wait.map(|wait| (wait, vocabulary));
+                let waiting = expect(public, team, id, wait);
+                media.awaited = waiting.is_some();
                 match public.acceptor.accept(media).await? {
                     Acceptance::Accepted => {
                         record(arrived, team, id, "accepted");
-                        return Ok(id);
+                        return Ok(Stored {
+                            media: id,
+                            is_known: false,
+                            waiting,
+                        });
                     }
                     Acceptance::Repeated(first) => {
                         record(arrived, team, first, "repeated");
-                        return Ok(first);
+                        drop(waiting);
+                        return Ok(Stored {
+                            media: first,
+                            is_known: true,
+                            waiting: expect(public, team, first, wait),
+                        });
                     }
                     Acceptance::Stale => {}
                     refused => return Err(refusal(refused)),
@@ -97,14 +180,22 @@ async fn accept(
     Err(turned_away(store::Error::Overloaded))
 }
 
-async fn prepare(
-    public: &Public,
-    key: SecretHash,
-    site: Arc<Site>,
-    idempotency: &IdempotencyHeader,
-    request: &SubmitRequest,
-    arrived: Instant,
-) -> Result<NewMedia, Refusal> {
+async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<NewMedia, Refusal> {
+    let Asked {
+        key,
+        idempotency,
+        request,
+        arrived,
+        is_analysed,
+        keep,
+        wait: _,
+    } = asked;
+    if site.is_closed {
+        return Err(Refusal::new(
+            Code::SiteClosed,
+            "The site is closed, or being closed: it accepts no submissions.",
+        ));
+    }
     let idempotency = idempotency.parse()?;
     let no_texts: Vec<&str> = request
         .texts()
@@ -126,6 +217,15 @@ async fn prepare(
             })?
         }
     };
+    let judges = Judges {
+        uses_ai: judges.uses_ai || is_analysed,
+        ..judges
+    };
+    let is_kept = match keep {
+        Keep::Always => true,
+        Keep::IfSiteWants => site.compat_store,
+        Keep::Never => false,
+    };
     let pointer = site.author_pointer.as_ref();
     let author = pointer.zip(submission.metadata.as_deref());
     let author = author.and_then(|(pointer, metadata)| pointer.author(metadata));
@@ -142,6 +242,8 @@ async fn prepare(
         submission,
         author,
         arrived,
+        awaited: false,
+        is_transient: !is_kept,
     })
 }
 

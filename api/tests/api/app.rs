@@ -1,10 +1,6 @@
 //! A running public interface with one tenant.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, LazyLock},
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use api::{
     ProblemDocuments, Readiness,
@@ -29,6 +25,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptor},
+    awaited::{Awaited, Part},
     endpoint::{Pinged, Target},
     plan,
     rate::Rates,
@@ -44,6 +41,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     client::{self, Answer},
+    documents,
     leftovers::Leftovers,
 };
 
@@ -199,6 +197,7 @@ impl App {
                 sites: Sites::new(pool.clone()),
                 acceptor: acceptor.clone(),
                 statuses: Statuses::new(pool.clone()),
+                awaited: Awaited::start(&pool, Part::Interface),
                 limits: options.limits,
             },
             management: Arc::new(Management {
@@ -313,18 +312,16 @@ fn judge(_: TeamId, url: &url::Url) -> Result<(), String> {
 
 /// Every status of a documented operation is declared.
 fn assert_documented(method: &str, target: &str, status: u16) {
-    static DOCUMENTS: LazyLock<[(&str, Value); 2]> = LazyLock::new(|| {
-        [
-            ("/functions/v1", api::documents::public()),
-            ("/management/v1", api::documents::management()),
-        ]
-        .map(|(prefix, text)| (prefix, serde_json::from_str(&text).unwrap()))
-    });
     let path = target.split('?').next().unwrap_or_default();
-    for (prefix, document) in &*DOCUMENTS {
+    let interfaces: [(_, fn() -> &'static Value); 2] = [
+        ("/functions/v1", documents::public),
+        ("/management/v1", documents::management),
+    ];
+    for (prefix, document) in interfaces {
         let Some(path) = path.strip_prefix(prefix) else {
             continue;
         };
+        let document = document();
         let described = document["paths"].as_object().unwrap();
         let fitting = described.iter().filter(|(t, _)| fits(t, path));
         // Where a path fits two templates, the one that says more of it is meant.

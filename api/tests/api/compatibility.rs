@@ -136,7 +136,9 @@ fn released() -> Value {
 
 /// What 1.0.0 said in words only and the document says as sets today. The service never sent anything else, so no client
 /// has to read more than before. They are told of because a set in an answer is closed for good.
-const SETS_SAID_SINCE: [&str; 4] = [
+const SETS_SAID_SINCE: [&str; 5] = [
+    // Sent only to a client whose request has `Prefer: wait`, which 1.0.0 did not know.
+    r#"Accepted.status: enum is ["pending","approved","rejected","pending_review","completed"], was ["pending"]"#,
     r#"MediaCreatedEvent.event: enum is ["media.created"], was null"#,
     r#"MediaModeratedEvent.event: enum is ["media.moderated"], was null"#,
     r#"MediaStatus.action: enum is ["approve","block","review",null], was null"#,

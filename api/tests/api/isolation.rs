@@ -21,6 +21,7 @@ use self::{
 use crate::{
     app::{App, Options, Tenant},
     client::Answer,
+    documents,
 };
 
 /// The request as its document shows it, about things of `ours`, but for what stands at one position.
@@ -61,6 +62,9 @@ async fn ask(app: &App, ours: &Things, operation: &Operation, at: &Position, id:
     }
     let body = operation.body.clone().map(|mut body| {
         own(&mut body, ours);
+        if body.get("grace_days").is_some() {
+            body["name"] = json!(ours.name);
+        }
         if let Position::Body(pointer) = at {
             put(&mut body, pointer, id);
         }
@@ -132,6 +136,10 @@ fn put(body: &mut Value, pointer: &str, id: &str) {
         // An erasure takes ids instead of an author.
         body.as_object_mut().unwrap().remove("author");
         body["media_ids"] = json!([id]);
+    } else if pointer == "/team_id" && body.get("grace_days").is_some() {
+        // A closure takes a team instead of a site.
+        body.as_object_mut().unwrap().remove("site_id");
+        body["team_id"] = id.into();
     } else if name == "0" {
         let (grandparent, list) = parent.rsplit_once('/').unwrap();
         body.pointer_mut(grandparent).unwrap()[list] = json!([id]);
@@ -160,9 +168,8 @@ fn likeness(answer: &Answer, id: &str) -> (u16, Vec<(String, String)>, String) {
 
 /// Those of both documents.
 fn all_places() -> Vec<Place> {
-    let documents = [api::documents::public(), api::documents::management()];
-    let documents = documents.map(|document| serde_json::from_str::<Value>(&document).unwrap());
-    documents.iter().flat_map(places).collect()
+    let documents = [documents::public(), documents::management()];
+    documents.into_iter().flat_map(places).collect()
 }
 
 async fn assert_isolated(app: &App, theirs: &Things, before: &[String], place: &Place) {
@@ -266,7 +273,7 @@ async fn case_26_lists_hold_nothing_of_another_team(pool: PgPool) {
         Tenant::create(&app.pool, "their").await,
     );
     let (ours, theirs) = (Things::of(&app, &our).await, Things::of(&app, &their).await);
-    let document: Value = serde_json::from_str(&api::documents::management()).unwrap();
+    let document = documents::management();
     let token = |things: &Things| format!("Bearer {}", things.token);
     for (path, methods) in document["paths"].as_object().unwrap() {
         if path.contains('{') || methods["get"].is_null() {

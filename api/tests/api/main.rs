@@ -7,6 +7,7 @@ mod client;
 mod compatibility;
 mod connections;
 mod document;
+mod documents;
 mod edge;
 mod errors;
 mod front;

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit_log;
+mod closures;
 mod document;
 mod erasures;
 mod exports;

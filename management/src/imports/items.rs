@@ -10,7 +10,7 @@ use store::import::{self, Batch};
 use uuid::Uuid;
 
 use super::{Line, Target};
-use crate::{Caller, Management, Refused};
+use crate::{Caller, Management, Refused, sites};
 
 /// What came of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,7 @@ pub async fn items(
     lines: Vec<Line>,
 ) -> Result<Stored, Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
+    sites::require_open(&mut session, target.site).await?;
     let ids: Vec<Uuid> = lines.iter().map(|line| line.id.as_uuid()).collect();
     let there = import::existing(session.conn(), &ids).await?;
     let there: HashMap<MediaId, SiteId> = there.into_iter().collect();

@@ -11,14 +11,14 @@ use domain::{
 use serde::Deserialize;
 use serde_json::json;
 use store::{
-    seal,
+    closure, seal,
     site::{self, settings::Settings},
 };
 
 use super::{Groups, names};
 use crate::{
-    Caller, Change, Management, Refused, Session,
-    sites::{MOST_GROUPS, require_providers},
+    Caller, Change, Management, Refused, Session, closures,
+    sites::{self, MOST_GROUPS, require_providers},
 };
 
 /// The site as the archive describes it.
@@ -34,6 +34,8 @@ pub struct GivenSite {
     policy: Option<String>,
     answer_cache_seconds: Option<i64>,
     author_pointer: Option<String>,
+    /// Archives of older versions do not say it.
+    compat_store: Option<bool>,
     submissions_per_minute: Option<i64>,
     status_queries_per_minute: Option<i64>,
     item_retention_days: Option<i64>,
@@ -88,6 +90,7 @@ impl GivenSite {
             policy: text(self.policy.as_ref(), "policy")?,
             answer_cache_seconds: number(self.answer_cache_seconds, "answer_cache_seconds")?,
             author_pointer: text(self.author_pointer.as_ref(), "author_pointer")?,
+            compat_store: self.compat_store.unwrap_or(true),
             submissions_per_minute: number(self.submissions_per_minute, "submissions_per_minute")?,
             status_queries_per_minute: number(
                 self.status_queries_per_minute,
@@ -114,7 +117,8 @@ impl GivenSite {
 /// settings.
 ///
 /// # Errors
-/// The caller may not do it; the team has no such site; there is no master key; a setting is not known here.
+/// The caller may not do it; the team has no such site; there is no master key; a setting is not known here; the site
+/// or the team is being closed.
 pub async fn site(
     management: &Management,
     caller: &Caller,
@@ -127,13 +131,20 @@ pub async fn site(
     session.named_team(Some(team)).await?;
     if let Some(wanted) = wanted {
         return match site::team_of(session.conn(), wanted).await? {
-            Some(owner) if owner == team => Ok((wanted, false)),
+            Some(owner) if owner == team => {
+                sites::require_open(&mut session, wanted).await?;
+                Ok((wanted, false))
+            }
             Some(_) | None => Err(Refused::field("site_id", "is no site of this team")),
         };
     }
     let (id, is_there) = home(&mut session, team, given.id).await?;
     if is_there {
+        sites::require_open(&mut session, id).await?;
         return Ok((id, false));
+    }
+    if let Some(closing) = closure::of_team(session.conn(), team).await? {
+        return Err(closures::team_is_closing(closing));
     }
     let mut settings = given.settings(groups)?;
     if require_providers(session.conn(), &settings).await.is_err() {

@@ -91,6 +91,7 @@ async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
     });
     for (token, team) in [(1, 7), (2, 7), (3, 8)] {
         let grant = Grant {
+            is_closed: false,
             actor: actor(token),
             reach: Reach::Team(Uuid::from_u128(team).into()),
             scopes: Vec::new(),

@@ -57,6 +57,10 @@ pub enum Conflict {
     ReviewEscalated,
     /// Another one has this name.
     NameTaken,
+    /// The site or the team is closed, or being closed.
+    Closing,
+    /// A legal hold is in force.
+    LegalHold,
     /// The limit for these is reached.
     LimitReached,
     /// The team would have no owner.

@@ -7,6 +7,8 @@ pub enum Noun {
     Backtest,
     /// A bulk decision.
     BulkDecision,
+    /// A closure.
+    Closure,
     /// A delivery.
     Delivery,
     /// A webhook endpoint.
@@ -70,6 +72,7 @@ impl std::fmt::Display for Noun {
         f.write_str(match self {
             Self::Backtest => "backtest",
             Self::BulkDecision => "bulk decision",
+            Self::Closure => "closure",
             Self::Delivery => "delivery",
             Self::Endpoint => "webhook endpoint",
             Self::Erasure => "erasure",

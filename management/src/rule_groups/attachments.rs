@@ -13,7 +13,7 @@ use store::{
 };
 
 use super::unknown;
-use crate::{Caller, Change, Management, Noun, Refused, Session, sites::MOST_GROUPS};
+use crate::{Caller, Change, Management, Noun, Refused, Session, closures, sites::MOST_GROUPS};
 
 /// The groups that are attached to a site, in the order in which they judge. There are at most [`MOST_GROUPS`].
 ///
@@ -84,7 +84,9 @@ pub async fn detach(
 async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
     let reach = session.reach();
     let site = settings::lock(session.conn(), reach, site).await?;
-    site.ok_or_else(unknown_site)
+    let site = site.ok_or_else(unknown_site)?;
+    closures::require_open(&site)?;
+    Ok(site)
 }
 
 /// Records the earlier and the new groups of the site, and commits.

@@ -11,7 +11,7 @@ use store::{
 };
 
 use super::{Session, require::require_factor, snapshot::Lent};
-use crate::{Caller, Credential, Management, Refused, turns::Turn};
+use crate::{Caller, Conflict, Credential, Management, Refused, turns::Turn};
 
 impl Management {
     /// Begins a use case that only reads. All its statements see the database at one moment.
@@ -28,10 +28,18 @@ impl Management {
     ///
     /// # Errors
     /// The credential is not valid, does not have the scope, or has used up its requests of this
-    /// minute. If the scope needs it, a person must have given the password in the last 10 minutes.
+    /// minute; the team is closed. If the scope needs it, a person must have given the password in the
+    /// last 10 minutes.
     pub async fn change(&self, caller: &Caller, scope: Scope) -> Result<Session, Refused> {
         let begun = self.begin_changing(caller).await?;
-        self.admit(begun, caller, Some(scope))
+        let session = self.admit(begun, caller, Some(scope))?;
+        if session.grant().is_closed && !scope.is_for_closed_teams() {
+            return Err(Refused::conflict(
+                Conflict::Closing,
+                "The team is closed. What is left of it can be read, but not changed.",
+            ));
+        }
+        Ok(session)
     }
 
     /// Begins a use case that reads the caller itself. It needs no scope.
@@ -211,6 +219,7 @@ impl Begun {
             // What a person creates outlasts the session.
             expires_at: None,
             generation: 0,
+            is_closed: person.team_is_closed,
         };
         Self {
             tx,

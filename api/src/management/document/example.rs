@@ -27,6 +27,7 @@ pub(crate) const POLICY: &str = "01980f6d-51aa-7bbb-8ccc-0123456789ab";
 pub(crate) const NOTE: &str = "01980f6d-52aa-7bbb-8ccc-0123456789ab";
 pub(crate) const BULK_DECISION: &str = "01980f6d-53aa-7bbb-8ccc-0123456789ab";
 pub(crate) const ERASURE: &str = "01980f6d-54aa-7bbb-8ccc-0123456789ab";
+pub(crate) const CLOSURE: &str = "01980f6d-57aa-7bbb-8ccc-0123456789ab";
 pub(crate) const SIGNING_KEY: &str = "01980f6d-55aa-7bbb-8ccc-0123456789ab";
 pub(crate) const HOLD: &str = "01980f6d-56aa-7bbb-8ccc-0123456789ab";
 pub(crate) const MEDIA: &str = "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f";

@@ -77,13 +77,13 @@ pub(super) fn describe_operation(document: &mut Value, pointer: &str, described:
             success["content"]["application/json"]["example"] = example.clone();
         }
     }
-    let problems = problems(operation, described);
+    let problems = problems(operation, described, !pointer.ends_with("/get"));
     declare_answers(document, pointer, &problems);
 }
 
 /// The problems that an operation can answer with: those of its parameters and its body, its own,
-/// and those of all operations.
-fn problems(operation: &Value, described: &Operation) -> Vec<Code> {
+/// and those of all operations. In a team that is closed, little can be changed.
+fn problems(operation: &Value, described: &Operation, changes: bool) -> Vec<Code> {
     let parameters = || operation["parameters"].as_array().into_iter().flatten();
     let has = |place: &str| parameters().any(|parameter| parameter["in"] == place);
     let has_body = operation["requestBody"].is_object();
@@ -91,6 +91,13 @@ fn problems(operation: &Value, described: &Operation) -> Vec<Code> {
     let mut problems = vec![Code::InvalidRequest, Code::InvalidToken];
     if described.scope.is_some() {
         problems.push(Code::MissingScope);
+    }
+    if changes
+        && described
+            .scope
+            .is_some_and(|scope| !scope.is_for_closed_teams())
+    {
+        problems.push(Code::Closing);
     }
     problems.extend(described.problems);
     if has("path") {

@@ -2,10 +2,11 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
-    author::{Author, AuthorPointer},
+    author::Author,
     chain::State,
     erasure::{self, MetadataValue, Subject, SubjectKind},
     id::{ActorId, MediaId, SiteId, TeamId},
+    metadata_pointer::MetadataPointer,
 };
 use management::{
     Refused,
@@ -52,7 +53,7 @@ pub(crate) struct NewErasure {
 #[serde(deny_unknown_fields)]
 struct NewMetadataValue {
     /// Where it is: a JSON pointer (RFC 6901).
-    pointer: Member<AuthorPointer>,
+    pointer: Member<MetadataPointer>,
     /// The value. `7` is neither `"7"` nor `7.0`.
     value: Value,
 }

@@ -35,7 +35,7 @@ pub(crate) fn described() -> Vec<Operation> {
             ..Operation::new("getExport", Scope::SitesExport)
         },
         Operation {
-            problems: &[Code::TooManyDownloads],
+            problems: &[Code::TooManyDownloads, Code::Closing],
             ..Operation::new("getExportArchive", Scope::SitesExport)
         },
     ]

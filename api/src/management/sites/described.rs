@@ -20,6 +20,7 @@ pub(crate) fn described() -> Vec<Operation> {
         "policy": null,
         "answer_cache_seconds": null,
         "author_pointer": "/user/id",
+        "compat_store": true,
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
         "item_retention_days": 365,
@@ -28,6 +29,8 @@ pub(crate) fn described() -> Vec<Operation> {
         "webhook_retention_days": 30,
         "default_rule_group_id": example::RULE_GROUP,
         "rule_group_ids": [],
+        "closure_id": null,
+        "closed_at": null,
         "created_at": example::CREATED_AT,
     });
     let mut issued = json!({

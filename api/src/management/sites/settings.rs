@@ -3,10 +3,10 @@
 mod change;
 
 use domain::{
-    author::AuthorPointer,
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    metadata_pointer::MetadataPointer,
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -59,7 +59,10 @@ pub(super) struct NewSite {
     /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
     /// items have no author.
     #[oai(nullable)]
-    author_pointer: Option<Member<AuthorPointer>>,
+    author_pointer: Option<Member<MetadataPointer>>,
+    /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. The default is `true`.
+    #[serde(default, deserialize_with = "given")]
+    compat_store: Option<bool>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[oai(nullable)]
@@ -95,6 +98,7 @@ impl NewSite {
             policy: self.policy.map(|policy| policy.0),
             answer_cache_seconds: self.answer_cache_seconds.map(|seconds| seconds.0),
             author_pointer: self.author_pointer.map(|pointer| pointer.0),
+            compat_store: self.compat_store.unwrap_or(usual.compat_store),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
             item_retention_days: self.item_retention_days.map(|days| days.0),

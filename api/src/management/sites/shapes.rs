@@ -1,10 +1,10 @@
 //! Sites in requests and answers.
 
 use domain::{
-    author::AuthorPointer,
-    id::RuleGroupId,
+    id::{ClosureId, RuleGroupId},
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
@@ -48,7 +48,10 @@ pub(crate) struct Site {
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901). `null` means that items have no
     /// author. A change counts for items that are accepted later.
     #[oai(nullable)]
-    author_pointer: Option<Member<AuthorPointer>>,
+    author_pointer: Option<Member<MetadataPointer>>,
+    /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. If not, an item is removed about
+    /// 15 seconds after its verdict; there are no events and webhooks of it, and no person reviews it.
+    compat_store: bool,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan. The plan's limit applies in any case.
     #[oai(nullable)]
@@ -78,6 +81,13 @@ pub(crate) struct Site {
     /// The rule groups that together judge submissions that name no group, in this order. If there
     /// are none, the default group judges.
     rule_group_ids: Vec<Uuid>,
+    /// The closure that closes the site, or has closed it. `null` while the site is open. From the start of the closure on, the
+    /// site accepts no submissions and cannot be changed.
+    #[oai(nullable)]
+    closure_id: Option<Uuid>,
+    /// Since when the site is closed for good. `null` before.
+    #[oai(nullable)]
+    closed_at: Option<Member<Time>>,
     /// When it was created.
     created_at: Member<Time>,
 }
@@ -95,6 +105,7 @@ impl From<ManagedSite> for Site {
             policy: settings.policy.map(Member),
             answer_cache_seconds: settings.answer_cache_seconds.map(Member),
             author_pointer: settings.author_pointer.map(Member),
+            compat_store: settings.compat_store,
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             item_retention_days: settings.item_retention_days.map(Member),
@@ -107,6 +118,8 @@ impl From<ManagedSite> for Site {
                 .into_iter()
                 .map(RuleGroupId::as_uuid)
                 .collect(),
+            closure_id: site.closure.map(ClosureId::as_uuid),
+            closed_at: site.closed_at.map(Member::from),
             created_at: site.created_at.into(),
         }
     }

@@ -13,6 +13,7 @@ pub(crate) fn described() -> Vec<Operation> {
     let team = json!({
         "id": example::TEAM,
         "name": "Acme forums",
+        "closed_at": null,
         "created_at": example::CREATED_AT,
     });
     vec![

@@ -15,6 +15,9 @@ pub(crate) struct Team {
     id: Uuid,
     /// The name of the team. Names need not be unique.
     name: String,
+    /// Since when the team is closed for good. `null` before.
+    #[oai(nullable)]
+    closed_at: Option<Member<Time>>,
     /// When it was created.
     created_at: Member<Time>,
 }
@@ -24,6 +27,7 @@ impl From<team::Team> for Team {
         Self {
             id: team.id.as_uuid(),
             name: team.name,
+            closed_at: team.closed_at.map(Member::from),
             created_at: team.created_at.into(),
         }
     }

@@ -60,14 +60,14 @@ pub(super) fn refine_schemas(document: &mut Value) {
         json!({ "format": "uuid" }),
     );
     refine("StatusRequest", "media_id", json!({ "format": "uuid" }));
-    for schema in ["Accepted", "MediaCreated"] {
-        refine(
-            schema,
-            "status",
-            json!({ "enum": [Status::Pending.as_str()] }),
-        );
-    }
+    refine(
+        "MediaCreated",
+        "status",
+        json!({ "enum": [Status::Pending.as_str()] }),
+    );
     for (schema, property, set) in [
+        ("Accepted", "status", "PolledStatus"),
+        ("Accepted", "action", "Action"),
         ("MediaStatus", "status", "PolledStatus"),
         ("MediaStatus", "content_type", "ContentType"),
         ("MediaStatus", "action", "Action"),
@@ -96,6 +96,7 @@ pub(super) fn refine_schemas(document: &mut Value) {
         ("WebhookTestPingEvent", "data"),
         ("MediaModerated", "moderation_details"),
         ("MediaStatus", "moderationResult"),
+        ("Accepted", "moderationResult"),
     ] {
         let parts = at(
             document,

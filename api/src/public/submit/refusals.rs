@@ -16,6 +16,7 @@ pub(crate) const REFUSALS: &[Code] = &[
     Code::UnknownRuleGroup,
     Code::InvalidApiKey,
     Code::NoActiveSubscription,
+    Code::SiteClosed,
     Code::QuotaExceeded,
     Code::RequestTimeout,
     Code::IdempotencyConflict,

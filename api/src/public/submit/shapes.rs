@@ -8,34 +8,35 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{raw::Raw, text::Text};
+use super::verdict::Verdict;
+use crate::{public::details::ModerationDetails, raw::Raw, text::Text};
 
 /// A submission: a text, an image, or both. Unknown fields are ignored. Null, an empty text, an empty URL and an
 /// empty image count as not given. No value may contain the character U+0000.
 #[derive(Default, Deserialize, Object)]
 pub(crate) struct SubmitRequest {
     /// The site key: `site_` followed by a run of characters.
-    pub(super) api_key: Option<Text>,
+    pub(crate) api_key: Option<Text>,
     /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8).
     #[oai(nullable, validator(max_length = 102_400))]
-    pub(super) body: Option<Text>,
+    pub(crate) body: Option<Text>,
     /// The image's http or https URL. The image must be JPEG, PNG, GIF or WebP, with at most 10 MB.
     #[oai(nullable, validator(max_length = 8_192))]
-    pub(super) content_url: Option<Text>,
+    pub(crate) content_url: Option<Text>,
     /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI, with at most
     /// 10 MB when decoded.
     #[oai(nullable)]
-    pub(super) content_base64: Option<Text>,
+    pub(crate) content_base64: Option<Text>,
     /// Your identifier of the item. Events and the status contain it.
     #[oai(nullable, validator(max_length = 1_024))]
-    pub(super) app_media_id: Option<Text>,
+    pub(crate) app_media_id: Option<Text>,
     /// The rule group to use instead of the site's.
     #[oai(nullable)]
-    pub(super) rule_group_id: Option<Text>,
+    pub(crate) rule_group_id: Option<Text>,
     /// A JSON object that events and the status contain unchanged: at most 16 KiB, with objects and arrays nested
     /// at most 32 deep. The object itself counts as 1.
     #[oai(nullable)]
-    pub(super) metadata: Option<Raw<HashMap<String, Value>>>,
+    pub(crate) metadata: Option<Raw<HashMap<String, Value>>>,
 }
 
 impl SubmitRequest {
@@ -71,21 +72,53 @@ impl SubmitRequest {
     }
 }
 
-/// The submission is stored and will be moderated.
+/// The submission is stored and will be moderated, or is moderated already if the answer has waited for that.
 #[derive(Serialize, Object)]
+#[oai(skip_serializing_if_is_none)]
 pub(crate) struct Accepted {
     /// The media item's id.
     id: Uuid,
-    /// Always `pending`.
+    /// `pending`, unless the request had `Prefer: wait` and the item was moderated in time. Then it is the status, as
+    /// `get-media-status` answers it.
     status: String,
     /// A message for people.
     message: String,
+    /// What to do with the item: `approve` (show it), `block` (do not show it) or `review` (wait for a moderator).
+    /// Only given if the item was moderated in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<String>,
+    /// The reasons, as in the event `media.moderated`. Only given if the item was moderated in time.
+    #[serde(rename = "moderationResult", skip_serializing_if = "Option::is_none")]
+    #[oai(rename = "moderationResult")]
+    moderation_result: Option<Raw<ModerationDetails>>,
 }
 
-pub(super) fn accepted(id: MediaId) -> Accepted {
-    Accepted {
-        id: id.as_uuid(),
-        status: Status::Pending.as_str().to_owned(),
-        message: "Accepted for moderation.".to_owned(),
+impl Accepted {
+    /// The item is stored.
+    pub(super) fn pending(id: MediaId) -> Self {
+        Self {
+            id: id.as_uuid(),
+            status: Status::Pending.as_str().to_owned(),
+            message: "Accepted for moderation.".to_owned(),
+            action: None,
+            moderation_result: None,
+        }
+    }
+
+    /// The item has a verdict.
+    pub(super) fn decided(verdict: Verdict) -> Self {
+        let Verdict {
+            media,
+            status,
+            vocabulary,
+            details,
+        } = verdict;
+        Self {
+            id: media.as_uuid(),
+            status: status.spelled(vocabulary).to_owned(),
+            message: "Moderated.".to_owned(),
+            action: status.action().map(|action| action.as_str().to_owned()),
+            moderation_result: details.map(Raw::from),
+        }
     }
 }

@@ -54,6 +54,8 @@ const GIF: &str = "R0lGODlhAQABAAAAACw=";
 pub(super) struct Things {
     pub(super) site_key: String,
     pub(super) token: String,
+    /// The name of the team and of its site.
+    pub(super) name: String,
     /// By what a parameter or member calls such a thing.
     ids: BTreeMap<&'static str, String>,
 }
@@ -291,6 +293,7 @@ async fn of_site(pool: &PgPool, tenant: &Tenant) -> Vec<(&'static str, String)> 
 }
 
 impl Things {
+    #[expect(clippy::too_many_lines, reason = "a thing of each kind")]
     pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
         for queue in [
             jobs::BACKTESTS,
@@ -300,6 +303,7 @@ impl Things {
             jobs::REVIEWS,
             jobs::BULK_DECISIONS,
             jobs::ERASURES,
+            jobs::CLOSURES,
         ] {
             app.leaves(queue);
         }
@@ -383,9 +387,26 @@ impl Things {
         .await
         .unwrap();
         ids.insert("hold_id", hold.to_string());
+        // It disables nothing, so that everything else can be tried.
+        let closure: Uuid = sqlx::query_scalar(
+            "insert into closures (id, team_id, erase_at)
+             select gen_random_uuid(), team_id, now() + interval '1 day' from sites where id = $1
+             returning id",
+        )
+        .bind(tenant.site.as_uuid())
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+        ids.insert("closure_id", closure.to_string());
+        let name = sqlx::query_scalar("select name from sites where id = $1")
+            .bind(tenant.site.as_uuid())
+            .fetch_one(&app.pool)
+            .await
+            .unwrap();
         Self {
             site_key: tenant.key.clone(),
             token: secret.expose().to_owned(),
+            name,
             ids,
         }
     }

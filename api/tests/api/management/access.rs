@@ -223,8 +223,13 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
     let bulk = bulk.json()["id"].as_str().unwrap().to_owned();
     let erasure = lists.post("/erasures", json!({ "author": "nobody" })).await;
     let erasure = erasure.json()["id"].as_str().unwrap().to_owned();
+    app.leaves(store::jobs::CLOSURES);
+    let closure = json!({ "site_id": tenant.site, "name": "other" });
+    let closure = lists.post("/closures", closure).await;
+    let closure = closure.json()["id"].as_str().unwrap().to_owned();
     let foreign = [
         ("{erasure_id}", erasure),
+        ("{closure_id}", closure),
         ("{endpoint_id}", endpoint.as_str().unwrap().to_owned()),
         ("{delivery_id}", delivery.to_string()),
         ("{hash_list_id}", list.to_owned()),
@@ -260,7 +265,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 107);
+    assert_eq!(tried, 110);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]

@@ -52,6 +52,7 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "policy": null,
         "answer_cache_seconds": null,
         "author_pointer": null,
+        "compat_store": true,
         "submissions_per_minute": null,
         "status_queries_per_minute": null,
         "image_retention_days": 30,
@@ -60,6 +61,8 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "content_retention_days": null,
         "default_rule_group_id": group,
         "rule_group_ids": [],
+        "closure_id": null,
+        "closed_at": null,
     });
     for member in ["id", "created_at", "webhook_secret"] {
         expected[member] = site[member].clone();

@@ -1,10 +1,10 @@
 //! The settings of a site that can be changed.
 
 use domain::{
-    author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    metadata_pointer::MetadataPointer,
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -54,7 +54,10 @@ pub(crate) struct SiteChange {
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    author_pointer: Option<Option<Member<AuthorPointer>>>,
+    author_pointer: Option<Option<Member<MetadataPointer>>>,
+    /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge from now on.
+    #[serde(default, deserialize_with = "given")]
+    compat_store: Option<bool>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[serde(default, deserialize_with = "given")]
@@ -116,6 +119,7 @@ impl SiteChange {
                 .map_or(settings.author_pointer, |pointer| {
                     pointer.map(|pointer| pointer.0)
                 }),
+            compat_store: self.compat_store.unwrap_or(settings.compat_store),
             submissions_per_minute: self
                 .submissions_per_minute
                 .map_or(settings.submissions_per_minute, plain_limit),

@@ -1,0 +1,137 @@
+//! The request: a text, several texts, or the parts of one input.
+
+use serde::Deserialize;
+
+use super::super::can_be_repeated;
+use crate::{payload::parse, problem::Refusal, public::SubmitRequest, text::Text};
+
+/// The most texts in a request. Each is an item, and counts as a submission.
+const MOST: usize = 100;
+
+const FORMS: &str =
+    "must be a string, an array of strings, or an array of parts with the type text or image_url";
+
+/// What is asked.
+pub(super) struct Asked {
+    /// The model that the client names. It is repeated in the answer, and means nothing here.
+    pub(super) model: Option<String>,
+    pub(super) inputs: Vec<Input>,
+}
+
+/// What one result is about.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Input {
+    text: Option<String>,
+    /// Its URL, or a data URI.
+    image: Option<String>,
+}
+
+/// What an input consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Modalities {
+    pub(super) text: bool,
+    pub(super) image: bool,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    model: Option<String>,
+    input: Given,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Given {
+    Text(String),
+    Texts(Vec<String>),
+    Parts(Vec<Part>),
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part {
+    Text { text: String },
+    ImageUrl { image_url: ImageUrl },
+}
+
+#[derive(Deserialize)]
+struct ImageUrl {
+    url: String,
+}
+
+/// Reads a request.
+pub(super) fn inputs(bytes: &[u8]) -> Result<Asked, Refusal> {
+    let Body { model, input } = parse(bytes)?;
+    can_be_repeated("model", model.as_deref().unwrap_or_default())?;
+    let inputs = match input {
+        Given::Text(text) => vec![Input::of_text(text)],
+        Given::Texts(texts) => texts.into_iter().map(Input::of_text).collect(),
+        Given::Parts(parts) => vec![Input::of_parts(parts)?],
+        Given::Other(_) => return Err(Refusal::invalid_field("input", FORMS)),
+    };
+    if inputs.is_empty() || inputs.len() > MOST {
+        let message = format!("must have 1 to {MOST} texts");
+        return Err(Refusal::invalid_field("input", message));
+    }
+    Ok(Asked { model, inputs })
+}
+
+impl Input {
+    fn of_text(text: String) -> Self {
+        Self {
+            text: Some(text),
+            image: None,
+        }
+    }
+
+    /// All parts together are one input.
+    fn of_parts(parts: Vec<Part>) -> Result<Self, Refusal> {
+        let mut input = Self::default();
+        for part in parts {
+            match part {
+                Part::Text { text } => {
+                    let joined = input.text.get_or_insert_default();
+                    if !joined.is_empty() {
+                        joined.push('\n');
+                    }
+                    joined.push_str(&text);
+                }
+                Part::ImageUrl { image_url } => {
+                    if input.image.replace(image_url.url).is_some() {
+                        let message = "has several images: a request can have one";
+                        return Err(Refusal::invalid_field("input", message));
+                    }
+                }
+            }
+        }
+        Ok(input)
+    }
+
+    pub(super) fn modalities(&self) -> Modalities {
+        Modalities {
+            text: self.text.as_deref().is_some_and(|text| !text.is_empty()),
+            image: self.image.is_some(),
+        }
+    }
+
+    /// As our own interface takes it.
+    pub(super) fn into_submission(self) -> SubmitRequest {
+        let is_inline = self
+            .image
+            .as_deref()
+            .is_some_and(|url| url.starts_with("data:"));
+        let image = self.image.map(Text::from);
+        let (content_url, content_base64) = if is_inline {
+            (None, image)
+        } else {
+            (image, None)
+        };
+        SubmitRequest {
+            body: self.text.map(Text::from),
+            content_url,
+            content_base64,
+            ..SubmitRequest::default()
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The answer.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{
+    super::judged::{Item, Judged},
+    request::{Rest, Wish},
+    spans::Span,
+};
+use crate::problem::Refusal;
+
+/// The whole answer. Empty members are left out, as in Google's JSON.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Analysis {
+    attribute_scores: BTreeMap<String, Scores>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    languages: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_token: Option<String>,
+    gatehouse: Own,
+}
+
+/// What only we say.
+#[derive(Debug, Serialize)]
+struct Own {
+    #[serde(flatten)]
+    item: Item,
+    /// Attributes without a score: no category of ours means the same, or it was not checked.
+    unscored: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Scores {
+    summary_score: Score,
+    span_scores: Vec<SpanScore>,
+}
+
+#[derive(Debug, Serialize)]
+struct SpanScore {
+    begin: usize,
+    end: usize,
+    score: Score,
+}
+
+#[derive(Debug, Serialize)]
+struct Score {
+    value: f64,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl From<f64> for Score {
+    fn from(value: f64) -> Self {
+        Self {
+            value,
+            kind: "PROBABILITY",
+        }
+    }
+}
+
+impl Analysis {
+    /// From the verdicts on the text and on its sentences.
+    ///
+    /// # Errors
+    /// None of the attributes has a score.
+    pub(super) fn of(asked: Rest, judged: &[Judged]) -> Result<Self, Refusal> {
+        let (whole, sentences) = judged.split_first().ok_or_else(Refusal::internal)?;
+        let mut attribute_scores = BTreeMap::new();
+        let mut unscored = Vec::new();
+        let count = asked.attributes.len();
+        for (
+            name,
+            Wish {
+                attribute,
+                threshold,
+            },
+        ) in asked.attributes
+        {
+            let Some(score) = attribute.score(whole) else {
+                unscored.push(name);
+                continue;
+            };
+            if score < threshold {
+                continue;
+            }
+            let mut parts: Vec<(Span, f64)> = asked
+                .spans
+                .iter()
+                .zip(sentences)
+                .filter_map(|(span, judged)| Some((*span, attribute.score(judged)?)))
+                .collect();
+            if parts.is_empty() {
+                parts.push((asked.whole, score));
+            }
+            let spans = parts.into_iter().map(|(span, score)| SpanScore {
+                begin: span.begin,
+                end: span.end,
+                score: score.into(),
+            });
+            let scores = Scores {
+                summary_score: score.into(),
+                span_scores: spans.collect(),
+            };
+            attribute_scores.insert(name, scores);
+        }
+        if unscored.len() == count {
+            let message = "has no attribute that can be scored for this text: no category means the same, or none of the \
+                           site's providers has scored it";
+            return Err(Refusal::invalid_field("requestedAttributes", message));
+        }
+        Ok(Self {
+            attribute_scores,
+            languages: asked.languages,
+            client_token: asked.client_token,
+            gatehouse: Own {
+                item: Item::from(whole),
+                unscored,
+            },
+        })
+    }
+}
