@@ -4,13 +4,20 @@ mod admin;
 mod api;
 mod audit;
 mod check;
+mod client;
 mod console;
 mod erasure;
 mod export;
 mod healthcheck;
 mod import;
+mod kept;
+mod lines;
 mod listen;
+mod progress;
 mod queue;
+mod site_key;
+mod submit;
+mod thresholds;
 mod up;
 mod worker;
 
@@ -82,6 +89,11 @@ pub(crate) enum Command {
     Listen(listen::Args),
     /// Download all data of a site from a running service into an archive
     Export(export::Args),
+    /// Submit a file of texts or images to a running service, and get a verdict for each
+    Submit(submit::Args),
+    /// Find the thresholds here that select as many of your texts as your thresholds at OpenAI or Perspective.
+    /// Sends the texts to that service, too
+    Thresholds(thresholds::Args),
     /// Put the archive of an export into this database
     Import(import::Options),
 }
@@ -114,6 +126,14 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Queue(options) => return in_runtime(queue::run(options)),
         Command::Audit(options) => return in_runtime(audit::run(options)),
         Command::Export(args) => in_runtime(export::run(args))?,
+        Command::Submit(args) => return in_runtime(submit::run(args)),
+        Command::Thresholds(args) => {
+            let keys = thresholds::Keys {
+                site: config::site_key()?,
+                theirs: config::foreign_key(args.key_variable())?,
+            };
+            return in_runtime(thresholds::run(args, keys));
+        }
         Command::Import(options) => in_runtime(import::run(options))?,
         Command::Darkroom { memory } => darkroom::run(memory)?,
         Command::Listen(args) => {

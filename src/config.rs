@@ -19,9 +19,9 @@ mod work;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use domain::signature::WebhookSecret;
+use domain::{key::SiteKey, signature::WebhookSecret};
 
 pub(crate) use commands::{ApiOptions, CheckOptions, UpOptions, WorkerOptions};
 pub(crate) use console::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
@@ -33,7 +33,7 @@ pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use otlp::OtlpOptions;
 pub(crate) use postgres::{AnyDatabaseOptions, DatabaseOptions, Located, PoolOptions};
 pub(crate) use rules::{RuleOptions, StoredRulesOptions};
-pub(crate) use values::{address, id, one_of, queue_name, time, whole};
+pub(crate) use values::{address, id, one_of, queue_name, service_url, time, whole};
 
 /// Where the HTTP interface listens.
 #[derive(Clone, Copy, Debug, Args)]
@@ -72,6 +72,25 @@ pub(crate) fn webhook_secret() -> anyhow::Result<Option<WebhookSecret>> {
     secret
         .transpose()
         .context("the webhook secret in GATEHOUSE_WEBHOOK_SECRET is unusable")
+}
+
+/// `GATEHOUSE_SITE_KEY`, if it is set. `gatehouse thresholds` asks with it.
+pub(crate) fn site_key() -> anyhow::Result<Option<SiteKey>> {
+    let key = variable("GATEHOUSE_SITE_KEY")?.map(|text| text.trim().parse());
+    // The parser's message may have parts of the key.
+    key.transpose()
+        .map_err(|_| anyhow::anyhow!("GATEHOUSE_SITE_KEY has no site key: one begins with site_"))
+}
+
+/// The key to a service of others that this variable has, if it is set.
+pub(crate) fn foreign_key(name: &str) -> anyhow::Result<Option<String>> {
+    let key = variable(name)?.map(|key| key.trim().to_owned());
+    let is_key = |key: &String| !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic());
+    ensure!(
+        key.as_ref().is_none_or(is_key),
+        "{name} has no key: it is empty, or has characters that no key has"
+    );
+    Ok(key)
 }
 
 /// The data directory of a command that has no option for it: `GATEHOUSE_DATA_DIR`, or the default.

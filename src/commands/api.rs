@@ -13,7 +13,14 @@ use management::{
 use metrics::gauge;
 use queue::Queue;
 use store::{
-    PgPool, accept::Acceptor, jobs, rate::Rates, seal::MasterKey, site::Sites, status::Statuses,
+    PgPool,
+    accept::Acceptor,
+    awaited::{Awaited, Part},
+    jobs,
+    rate::Rates,
+    seal::MasterKey,
+    site::Sites,
+    status::Statuses,
     verdict,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -37,8 +44,8 @@ use crate::{
 /// of the public interface.
 const MANAGEMENT_CONNECTIONS: u32 = 4;
 /// The connections to Postgres beside the pool (those of the management interface, and one that
-/// listens for rates), and the pipes to darkrooms.
-pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 1 + DARKROOM_FILES;
+/// listens for rates and one for verdicts), and the pipes to darkrooms.
+pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 2 + DARKROOM_FILES;
 /// Four darkrooms at once, with two pipes each and what starting one takes for a moment.
 const DARKROOM_FILES: usize = 4 * 8;
 /// Connections for tests of endpoints: 16 tests run at once, and with twice as many connections no
@@ -95,6 +102,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &options.http,
         &pool,
         &queue,
+        Awaited::start(&pool, Part::Interface),
         &key,
         // Only worker processes know the providers.
         Workbench::new(options.rules.limits(), None),
@@ -153,6 +161,7 @@ pub(crate) fn interface(
     bounds: &HttpOptions,
     pool: &PgPool,
     queue: &Queue,
+    awaited: Awaited,
     master_key: &MasterKey,
     workbench: Workbench,
     outlet: Outlet,
@@ -168,6 +177,7 @@ pub(crate) fn interface(
             sites: Sites::new(pool.clone()),
             acceptor: Acceptor::start(pool.clone(), queue.clone(), bounds.accept()),
             statuses: Statuses::new(pool.clone()),
+            awaited,
             limits: SubmissionLimits::default(),
         },
         management: Arc::new(Management {
@@ -219,10 +229,12 @@ pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
 /// Reads the interfaces' gauges.
 pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static {
     let acceptor = interface.public.acceptor.clone();
+    let awaited = interface.public.awaited.clone();
     #[expect(clippy::cast_precision_loss, reason = "a few thousand callers at most")]
     move || {
         gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64);
         gauge!("gatehouse_accept_capacity").set(acceptor.capacity() as f64);
+        gauge!("gatehouse_waiting_requests").set(awaited.waiting() as f64);
     }
 }
 

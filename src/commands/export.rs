@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use domain::{id::SiteId, key::ManagementToken};
+use domain::{
+    id::{ExportId, SiteId},
+    key::ManagementToken,
+};
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use management::exports::archive::Counts;
@@ -19,7 +22,8 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use crate::config::id;
+use super::progress::{SHOWN_EVERY, tell};
+use crate::config::{id, service_url};
 use http::{Failure, Server};
 use partial::Partial;
 
@@ -30,14 +34,12 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Failures in a row, without a whole member between them, after which the command ends.
 const FAILURES: u32 = 20;
-/// How often progress is shown.
-const SHOWN_EVERY: Duration = Duration::from_secs(5);
 
 /// The options of `gatehouse export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The service, for example <https://gatehouse.example.com>
-    #[arg(long, value_name = "URL", value_parser = http::url)]
+    #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Url,
     /// A file with a management token that has the scope `sites:export`
     #[arg(long, value_name = "FILE")]
@@ -45,6 +47,9 @@ pub(crate) struct Args {
     /// The site
     #[arg(long, value_parser = id::<SiteId>)]
     site: SiteId,
+    /// An export of it that exists, for example that of a closure. Without this option, one is created
+    #[arg(long, value_parser = id::<ExportId>)]
+    export: Option<ExportId>,
     /// The archive. If it is there and incomplete, the download goes on where it ended
     #[arg(long, value_name = "FILE.tar")]
     to: PathBuf,
@@ -82,7 +87,10 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
             );
             head.id
         }
-        None => begin(&server, args.site).await?,
+        None => match args.export {
+            Some(export) => export.to_string(),
+            None => begin(&server, args.site).await?,
+        },
     };
     let mut trouble = Trouble::default();
     while !file.is_complete() {
@@ -202,10 +210,4 @@ impl Trouble {
         sleep(pause).await;
         Ok(())
     }
-}
-
-/// Progress is no result, so it does not belong to the standard output.
-fn tell(text: &str) {
-    // Nobody may be reading.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -11,7 +11,10 @@ use anyhow::bail;
 use database::{Hosts, Watch};
 use management::{SignOn, Workbench};
 use queue::Queue;
-use store::seal::MasterKey;
+use store::{
+    awaited::{Awaited, Part},
+    seal::MasterKey,
+};
 use tokio::{
     net::TcpListener,
     sync::watch,
@@ -125,6 +128,10 @@ fn files(options: &UpOptions, has_console: bool) -> anyhow::Result<Division> {
     })
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "it starts the parts one after the other, and each needs some before it"
+)]
 async fn serve(
     options: UpOptions,
     data: &DataDir,
@@ -156,10 +163,12 @@ async fn serve(
     let files = files(&options, listeners.browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
     let analyse = api::analyse(providers.clone());
+    let awaited = Awaited::start(pool, Part::Both);
     let interface = api::interface(
         &options.http,
         pool,
         &queue,
+        awaited.clone(),
         &master_key,
         Workbench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
@@ -177,6 +186,7 @@ async fn serve(
         answers_per_team: options.work.answer_cache_entries,
         outbound,
         clock: watch.clock(),
+        awaited,
         rules: options.rules.settings(options.work.kept_rules),
         animations: options.work.animations.settings(),
     };

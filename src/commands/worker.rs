@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use database::Hosts;
 use queue::Queue;
+use store::awaited::{Awaited, Part};
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
@@ -70,6 +71,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             answers_per_team: options.work.answer_cache_entries,
             outbound: Outbound::new(policy, files.outbound),
             clock: database.clock(),
+            awaited: Awaited::start(&pool, Part::Workers),
             rules: options.rules.settings(options.work.kept_rules),
             animations: options.work.animations.settings(),
         };

@@ -110,6 +110,23 @@ pub(super) fn origin(text: &str) -> Result<Url, String> {
     is_origin.then_some(url).ok_or_else(wrong)
 }
 
+/// The URL of a service.
+pub(crate) fn service_url(text: &str) -> Result<Url, String> {
+    let url: Url = text
+        .parse()
+        .map_err(|_| "must be a URL such as https://gatehouse.example.com".to_owned())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("must begin with https:// or http://".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not contain a user name or a password".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("must not contain a query or a fragment".to_owned());
+    }
+    Ok(url)
+}
+
 #[cfg(test)]
 mod tests {
     use domain::id::TeamId;

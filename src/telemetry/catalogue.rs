@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 57] = [
+const METRICS: [(Kind, &str, Unit, &str); 61] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -59,6 +59,24 @@ const METRICS: [(Kind, &str, Unit, &str); 57] = [
         "gatehouse_accept_waiting",
         Unit::Count,
         "Submissions that wait to be stored",
+    ),
+    (
+        Gauge,
+        "gatehouse_waiting_requests",
+        Unit::Count,
+        "Stored submissions whose answers wait for the verdict",
+    ),
+    (
+        Histogram,
+        "gatehouse_wait_seconds",
+        Unit::Seconds,
+        "How long answers waited for the verdict",
+    ),
+    (
+        Counter,
+        "gatehouse_waits_total",
+        Unit::Count,
+        "Answers that were to wait for the verdict, by how the wait ended",
     ),
     (
         Gauge,
@@ -311,6 +329,12 @@ const METRICS: [(Kind, &str, Unit, &str); 57] = [
         "gatehouse_retention_last_success_timestamp_seconds",
         Unit::Seconds,
         "Unix time at which this process last removed everything that had expired",
+    ),
+    (
+        Gauge,
+        "gatehouse_audit_unsealed_seconds",
+        Unit::Seconds,
+        "How old the oldest entry of the audit log is that is not sealed yet",
     ),
     (
         Gauge,

@@ -22,13 +22,14 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long all of them may take together.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const PLAIN: [&str; 6] = [
+const PLAIN: [&str; 7] = [
     "gatehouse_oldest_transaction_seconds",
     "gatehouse_database_bytes",
     "gatehouse_wal_bytes_total",
     "gatehouse_reviews_waiting",
     "gatehouse_review_age_seconds",
     "gatehouse_reviews_overdue",
+    "gatehouse_audit_unsealed_seconds",
 ];
 const DEAD_TUPLES: &str = "gatehouse_dead_tuples";
 const ENDPOINTS: &str = "gatehouse_webhook_endpoints";
@@ -158,10 +159,9 @@ async fn read(conn: &mut PgConnection) -> Read {
     let waiting = reviews.map(|reviews| float(reviews.waiting));
     let oldest = reviews.map(|reviews| reviews.oldest_seconds);
     let overdue = reviews.map(|reviews| float(reviews.overdue));
-    for (name, value) in PLAIN
-        .into_iter()
-        .zip([transaction, bytes, wal, waiting, oldest, overdue])
-    {
+    let unsealed = read.take(figures::oldest_unsealed(conn).await).flatten();
+    let values = [transaction, bytes, wal, waiting, oldest, overdue, unsealed];
+    for (name, value) in PLAIN.into_iter().zip(values) {
         gauge!(name).set(value.unwrap_or(f64::NAN));
     }
     let endpoints = read.take(figures::endpoints(conn).await);

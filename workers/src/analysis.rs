@@ -26,6 +26,7 @@ use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
     analysis::{self, ToAnalyse},
+    awaited::Awaited,
     gather::Loader,
     jobs::MediaJob,
 };
@@ -98,9 +99,10 @@ pub(crate) async fn analyse(
     run: Run,
     checkpoint: Checkpoint,
     trace: Data<Current>,
+    awaited: Data<Awaited>,
 ) -> Result<Ended, BoxDynError> {
     let running = Box::pin(async {
-        let telling = Telling::begin(&job, &run, checkpoint).await?;
+        let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
         let left = analyst.run(job.media, &run, &telling).await;
         telling.end(left).await
     });

@@ -76,7 +76,14 @@ pub(crate) async fn examine(
     run: Run,
     trace: Data<Current>,
 ) -> Result<Ended, BoxDynError> {
-    traced(&trace, &run, job.media, examiner.run(job.media, &run)).await
+    let running = async {
+        let mut ended = examiner.run(job.media, &run).await?;
+        if let Finish::Done(Some(examined)) = &mut ended {
+            examined.awaited = job.awaited;
+        }
+        Ok(ended)
+    };
+    traced(&trace, &run, job.media, running).await
 }
 
 impl Examiner {
@@ -187,6 +194,7 @@ fn done(
         hashed,
         matches: matches.unwrap_or_default(),
         problem,
+        awaited: false,
     }))
 }
 

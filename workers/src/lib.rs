@@ -1,10 +1,11 @@
 //! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries,
-//! imports and scans of hash lists, statistics, and decisions of people. Each step loads what its job names and works outside of any
+//! imports and scans of hash lists, statistics, decisions of people, erasures, closures and removals. Each step loads what its job names and works outside of any
 //! transaction. It returns an effect, which the queue applies when it finishes the job.
 
 pub mod analysis;
 pub mod backtests;
 pub mod bulk_decisions;
+pub mod closures;
 pub mod darkroom;
 pub mod erasures;
 mod examined;
@@ -20,6 +21,7 @@ mod places;
 pub mod preview;
 pub mod provider;
 pub mod recoveries;
+pub mod removals;
 pub mod reviews;
 pub mod rules;
 mod slices;
@@ -35,7 +37,7 @@ use std::{io, sync::Arc, time::Duration};
 use apalis::prelude::{Monitor, MonitorError};
 use database::Clock;
 use queue::{Queue, QueueName, Retry};
-use store::{PgPool, item_worker, jobs, seal::MasterKey};
+use store::{PgPool, awaited::Awaited, item_worker, jobs, seal::MasterKey};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use tracing::warn;
@@ -70,6 +72,8 @@ pub struct Context {
     pub outbound: Outbound,
     /// The time in the signatures of webhooks.
     pub clock: Clock,
+    /// Requests that wait for verdicts.
+    pub awaited: Awaited,
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
     /// The bounds of animations.
@@ -123,6 +127,7 @@ pub async fn run(
         answers_per_team,
         outbound,
         clock,
+        awaited,
         rules,
         animations,
     } = context;
@@ -159,6 +164,7 @@ pub async fn run(
         panel,
         outbound,
         clock,
+        awaited,
         patience,
         answers_per_team,
     };

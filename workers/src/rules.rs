@@ -18,6 +18,7 @@ use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
+    awaited::Awaited,
     gather::Loader,
     jobs::MediaJob,
     progress::Stage,
@@ -83,9 +84,10 @@ pub(crate) async fn judge(
     run: Run,
     checkpoint: Checkpoint,
     trace: Data<Current>,
+    awaited: Data<Awaited>,
 ) -> Result<Ended, BoxDynError> {
     let running = async {
-        let telling = Telling::begin(&job, &run, checkpoint).await?;
+        let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
         let left = judge.run(job.media, &run, &telling).await;
         telling.end(left).await
     };

@@ -9,10 +9,11 @@ use queue::{BackendSettings, Queue, QueueName};
 use store::{
     PgPool,
     analysis::AnalysisDied,
+    awaited::Awaited,
     chain::{Chain, Died},
     delivery::DeliveryDied,
     image::ExaminationDied,
-    jobs::{self, DeliveryJob, MediaJob, ReviewJob},
+    jobs::{self, DeliveryJob, MediaJob, RemovalJob, ReviewJob},
     review::ReviewDied,
     seal::MasterKey,
     verdict::JudgementDied,
@@ -24,6 +25,7 @@ use crate::{
     analysis::{self, Analyst},
     backtests::Replayer,
     bulk_decisions::Decider,
+    closures::Closer,
     darkroom::Darkroom,
     erasures::Eraser,
     hash_lists::{HashLists, imports::Importer, scans::Scanner},
@@ -33,6 +35,7 @@ use crate::{
     outbound::Outbound,
     provider::Panel,
     recoveries::Recoverer,
+    removals::{self, Remover},
     reviews::{self, Teller},
     rules::{self, Judge, Verdicts},
     slices::{Slices, slice},
@@ -62,6 +65,8 @@ pub(crate) struct Steps {
     pub(crate) darkroom: Darkroom,
     pub(crate) outbound: Outbound,
     pub(crate) clock: Clock,
+    /// Requests that wait for verdicts.
+    pub(crate) awaited: Awaited,
     /// How long an item waits for a provider that is paused.
     pub(crate) patience: Duration,
     /// Answers of providers that each team may have kept for equal texts.
@@ -98,6 +103,11 @@ impl Steps {
                 monitor,
                 Eraser::new(self.pool.clone(), self.master_key.clone()),
             ),
+            jobs::CLOSURES => self.chain(
+                monitor,
+                Closer::new(self.pool.clone(), self.master_key.clone()),
+            ),
+            jobs::REMOVALS => self.removals(monitor),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }
@@ -150,6 +160,7 @@ impl Steps {
             self.judges_at_once.then(|| self.verdicts()),
         );
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        let awaited = self.awaited.clone();
         Self::offer(jobs::ANALYSIS, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::ANALYSIS)
@@ -159,6 +170,7 @@ impl Steps {
             WorkerBuilder::new("analysis")
                 .backend(queue.backend::<MediaJob>(backend))
                 .data(analyst.clone())
+                .data(awaited.clone())
                 .concurrency(concurrency)
                 .timeout(RUN_DEADLINE)
                 .parallelize(tokio::spawn)
@@ -169,6 +181,7 @@ impl Steps {
     fn rules(&self, monitor: Monitor) -> Monitor {
         let judge = Judge::new(self.pool.clone(), self.verdicts());
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        let awaited = self.awaited.clone();
         Self::offer(jobs::RULES, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::RULES)
@@ -178,6 +191,7 @@ impl Steps {
             WorkerBuilder::new("rules")
                 .backend(queue.backend::<MediaJob>(backend))
                 .data(judge.clone())
+                .data(awaited.clone())
                 .concurrency(concurrency)
                 .timeout(RUN_DEADLINE)
                 .parallelize(tokio::spawn)
@@ -201,6 +215,22 @@ impl Steps {
                 .timeout(RUN_DEADLINE)
                 .parallelize(tokio::spawn)
                 .build(reviews::tell)
+        })
+    }
+
+    fn removals(&self, monitor: Monitor) -> Monitor {
+        let remover = Remover::new(self.pool.clone());
+        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        Self::offer(jobs::REMOVALS, concurrency);
+        monitor.register(move |_| {
+            let backend = settings(jobs::REMOVALS).slots(concurrency).retry(RETRY);
+            WorkerBuilder::new("removals")
+                .backend(queue.backend::<RemovalJob>(backend))
+                .data(remover.clone())
+                .concurrency(concurrency)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(removals::remove)
         })
     }
 

@@ -10,6 +10,7 @@ use std::{pin::pin, time::Duration};
 use apalis::prelude::BoxDynError;
 use queue::{Checkpoint, Finish, NotRecorded, Run};
 use store::{
+    awaited::{Awaited, Promise},
     created::Created,
     jobs::MediaJob,
     progress::{Progress, Stage},
@@ -32,6 +33,8 @@ pub(crate) struct Telling {
     /// None after it was sent.
     created: Mutex<Option<Created>>,
     checkpoint: Checkpoint,
+    /// What is owed to the request that waits for the verdict, if one does.
+    awaited: Option<Promise>,
 }
 
 impl Telling {
@@ -41,10 +44,12 @@ impl Telling {
         job: &MediaJob,
         run: &Run,
         checkpoint: Checkpoint,
+        awaited: &Awaited,
     ) -> Result<Self, NotRecorded> {
         let telling = Self {
             created: Mutex::new(job.created()),
             checkpoint,
+            awaited: job.awaited.then(|| Promise::new(awaited.clone())),
         };
         if run.attempt > 1 {
             telling.now().await?;
@@ -109,6 +114,7 @@ impl Telling {
             (created, stage) => Some(Progress {
                 created,
                 stage: stage.unwrap_or(Stage::Waiting),
+                awaited: self.awaited,
             }),
         }
     }

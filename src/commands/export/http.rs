@@ -165,20 +165,3 @@ async fn refusal(answer: Response<Incoming>) -> Failure {
         Failure::Final(why)
     }
 }
-
-/// The URL of a service.
-pub(super) fn url(text: &str) -> Result<Url, String> {
-    let url: Url = text
-        .parse()
-        .map_err(|_| "must be a URL such as https://gatehouse.example.com".to_owned())?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err("must begin with https:// or http://".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("must not contain a user name or a password".to_owned());
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err("must not contain a query or a fragment".to_owned());
-    }
-    Ok(url)
-}

@@ -20,6 +20,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
+    awaited::{Awaited, Part},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
@@ -145,6 +146,8 @@ impl Fixture {
             author: None,
             trace: traces::Context::of_item([7; 16]),
             arrived: Instant::now(),
+            awaited: false,
+            is_transient: false,
         };
         let accepted = self.acceptor.accept(media).await;
         assert_eq!(accepted.unwrap(), Acceptance::Accepted);
@@ -169,6 +172,7 @@ impl Fixture {
             answers_per_team: 0,
             outbound: Outbound::new(EgressPolicy::default(), Bounds::default()),
             clock: Clock::default(),
+            awaited: Awaited::start(&self.pool, Part::Workers),
             // Tests are compiled without optimisations.
             animations: workers::AnimationSettings::default(),
             rules: RuleSettings {
