@@ -9,6 +9,7 @@ mod assets;
 mod audit;
 mod browser;
 mod charts;
+mod closures;
 mod cookie;
 mod dead_jobs;
 mod desk;

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use domain::scope::Scope::{
-    AuditRead, ErasuresRead, ErasuresWrite, HashListsRead, HashListsWrite, KeysRead, KeysWrite,
-    MediaDecide, MediaRead, PeopleRead, PeopleWrite, PlansRead, PlansWrite, QueuesRead,
-    QueuesWrite, ReviewsManage, ReviewsRead, RulesRead, RulesWrite, SitesRead, SitesWrite,
-    SubscriptionsRead, SubscriptionsWrite, TeamsRead, TeamsWrite, TokensRead, TokensWrite,
-    UsageRead, WebhooksRead, WebhooksWrite,
+    AuditRead, ClosuresRead, ClosuresWrite, ErasuresRead, ErasuresWrite, HashListsRead,
+    HashListsWrite, KeysRead, KeysWrite, MediaDecide, MediaRead, PeopleRead, PeopleWrite,
+    PlansRead, PlansWrite, QueuesRead, QueuesWrite, ReviewsManage, ReviewsRead, RulesRead,
+    RulesWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead,
+    TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite,
 };
 use front::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, dead_jobs, desk, door, erasures, hash_lists, items, overview, people,
-    plans, policies, providers, queues,
+    account, assets, audit, closures, dead_jobs, desk, door, erasures, hash_lists, items, overview,
+    people, plans, policies, providers, queues,
     router::{
         Needs::{self, Nothing, Scope, Session},
         Screen, back, get, post,
@@ -285,6 +285,12 @@ fn team() -> Vec<Screen> {
         get("/t/{team}/erasures/{erasure}", Scope(ErasuresRead), erasures::erasure::show),
         post("/t/{team}/erasures/{erasure}/resume", Scope(ErasuresWrite), erasures::erasure::resume),
 
+        get("/t/{team}/closures", Scope(ClosuresRead), closures::list),
+        post("/t/{team}/closures", Scope(ClosuresWrite), closures::create),
+        get("/t/{team}/closures/{closure}", Scope(ClosuresRead), closures::closure::show),
+        post("/t/{team}/closures/{closure}/cancel", Scope(ClosuresWrite), closures::closure::cancel),
+        post("/t/{team}/closures/{closure}/resume", Scope(ClosuresWrite), closures::closure::resume),
+
         get("/t/{team}/audit", Scope(AuditRead), audit::list),
     ]
 }
@@ -340,6 +346,12 @@ fn instance() -> Vec<Screen> {
         post("/instance/tokens/new", Scope(TokensWrite), tokens::new::create),
         get("/instance/tokens/{token}", Scope(TokensRead), tokens::token::show),
         post("/instance/tokens/{token}/disable", Scope(TokensWrite), tokens::token::disable),
+
+        get("/instance/closures", Scope(ClosuresRead), closures::list),
+        post("/instance/closures", Scope(ClosuresWrite), closures::create),
+        get("/instance/closures/{closure}", Scope(ClosuresRead), closures::closure::show),
+        post("/instance/closures/{closure}/cancel", Scope(ClosuresWrite), closures::closure::cancel),
+        post("/instance/closures/{closure}/resume", Scope(ClosuresWrite), closures::closure::resume),
 
         get("/instance/audit", Scope(AuditRead), audit::list),
 

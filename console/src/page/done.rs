@@ -22,6 +22,11 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
         "token-disabled" => "The token was disabled. Requests with it are refused from now on.",
         "erasure-started" => "The erasure was started. It goes on if you leave this page.",
         "erasure-resumed" => "The erasure goes on where it was.",
+        "closure-started" => {
+            "Nothing is accepted any more. You can cancel the closure during its grace."
+        }
+        "closure-cancelled" => "The closure was cancelled. What it had disabled is open again.",
+        "closure-resumed" => "The closure goes on where it was.",
         "team-renamed" => "The team has a new name.",
         "team-created" => "The team was created. Invite its first owner next.",
         "plan-created" => "The plan was created.",

@@ -98,6 +98,7 @@ const TEAM: &[Place] = &[
     place("People", "people", "people", Scope::PeopleRead),
     place("Tokens", "tokens", "token", Scope::TokensRead),
     place("Erasures", "erasures", "items", Scope::ErasuresRead),
+    place("Closures", "closures", "sites", Scope::ClosuresRead),
     place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 
@@ -111,6 +112,7 @@ const INSTANCE: &[Place] = &[
     place("Providers", "providers", "hooks", Scope::SitesRead),
     place("People", "people", "people", Scope::PeopleRead),
     place("Tokens", "tokens", "token", Scope::TokensRead),
+    place("Closures", "closures", "sites", Scope::ClosuresRead),
     place("Audit log", "audit", "audit", Scope::AuditRead),
 ];
 

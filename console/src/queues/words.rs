@@ -15,6 +15,8 @@ pub(super) fn about(queue: &str) -> &'static str {
         "reviews" => "Tells what people decided on the desk.",
         "bulk-decisions" => "Makes one decision about many reviews.",
         "erasures" => "Removes everything that is stored about some items.",
+        "removals" => "Removes items that were judged for one answer only.",
+        "closures" => "Closes sites and teams, and erases them when their grace is over.",
         _ => "Not known to this version: another version of Gatehouse made it.",
     }
 }

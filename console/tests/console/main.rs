@@ -4,6 +4,7 @@
 
 mod audit;
 mod browser;
+mod closures;
 mod cost;
 mod dead_jobs;
 mod desk;

@@ -3,10 +3,10 @@
 use std::{fmt::Display, str::FromStr};
 
 use domain::{
-    author::AuthorPointer,
     id::RuleGroupId,
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    metadata_pointer::MetadataPointer,
     name::Name,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -27,6 +27,8 @@ pub(in crate::sites) struct Values {
     pub(super) policy: String,
     pub(super) answer_cache_seconds: String,
     pub(super) author_pointer: String,
+    /// `yes`, or nothing.
+    pub(super) compat_store: String,
     pub(super) submissions_per_minute: String,
     pub(super) status_queries_per_minute: String,
     pub(super) item_retention_days: String,
@@ -44,7 +46,8 @@ pub(super) struct Parsed {
     providers: Option<Vec<String>>,
     policy: Option<Policy>,
     answer_cache_seconds: Option<AnswerCacheSeconds>,
-    author_pointer: Option<AuthorPointer>,
+    author_pointer: Option<MetadataPointer>,
+    compat_store: bool,
     submissions_per_minute: Option<PerMinute>,
     status_queries_per_minute: Option<PerMinute>,
     item_retention_days: Option<ItemRetentionDays>,
@@ -75,6 +78,7 @@ impl Values {
                 .clone()
                 .map(String::from)
                 .unwrap_or_default(),
+            compat_store: if settings.compat_store { "yes" } else { "" }.to_owned(),
             submissions_per_minute: limit(settings.submissions_per_minute),
             status_queries_per_minute: limit(settings.status_queries_per_minute),
             item_retention_days: number(settings.item_retention_days.map(ItemRetentionDays::get)),
@@ -100,6 +104,7 @@ impl Values {
             policy: form.get("policy").to_owned(),
             answer_cache_seconds: text("answer_cache_seconds"),
             author_pointer: form.get("author_pointer").to_owned(),
+            compat_store: text("compat_store"),
             submissions_per_minute: text("submissions_per_minute"),
             status_queries_per_minute: text("status_queries_per_minute"),
             item_retention_days: text("item_retention_days"),
@@ -120,6 +125,7 @@ impl Values {
             policy,
             answer_cache_seconds,
             author_pointer,
+            compat_store,
             submissions_per_minute,
             status_queries_per_minute,
             item_retention_days,
@@ -135,6 +141,7 @@ impl Values {
             policy,
             answer_cache_seconds,
             author_pointer,
+            compat_store,
             submissions_per_minute,
             status_queries_per_minute,
             item_retention_days,
@@ -199,6 +206,7 @@ impl Values {
                 policy: policy?,
                 answer_cache_seconds: cache?,
                 author_pointer: author?,
+                compat_store: !self.compat_store.is_empty(),
                 submissions_per_minute: submissions?,
                 status_queries_per_minute: queries?,
                 item_retention_days: items?,
@@ -220,11 +228,11 @@ impl Values {
     }
 
     #[expect(clippy::option_option, reason = "no author is valid, too")]
-    fn author(&self, problems: &mut Problems) -> Option<Option<AuthorPointer>> {
+    fn author(&self, problems: &mut Problems) -> Option<Option<MetadataPointer>> {
         if self.author_pointer.is_empty() {
             return Some(None);
         }
-        let pointer = AuthorPointer::try_from(self.author_pointer.clone());
+        let pointer = MetadataPointer::try_from(self.author_pointer.clone());
         kept(problems, "author_pointer", pointer).map(Some)
     }
 }
@@ -240,6 +248,7 @@ impl Parsed {
             policy: self.policy,
             answer_cache_seconds: self.answer_cache_seconds,
             author_pointer: self.author_pointer,
+            compat_store: self.compat_store,
             submissions_per_minute: self.submissions_per_minute,
             status_queries_per_minute: self.status_queries_per_minute,
             item_retention_days: self.item_retention_days,

@@ -106,6 +106,23 @@ async fn the_provider_makes_operators_and_knows_no_team_that_does_not_exist(pool
 }
 
 #[sqlx::test(migrations = false)]
+async fn nobody_is_granted_a_role_in_a_closed_team(pool: PgPool) {
+    let scene = Scene::new(pool).await;
+    let other = scene.stage.with_another_team().await.team;
+    let closed = "update teams set closed_at = now() where id = $1";
+    let closed = sqlx::query(closed).bind(scene.stage.team.as_uuid());
+    closed.execute(&scene.stage.management.pool).await.unwrap();
+    let roles = [scene.role(Role::Viewer), granted(other, Role::Viewer)];
+    let mut browser = scene.stage.browser();
+    scene.sign_on(&mut browser, "ada", &roles).await;
+    let open = format!("/t/{other}/overview");
+    assert_eq!(browser.get(&open).await.status, StatusCode::OK);
+    let closed = format!("/t/{}/overview", scene.stage.team);
+    assert_eq!(browser.get(&closed).await.status, StatusCode::NOT_FOUND);
+    assert!(scene.person("ada").await.is_none());
+}
+
+#[sqlx::test(migrations = false)]
 async fn what_people_gave_or_took_by_hand_stays(pool: PgPool) {
     let scene = Scene::new(pool).await;
     let (management, hand) = (&scene.stage.management, Caller::command_line());

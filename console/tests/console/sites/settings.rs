@@ -22,6 +22,7 @@ async fn settings(stage: &Stage, site: SiteId, pairs: &[(&str, &str)]) -> String
         ("name", "Forum"),
         ("on_failure", "review"),
         ("status_vocabulary", "state"),
+        ("compat_store", "yes"),
         ("image_retention_days", "30"),
         ("webhook_retention_days", "30"),
         ("default_rule_group_id", &group),
@@ -58,6 +59,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
             ("policy", HOSTILE),
             ("answer_cache_seconds", "60"),
             ("author_pointer", "/user/~0\"id"),
+            ("compat_store", ""),
             ("submissions_per_minute", "100"),
             ("status_queries_per_minute", "200"),
             ("item_retention_days", "90"),
@@ -79,6 +81,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
         ("policy", HOSTILE.into()),
         ("answer_cache_seconds", 60.into()),
         ("author_pointer", "/user/~0\"id".into()),
+        ("compat_store", false.into()),
         ("submissions_per_minute", 100.into()),
         ("status_queries_per_minute", 200.into()),
         ("item_retention_days", 90.into()),
@@ -110,6 +113,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
     assert_eq!((now.providers, now.policy), (None, None));
     assert_eq!(now.answer_cache_seconds, None);
     assert_eq!(now.author_pointer, None);
+    assert!(now.compat_store);
     assert_eq!(now.submissions_per_minute, None);
     assert_eq!(now.status_queries_per_minute, None);
 }

@@ -1,0 +1,68 @@
+//! One closure: how far it has got, its exports and erasures, and cancelling it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{closure::ClosureState, id::ClosureId, scope::Scope};
+use management::closures::{self, ClosedSite};
+
+use super::Row;
+use crate::{
+    page::{self, At, Frame},
+    router::Answer,
+    visit::Visit,
+};
+
+#[derive(Template)]
+#[template(path = "closures/closure.html")]
+struct Shown {
+    frame: Frame,
+    at: At,
+    row: Row,
+    team: String,
+    sites: Vec<ClosedSite>,
+    error: Option<String>,
+    may_cancel: bool,
+    may_resume: bool,
+    may_export: bool,
+}
+
+pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+    let at = visit.at()?;
+    let frame = Frame::of(&visit, at, "closures").await?;
+    let caller = visit.caller(at.team())?;
+    let id: ClosureId = visit.id("closure")?;
+    let closure = closures::get(&visit.management, &caller, id).await?;
+    let may = frame.may(Scope::ClosuresWrite);
+    Ok(page::shown(&Shown {
+        may_cancel: may && closure.state == ClosureState::Grace,
+        may_resume: may && closure.state == ClosureState::Failed,
+        may_export: frame.may(Scope::SitesExport) && closure.state == ClosureState::Grace,
+        frame,
+        at,
+        row: Row::from(&closure),
+        team: closure.team.to_string(),
+        sites: closure.sites,
+        error: closure.error,
+    }))
+}
+
+pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
+    let at = visit.at()?;
+    let caller = visit.caller(at.team())?;
+    let id: ClosureId = visit.id("closure")?;
+    closures::cancel(&visit.management, &caller, id).await?;
+    Ok(page::see_other(
+        at.path(&format!("closures/{id}?done=closure-cancelled")),
+    ))
+}
+
+pub(crate) async fn resume(visit: Arc<Visit>) -> Answer {
+    let at = visit.at()?;
+    let caller = visit.caller(at.team())?;
+    let id: ClosureId = visit.id("closure")?;
+    closures::resume(&visit.management, &caller, id).await?;
+    Ok(page::see_other(
+        at.path(&format!("closures/{id}?done=closure-resumed")),
+    ))
+}
