@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-compat test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -33,6 +33,9 @@ test-receivers: ## the code of docs/webhooks.md, against vectors and a real serv
 
 test-providers: ## requests to providers and their answers, checked with the official SDKs (needs Node.js and Python)
 	@scripts/test-providers
+
+test-compat: ## OpenAI's SDKs and Perspective's samples, unchanged but for the address, on a real service (needs Node.js and Python)
+	@scripts/test-compat
 
 test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; about 5 minutes)
 	@scripts/test-schemathesis
