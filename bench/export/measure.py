@@ -15,6 +15,7 @@ import re
 import shlex
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -28,7 +29,7 @@ added as (
     select (lpad(to_hex(1700000000000 + n * 1000), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8'
             || substr(md5(n::text), 1, 15))::uuid,
            team, site, case when n % 10 = 0 then 'rejected' else 'approved' end, 'text', 'item-' || n, 'author-' || n % 5000,
-           left(repeat(md5(n::text) || ' ', 40), 300 + (n * 7919) % 900),
+           left(repeat(md5(n::text) || ' ', 40), (300 + (n::bigint * 7919) % 900)::integer),
            json_build_object('author', 'author-' || n % 5000, 'page', n), array[version], 1,
            to_timestamp(1700000000 + n)
     from given, generate_series(:first, :last) n
@@ -69,10 +70,11 @@ def main():
 
     def sql(database_url, statement, **values):
         settings = [f"--set={name}={value}" for name, value in values.items()]
-        return subprocess.run(
-            [psql, database_url, "--no-psqlrc", "--quiet", "--tuples-only", "--set=ON_ERROR_STOP=1", *settings],
-            input=statement, text=True, check=True, capture_output=True,
-        ).stdout.strip()
+        command = [psql, database_url, "--no-psqlrc", "--quiet", "--tuples-only", "--set=ON_ERROR_STOP=1", *settings]
+        done = subprocess.run(command, input=statement, text=True, stdout=subprocess.PIPE)
+        if done.returncode != 0:
+            raise SystemExit("psql failed")
+        return done.stdout.strip()
 
     def environment(database_url):
         return {
@@ -140,6 +142,7 @@ def main():
             "export": {"seconds": seconds, "mib": round(file.stat().st_size / 2**20, 1), "client_mib": client,
                        "server_mib_before": before, "server_mib": memory()},
         }
+        print(json.dumps(report), file=sys.stderr)
         whole = json.loads(told)
         os.truncate(file, file.stat().st_size // 2)
         told, seconds, client = run(source, *export)
@@ -154,6 +157,7 @@ def main():
     for name in ["import", "import_again"]:
         told, seconds, client = run(copy, "import", "--json", "--file", str(file), "--team", team)
         report[name] = {"seconds": seconds, "mib": client, "new_items": json.loads(told)["new_items"]}
+        print(json.dumps(report), file=sys.stderr)
     assert report["import"]["new_items"] == options.items, report
     assert report["import_again"]["new_items"] == 0, report
     print(json.dumps(report, indent=1))

@@ -54,8 +54,9 @@ pub(crate) struct Options {
     /// The share of webhooks that the receiver answers with a 500, so that some wait at any time
     #[arg(long, default_value_t = 0.1)]
     failing: f64,
-    /// How long the remaining work may take after the restore, in seconds
-    #[arg(long, default_value_t = 300)]
+    /// How long the remaining work may take after the restore, in seconds. A webhook that fails four times is sent again after seven
+    /// minutes
+    #[arg(long, default_value_t = 600)]
     patience_seconds: u64,
 }
 

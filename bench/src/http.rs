@@ -23,6 +23,7 @@ use tokio::{
 use self::connection::Connection;
 pub(crate) use self::render::{
     get, managed, repeatable_submission, status_query, submission, submission_of,
+    waiting_submission,
 };
 
 /// A request without an answer is given up after this time.

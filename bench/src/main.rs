@@ -58,6 +58,7 @@ mod submit;
 mod texts;
 mod upgrade;
 mod verdicts;
+mod waits;
 
 use std::process::ExitCode;
 
@@ -87,6 +88,8 @@ enum Command {
     Memory(memory::Options),
     /// Latency and cost of the whole way from submission to webhook, and its speed
     Flow(flow::Options),
+    /// Verdicts in the answers of submissions, beside clients that ask for them and beside webhooks; and 2,000 requests that wait at once
+    Waits(waits::Options),
     /// Kill processes at random under load, then prove that nothing is lost and nothing doubled
     Chaos(chaos::Options),
     /// Five incidents of a database and its clients under load, one after another: the service must
@@ -132,7 +135,14 @@ enum Command {
     Life(life::Options),
     /// How good the built-in analyser is on your own labelled texts: precision, recall and calibration
     Quality(quality::Options),
-    /// What other commands start
+    #[command(flatten)]
+    Part(Part),
+}
+
+/// What other commands start.
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// Sends requests from a process of its own
     #[command(hide = true)]
     Driver(driver::Options),
     /// The relay before the receiver, which can be killed
@@ -149,7 +159,9 @@ enum Command {
 fn main() -> ExitCode {
     let command = Cli::parse().command;
     let runtime = match command {
-        Command::Driver(_) | Command::Post(_) => Builder::new_multi_thread().enable_all().build(),
+        Command::Part(Part::Driver(_) | Part::Post(_)) => {
+            Builder::new_multi_thread().enable_all().build()
+        }
         _ => Builder::new_current_thread().enable_all().build(),
     };
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
@@ -196,6 +208,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Flow(options) => {
             let json = options.common.ground.json;
             shown(&flow::run(options).await?, json)?
+        }
+        Command::Waits(options) => {
+            let json = options.common.ground.json;
+            shown(&waits::run(options).await?, json)?
         }
         Command::Chaos(options) => {
             let json = options.common.ground.json;
@@ -261,23 +277,19 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         }
         Command::Life(options) => live(options).await?,
         Command::Quality(options) => score(options).await?,
-        Command::Hostile(options) => {
-            neighbours::run_hostile(options).await?;
-            true
-        }
-        Command::Driver(options) => {
-            driver::run(options).await?;
-            true
-        }
-        Command::Relay(options) => {
-            relay::run(options).await?;
-            true
-        }
-        Command::Post(options) => {
-            deliveries::bare::run(options).await?;
-            true
-        }
+        Command::Part(part) => play(part).await?,
     })
+}
+
+/// Runs a part of another command. It has no report of its own.
+async fn play(part: Part) -> anyhow::Result<bool> {
+    match part {
+        Part::Driver(options) => driver::run(options).await?,
+        Part::Relay(options) => relay::run(options).await?,
+        Part::Hostile(options) => neighbours::run_hostile(options).await?,
+        Part::Post(options) => deliveries::bare::run(options).await?,
+    }
+    Ok(true)
 }
 
 /// Both parts of `deliveries`.

@@ -3,6 +3,7 @@
 //! first, or APIs first.
 
 mod fleet;
+mod history;
 mod table;
 mod tenants;
 
@@ -18,6 +19,7 @@ use serde::Serialize;
 pub(crate) use self::table::Upgraded;
 use self::{
     fleet::{Fleet, Stage},
+    history::History,
     tenants::set_up,
 };
 use crate::{
@@ -55,6 +57,9 @@ pub(crate) struct Options {
     /// Seconds that each mixture of versions works
     #[arg(long, default_value_t = 6)]
     stage_seconds: u64,
+    /// Items of another team that are there before, so that migrations meet large tables
+    #[arg(long, default_value_t = 0)]
+    history: u32,
     /// How long the remaining work may take after the last submission, in seconds
     #[arg(long, default_value_t = 120)]
     patience_seconds: u64,
@@ -144,6 +149,12 @@ async fn round(
     };
     previous.run(&["migrate"]).await?;
     stack.sites = set_up(&stack, &previous, SHAPE.tenants).await?;
+    let history = if options.history == 0 {
+        None
+    } else {
+        let mut conn = stack.ground.cluster.connect().await?;
+        Some(History::fill(&mut conn, &previous, options.history).await?)
+    };
     for number in 0..SHAPE.apis {
         stack.apis.push(previous.start(Kind::Api, number).await?);
     }
@@ -157,6 +168,7 @@ async fn round(
         order,
         &mut stack,
         [previous, this],
+        history,
         (seed, load_before),
     )
     .await;
@@ -175,6 +187,7 @@ async fn prove(
     order: Order,
     stack: &mut Stack,
     [previous, this]: [Gatehouse; 2],
+    history: Option<History>,
     (seed, load_before): (u64, f64),
 ) -> anyhow::Result<Round> {
     let machine =
@@ -210,9 +223,20 @@ async fn prove(
     let mut havoc = Havoc::default();
     let patience = Duration::from_secs(options.patience_seconds);
     let (drained, rest) = drain(stack, &mut havoc, patience).await?;
+    let is_history_whole = match history {
+        Some(history) => {
+            let mut conn = stack.ground.cluster.connect().await?;
+            history.remove(&mut conn, options.history).await?
+        }
+        None => true,
+    };
     let mut audit = Audit::begin(stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);
     audit.expect("no process ended by itself", havoc.deaths);
+    audit.expect(
+        "the items from before are still there",
+        (!is_history_whole).then(|| "their number has changed".to_owned()),
+    );
     let failed = stages.iter().filter(|stage| stage.failed > 0);
     audit.expect(
         "no submission failed",

@@ -114,6 +114,28 @@ export default dashboard({
       unit: "reqps", runbook: "BudgetBurn", opens: "database",
     }),
 
+    graph({
+      title: "Requests that wait for a verdict",
+      says: "Submissions with Prefer: wait whose answers wait, in each process.",
+      series: [["{{instance}}", "sum by (instance) (gatehouse_waiting_requests)"]],
+      unit: "short",
+    }),
+    graph({
+      title: "Waiting for a verdict",
+      says: "How long these answers waited, since their items were stored.",
+      series: [
+        ["p50", quantile(0.5, "gatehouse_wait_seconds")],
+        ["p99", quantile(0.99, "gatehouse_wait_seconds")],
+      ],
+      unit: "s",
+    }),
+    graph({
+      title: "Waits that ended without a verdict",
+      says: "over: there was no verdict in time. unnoticed: it was there, but no other process had told of it. refused: too many waited.",
+      series: [["{{outcome}}", perSecond('gatehouse_waits_total{outcome!="decided"}', "outcome")]],
+      unit: "reqps",
+    }),
+
     row("Limits"),
     graph({
       title: "Refused with 429",

@@ -133,6 +133,12 @@ export default dashboard({
       unit: "s", limits: { red: 3600 }, runbook: "RetentionLate",
     }),
     graph({
+      title: "Audit log not sealed",
+      says: "Age of the oldest entry of the audit log that is not sealed. Normally a few seconds.",
+      series: [["oldest", "max(gatehouse_audit_unsealed_seconds)"]],
+      unit: "s", limits: { red: 600 }, runbook: "AuditUnsealed",
+    }),
+    graph({
       title: "Lag of the statistics",
       says: "Age of the time up to which everything is counted. Normally at most 90 s. An open transaction holds it back.",
       series: [["lag", "min(gatehouse_statistics_lag_seconds)"]],

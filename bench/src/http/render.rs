@@ -35,6 +35,12 @@ pub(crate) fn submission(site_key: &str, app_media_id: &str, text: &str) -> Vec<
     post(SUBMIT, "", &body)
 }
 
+/// The same, whose answer waits for the verdict.
+pub(crate) fn waiting_submission(site_key: &str, app_media_id: &str, text: &str) -> Vec<u8> {
+    let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
+    post(SUBMIT, "prefer: wait=10\r\n", &body)
+}
+
 /// A rendered submission with this body, whatever it is.
 pub(crate) fn submission_of(body: &str) -> Vec<u8> {
     render(SUBMIT, "", body)
