@@ -326,6 +326,15 @@ def a_table_of_a_gibibyte(stack):
     stack.postgres.sql("drop table ballast")
 
 
+@injection("AuditUnsealed", "database", 300, severity="ticket", companions={"DatabaseErrors", "OldTransaction"},
+           rewrites=(("GatehouseAuditUnsealed", "> 600", "> 60"),), note="the threshold is 60 s instead of 600")
+def the_audit_log_cannot_be_sealed(stack):
+    with stack.postgres.session("begin; lock table audit_chains in share mode;"):
+        stack.postgres.sql("insert into audit_log (id, actor, action, details) "
+                           "values (gen_random_uuid(), 'command_line', 'site.update', '{}')")
+        yield
+
+
 @injection("RetentionLate", "database", 900, severity="ticket", resolves=900,
            rewrites=(("GatehouseRetentionLate", "> 3600", "> 720"),) * 2, companions={"OldTransaction", "DatabaseErrors"},
            note="the threshold is 12 minutes instead of an hour")

@@ -5,8 +5,6 @@
 mod bulk_decisions;
 mod statistics;
 
-use std::time::Duration;
-
 use serde_json::json;
 use sqlx::{
     ConnectOptions as _, PgPool,
@@ -15,10 +13,9 @@ use sqlx::{
 
 use crate::{
     proxy::{Proxy, Trap},
-    support::{DataDir, FakeProvider, Mode, Up, eventually, http, short_way},
+    support::{DataDir, FakeProvider, Mode, SOON, Up, eventually, http, short_way},
 };
 
-const SOON: Duration = Duration::from_secs(20);
 const TEXT: &str = "a text that is nowhere else";
 
 /// A service that runs behind a proxy, and its data.

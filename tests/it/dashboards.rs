@@ -82,6 +82,18 @@ async fn keep_busy(up: &Up) {
             let image = BASE64_STANDARD.encode(picture("baseline.jpg"));
             up.submit(json!({ "content_base64": image })).await;
         }
+        if round % 10 == 0 {
+            let demo = up.demo();
+            let waiting =
+                json!({ "api_key": demo.site_key, "body": format!("{text} (waits {round})") });
+            let request = http().post(format!("{}/submit-media", demo.base_url));
+            let answer = request
+                .header("prefer", "wait=2")
+                .json(&waiting)
+                .send()
+                .await;
+            assert!(answer.unwrap().status().is_success());
+        }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

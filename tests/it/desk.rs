@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
-use crate::support::{DataDir, Up, eventually, http};
+use crate::support::{DataDir, SOON, Up, eventually, http};
 
-const SOON: Duration = Duration::from_secs(30);
 /// For thousands of items.
 const LATE: Duration = Duration::from_mins(5);
 /// A text that the demo's rules send to a person.

@@ -5,9 +5,8 @@ use std::{fs, process::Command, time::Duration};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{DataDir, Receiver, Up, eventually, gatehouse};
+use crate::support::{DataDir, Receiver, SOON, Up, eventually, gatehouse};
 
-const SOON: Duration = Duration::from_mins(1);
 /// For thousands of items.
 const LATE: Duration = Duration::from_mins(10);
 
@@ -32,7 +31,7 @@ async fn erase(up: &Up, wanted: &Value) -> Value {
 }
 
 /// What the command prints, and whether its exit code is 0.
-fn command(mut command: Command, arguments: &[&str]) -> (bool, String) {
+pub(crate) fn command(mut command: Command, arguments: &[&str]) -> (bool, String) {
     let output = command
         .args(arguments)
         .stdout(std::process::Stdio::piped())
@@ -172,7 +171,7 @@ async fn an_author_is_erased_and_the_certificate_says_so(pool: PgPool) {
 }
 
 /// An author's items in a database with others', each with a verdict, an analysis, an image, an event and a note. They are an hour old.
-async fn fill(pool: &PgPool, site: &str, author: &str, items: i64) {
+pub(crate) async fn fill(pool: &PgPool, site: &str, author: &str, items: i64) {
     let statements = format!(
         r#"
         create temporary table made as
@@ -208,7 +207,7 @@ async fn fill(pool: &PgPool, site: &str, author: &str, items: i64) {
 }
 
 /// Everything that is stored about an author, as one number.
-async fn all_of(pool: &PgPool, author: &str) -> String {
+pub(crate) async fn all_of(pool: &PgPool, author: &str) -> String {
     sqlx::query_scalar(
         "select md5(string_agg(concat(m::text, v::text, a::text, i::text, n::text), '|' order by m.id))
          from media m

@@ -33,6 +33,10 @@ async fn with_site(pool: &PgPool, site: Uuid, statements: &[&'static str]) {
     }
 }
 
+async fn execute(pool: &PgPool, statement: &'static str) {
+    sqlx::query(statement).execute(pool).await.unwrap();
+}
+
 async fn number(pool: &PgPool, statement: &'static str) -> i64 {
     sqlx::query_scalar(statement).fetch_one(pool).await.unwrap()
 }
@@ -237,6 +241,11 @@ async fn a_site_moves_to_another_gatehouse_through_broken_connections_and_kills(
         error.contains("damaged") || error.contains("unusable"),
         "{error}"
     );
+    // Nor does a team that is being closed get another site.
+    execute(&other, "update teams set closure_id = gen_random_uuid()").await;
+    let error = refused(&other, &file, &team);
+    assert!(error.contains("The team is being closed"), "{error}");
+    execute(&other, "update teams set closure_id = null").await;
     assert_eq!(number(&other, "select count(*) from sites").await, 0);
 
     // Killed after its first items.
@@ -269,6 +278,14 @@ async fn a_site_moves_to_another_gatehouse_through_broken_connections_and_kills(
         (&0.into(), &0.into())
     );
     assert_same(&pool, &other, &source, &api, &team).await;
+
+    // A site that is being closed gets nothing.
+    let before = number(&other, "select count(*) from media").await;
+    execute(&other, "update sites set closure_id = gen_random_uuid()").await;
+    let error = refused(&other, &file, &team);
+    assert!(error.contains("The site is being closed"), "{error}");
+    execute(&other, "update sites set closure_id = null").await;
+    assert_eq!(number(&other, "select count(*) from media").await, before);
 
     // Another team gets nothing that belongs to this one.
     let before = number(&other, "select count(*) from media").await;

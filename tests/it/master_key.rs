@@ -4,13 +4,9 @@
 mod refused;
 mod replaced;
 
-use std::time::Duration;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use crate::support::MASTER_KEY;
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{MASTER_KEY, SOON};
 
 const NEW_KEY: [u8; 32] = [9; 32];
 

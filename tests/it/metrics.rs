@@ -8,16 +8,16 @@ use std::{collections::BTreeSet, fs, process::Command, time::Duration};
 use sqlx::PgPool;
 use store::schema;
 
-use crate::support::{Api, Worker, eventually, gatehouse};
+use crate::support::{Api, SOON, Worker, eventually, gatehouse};
 use expected::{COUNTERS, LATER, Process, series};
 use page::Page;
 
-const SOON: Duration = Duration::from_secs(20);
-
-/// A gauge of the queues, and one of the database, that only reporting processes have.
-const FOR_ALL: [&str; 2] = [
+/// A gauge of the queues, and two of the database, that only reporting processes have.
+const FOR_ALL: [&str; 3] = [
     "gatehouse_queue_stats_timestamp_seconds",
     "gatehouse_webhook_endpoints",
+    // The last one of a round.
+    "gatehouse_dead_tuples",
 ];
 
 #[sqlx::test(migrations = false)]

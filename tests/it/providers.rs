@@ -20,10 +20,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{DataDir, FakeProvider, Mode, Up, eventually};
+use crate::support::{DataDir, FakeProvider, Mode, SOON, Up, eventually};
 
 const HOUR: Duration = Duration::from_hours(1);
-const SOON: Duration = Duration::from_secs(20);
 const MINUTES: Duration = Duration::from_mins(2);
 
 async fn start(provider: &FakeProvider, data: &DataDir) -> Up {

@@ -5,13 +5,9 @@ mod pauses;
 mod replay;
 mod running;
 
-use std::time::Duration;
-
 use sqlx::PgPool;
 
-use crate::support::eventually;
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{SOON, eventually};
 
 async fn count(pool: &PgPool, query: &'static str) -> i64 {
     sqlx::query_scalar(query).fetch_one(pool).await.unwrap()

@@ -1,12 +1,8 @@
 //! An item that waits for a person: it is submitted, sent to review, decided, and announced.
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::support::{DataDir, Receiver, Up, eventually};
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{DataDir, Receiver, SOON, Up, eventually};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_moderators_decision_goes_out_as_a_signed_webhook_and_is_what_the_status_says() {

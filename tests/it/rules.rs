@@ -11,9 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{DataDir, Up, http, text};
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{DataDir, SOON, Up, http, text};
 
 const LONG: Duration = Duration::from_mins(2);
 

@@ -7,15 +7,11 @@ mod search;
 mod service;
 mod trouble;
 
-use std::time::Duration;
-
 use sqlx::PgPool;
 
-use crate::support::{FakeProvider, Mode, Receiver, admin, new_site, text};
+use crate::support::{FakeProvider, Mode, Receiver, SOON, admin, new_site, text};
 use search::{assert_free, dump, secrets};
 use service::Service;
-
-const SOON: Duration = Duration::from_secs(30);
 
 const TEXT: &str = "an-unmistakable-text";
 const METADATA: &str = "an-unmistakable-metadatum";

@@ -7,14 +7,11 @@ mod exemption;
 mod failing_image;
 mod share;
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{DataDir, Receiver, Site, Up, http, new_site, text};
+use crate::support::{DataDir, Receiver, SOON, Site, Up, http, new_site, text};
 
-const SOON: Duration = Duration::from_mins(1);
 /// How many files a process may have open in tests that are about other limits.
 const FILES: u32 = 4_096;
 

@@ -6,7 +6,6 @@ use std::{
         unix::net::{SocketAddr, UnixDatagram as StdDatagram},
     },
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -14,9 +13,7 @@ use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::{net::UnixDatagram, time::timeout};
 
-use crate::support::{eventually, free_address, gatehouse, run};
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::{SOON, eventually, free_address, gatehouse, run};
 
 /// Asks a process. Returns whether it is well, and what else was printed.
 fn healthcheck(pool: &PgPool, metrics: &str, options: &[&str]) -> (bool, String) {

@@ -7,6 +7,7 @@ mod commands;
 mod data_dir;
 mod leftovers;
 mod panel;
+mod perspective;
 mod provider;
 mod receiver;
 mod scripted;
@@ -23,12 +24,16 @@ pub(crate) use commands::{
 };
 pub(crate) use data_dir::DataDir;
 pub(crate) use panel::Panel;
+pub(crate) use perspective::FakePerspective;
 pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted::{Act, ScriptedServer, picture};
 pub(crate) use short_way::short_way;
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;
+
+/// Far longer than what a test waits for takes, on a slow machine under load too: a test that waits for longer will wait for ever.
+pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 const POLL: Duration = Duration::from_millis(20);
 
@@ -71,13 +76,15 @@ fn open_files(process: u32) -> usize {
         .count()
 }
 
-/// An HTTP client that gives up after 10 seconds.
+/// An HTTP client that gives up after a minute.
 pub(crate) fn http() -> reqwest::Client {
     // The client cannot be built without TLS, although everything here is plain HTTP. A second
-    // installation fails, which does no harm: the first one is used.
+    // installation fails, which does no harm: the first one is used. Nor are certificates needed: to read those of the machine
+    // takes so long that a server gives up on the connections of other clients meanwhile.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
-        .timeout(Duration::from_secs(10))
+        .timeout(SOON)
+        .tls_certs_only([])
         .no_proxy()
         .build()
         .expect("TLS has a provider")

@@ -3,14 +3,12 @@
 
 mod exported;
 
-use std::{fs, time::Duration};
+use std::fs;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::{DataDir, Receiver, Up, eventually, http};
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{DataDir, Receiver, SOON, Up, eventually, http};
 
 /// The example of the standard.
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -5,16 +5,12 @@
 mod interface;
 mod version;
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{Api, Worker, eventually, http};
+use crate::support::{Api, SOON, Worker, eventually, http};
 use interface::Interface;
 use version::Version;
-
-const SOON: Duration = Duration::from_secs(30);
 
 #[sqlx::test(migrations = false)]
 #[ignore = "needs the previous version: make test-versions"]

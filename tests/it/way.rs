@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{DataDir, Receiver, Up, eventually};
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{DataDir, Receiver, SOON, Up, eventually};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_submission_ends_in_a_verdict_and_two_signed_webhooks() {

@@ -17,7 +17,7 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (
         &["queue", "pause", "--queue", "x"],
-        "hash-scans, recoveries, statistics, reviews, bulk-decisions, erasures]",
+        "hash-scans, recoveries, statistics, reviews, bulk-decisions, erasures, closures, removals]",
     ),
     (
         &["queue", "jobs", "--state", "x"],

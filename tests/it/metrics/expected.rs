@@ -62,11 +62,13 @@ const QUEUES: (&str, &[&str]) = (
         "analysis",
         "backtests",
         "bulk-decisions",
+        "closures",
         "erasures",
         "hash-imports",
         "hash-scans",
         "images",
         "recoveries",
+        "removals",
         "reviews",
         "rules",
         "statistics",
@@ -78,13 +80,14 @@ const PROVIDERS: (&str, &[&str]) = ("provider", &["builtin"]);
 
 /// What fresh processes do not show: units of providers that charge such, the first retention, ten
 /// minutes after the start, and spans that a collector does not take.
-pub(super) const LATER: [&str; 3] = [
+pub(super) const LATER: [&str; 4] = [
     "gatehouse_provider_units_total",
     "gatehouse_retention_last_success_timestamp_seconds",
     "gatehouse_spans_dropped_total",
+    "gatehouse_wait_seconds",
 ];
 
-pub(super) const COUNTERS: [Counter; 33] = [
+pub(super) const COUNTERS: [Counter; 34] = [
     counter(
         "gatehouse_accept_rejected_total",
         Api,
@@ -92,6 +95,11 @@ pub(super) const COUNTERS: [Counter; 33] = [
             "reason",
             &["failed", "overloaded", "refused", "unavailable", "untried"],
         )],
+    ),
+    counter(
+        "gatehouse_waits_total",
+        Api,
+        &[("outcome", &["decided", "over", "refused", "unnoticed"])],
     ),
     counter(
         "gatehouse_db_errors_total",

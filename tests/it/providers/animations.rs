@@ -6,10 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::support::{FakeProvider, Mode, Panel, Wire, Worker, eventually};
+use crate::support::{FakeProvider, Mode, Panel, SOON, Wire, Worker, eventually};
 
 const HOUR: Duration = Duration::from_hours(1);
-const SOON: Duration = Duration::from_mins(1);
 
 /// A GIF with this many frames. Those in `violent` are violent.
 fn animation(side: u16, frames: usize, violent: &[usize]) -> Vec<u8> {

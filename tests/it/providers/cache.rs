@@ -9,11 +9,9 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Panel, text};
+use crate::support::{Panel, SOON, text};
 
 const HOUR: Duration = Duration::from_hours(1);
-
-const SOON: Duration = Duration::from_secs(30);
 
 const MINUTES: Duration = Duration::from_mins(3);
 

@@ -8,10 +8,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::support::{FakeProvider, Mode, Panel, Wire};
+use crate::support::{FakeProvider, Mode, Panel, SOON, Wire};
 
 const HOUR: Duration = Duration::from_hours(1);
-const SOON: Duration = Duration::from_mins(1);
 
 const CALM: &str = "a quiet afternoon";
 

@@ -10,11 +10,9 @@ use std::time::Duration;
 use image::ImageFormat;
 use serde_json::Value;
 
-use crate::support::FakeProvider;
+use crate::support::{FakeProvider, SOON};
 
 const HOUR: Duration = Duration::from_hours(1);
-
-const SOON: Duration = Duration::from_mins(1);
 
 const CALM: &str = "a quiet afternoon";
 

@@ -6,10 +6,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::support::{FakeProvider, Mode, Panel, Wire, eventually};
+use crate::support::{FakeProvider, Mode, Panel, SOON, Wire, eventually};
 
 const HOUR: Duration = Duration::from_hours(1);
-const SOON: Duration = Duration::from_secs(30);
 
 #[sqlx::test(migrations = false)]
 async fn what_one_cannot_score_the_next_one_is_asked_for_and_nothing_else(pool: PgPool) {

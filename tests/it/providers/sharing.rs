@@ -6,10 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::support::{FakeProvider, Mode, Panel, eventually};
+use crate::support::{FakeProvider, Mode, Panel, SOON, eventually};
 
 const HOUR: Duration = Duration::from_hours(1);
-const SOON: Duration = Duration::from_secs(30);
 const MINUTES: Duration = Duration::from_mins(3);
 
 /// The failures that open a breaker, and the calls that two workers with two places each may have

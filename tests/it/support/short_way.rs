@@ -1,13 +1,9 @@
 //! Waiting until acceptances take the short way.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
-use super::eventually;
-
-const SOON: Duration = Duration::from_secs(20);
+use super::{SOON, eventually};
 
 /// Waits until acceptances take the short way: a worker has announced itself, and the interface has
 /// read that. The interface reads it once per second, and one reading starts after the last one was

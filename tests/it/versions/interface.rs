@@ -1,13 +1,9 @@
 //! The management interface of one version.
 
-use std::time::Duration;
-
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::support::{Api, Site, eventually, text};
-
-const VERDICT: Duration = Duration::from_secs(30);
+use crate::support::{Api, SOON, Site, eventually, text};
 
 /// The management interface of one version, with a token.
 pub(super) struct Interface<'a> {
@@ -51,7 +47,7 @@ impl Interface<'_> {
         let (status, submitted) = api.post("submit-media", None, &fields).await.unwrap();
         assert_eq!(status, 200, "{submitted}");
         let media = format!("/media/{}", text(&submitted, "id"));
-        eventually("a verdict", VERDICT, async || {
+        eventually("a verdict", SOON, async || {
             let item = self.ask(Method::GET, &media, Value::Null).await;
             (item["status"] == "pending_review").then_some(())
         })
@@ -67,7 +63,7 @@ impl Interface<'_> {
             text(&post(&backtests, backtest).await, "id")
         );
         // A team can have only one at a time.
-        eventually("the end of a backtest", VERDICT, async || {
+        eventually("the end of a backtest", SOON, async || {
             let backtest = self.ask(Method::GET, &backtest, Value::Null).await;
             (backtest["state"] == "finished").then_some(())
         })

@@ -1,15 +1,11 @@
 //! What an endpoint's answer means for its delivery. Each name begins with the number of its case
 //! in `docs/reliability.md`.
 
-use std::time::Duration;
-
 use chrono::{TimeDelta, Utc};
 use sqlx::PgPool;
 
 use super::Endpoints;
-use crate::support::{Act, ScriptedServer, eventually};
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::{Act, SOON, ScriptedServer, eventually};
 
 #[sqlx::test(migrations = false)]
 async fn case_18_every_2xx_is_a_success_and_a_redirect_is_a_failure_that_nobody_follows(

@@ -1,7 +1,5 @@
 //! A worker that is killed after a receiver answered and before the answer is recorded.
 
-use std::time::Duration;
-
 use serde_json::json;
 use sqlx::{
     ConnectOptions as _, PgPool,
@@ -10,10 +8,8 @@ use sqlx::{
 
 use crate::{
     proxy::{Proxy, Trap},
-    support::{Api, Receiver, Worker, admin, eventually, gatehouse, new_site},
+    support::{Api, Receiver, SOON, Worker, admin, eventually, gatehouse, new_site},
 };
-
-const SOON: Duration = Duration::from_secs(30);
 
 #[sqlx::test(migrations = false)]
 async fn case_22_what_was_answered_and_not_written_down_comes_again_as_the_same_delivery(

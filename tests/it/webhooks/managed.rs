@@ -4,6 +4,4 @@ mod moved;
 mod ping;
 mod rules;
 
-use std::time::Duration;
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::SOON;

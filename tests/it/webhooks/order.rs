@@ -5,9 +5,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 
 use super::Service;
-use crate::support::{FakeProvider, Mode, short_way};
-
-const SOON: Duration = Duration::from_secs(20);
+use crate::support::{FakeProvider, Mode, SOON, short_way};
 
 #[sqlx::test(migrations = false)]
 async fn a_verdict_waits_until_the_endpoint_has_answered_to_the_acceptance(pool: PgPool) {

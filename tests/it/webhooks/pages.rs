@@ -5,9 +5,7 @@ mod killed;
 mod order;
 mod stage;
 
-use std::time::Duration;
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::SOON;
 
 /// The most requests to one endpoint at the same time, over all jobs.
 const CAP: usize = 32;

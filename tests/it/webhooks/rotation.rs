@@ -9,9 +9,7 @@ use sqlx::PgPool;
 use store::{seal::MasterKey, site};
 
 use super::Service;
-use crate::support::{Received, eventually};
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::{Received, SOON, eventually};
 
 fn verifies(request: &Received, header: &str, secret: &WebhookSecret) -> bool {
     let signature = request.headers.get(header);

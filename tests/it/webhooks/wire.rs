@@ -8,7 +8,7 @@ mod by_hand;
 #[path = "../../receivers/rust/library.rs"]
 mod library;
 
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{collections::BTreeMap, fs};
 
 use chrono::Utc;
 use hyper::HeaderMap;
@@ -17,9 +17,7 @@ use sqlx::PgPool;
 use standardwebhooks::Webhook;
 
 use super::{Endpoints, Service};
-use crate::support::{Act, ScriptedServer, eventually};
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::{Act, SOON, ScriptedServer, eventually};
 
 fn vectors(name: &str) -> Vec<Value> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors");

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::Panel;
-use crate::support::{Worker, eventually, http, text};
-
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::{SOON, Worker, eventually, http, text};
 
 impl Panel {
     /// Creates a site that prefers these providers, as soon as workers have announced them. Returns
