@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::PgPool;
 use tokio::{
@@ -15,10 +16,10 @@ use tokio::{
 
 use crate::prometheus::Prometheus;
 use crate::support::{
-    Api, DataDir, FakeProvider, Mode, Receiver, Up, Worker, eventually, gatehouse, http, site_key,
+    Api, DataDir, FakeProvider, Mode, Receiver, SOON, Up, Worker, eventually, gatehouse, http,
+    site_key,
 };
 
-const SOON: Duration = Duration::from_secs(30);
 /// How long Prometheus scrapes before anything happens. An increase is extrapolated to both ends of
 /// its window, by up to one scrape at each end. With this many scrapes, that stays within the
 /// tolerance.
@@ -81,8 +82,8 @@ async fn nonsense(up: &Up) -> usize {
 async fn haste(up: &Up) -> usize {
     let mut refused = 0;
     for _ in 0..60 {
-        let (status, _) = up.look("/sites").await;
-        refused += usize::from(status == 429);
+        let answer = up.ask_once("/sites").await;
+        refused += usize::from(answer.status() == StatusCode::TOO_MANY_REQUESTS);
     }
     refused
 }

@@ -6,9 +6,7 @@ use reqwest::{Response, StatusCode, header::HeaderMap};
 use serde_json::Value;
 
 use super::Up;
-use crate::support::eventually;
-
-const VERDICT: Duration = Duration::from_secs(20);
+use crate::support::{SOON, eventually};
 
 impl Up {
     /// Submits these fields with the demo site's key. Returns the item's id.
@@ -30,11 +28,19 @@ impl Up {
 
     /// The status of an item, as soon as it is decided.
     pub(crate) async fn verdict(&self, media: &str) -> Value {
-        eventually("a verdict", VERDICT, async || {
+        eventually("a verdict", SOON, async || {
             let status = self.status(media).await;
             (status["status"] != "pending").then_some(status)
         })
         .await
+    }
+
+    /// Submits these fields with another key. Returns the status and the body.
+    pub(crate) async fn submit_with(&self, key: &str, mut fields: Value) -> (u16, Value) {
+        fields["api_key"] = key.into();
+        let url = format!("{}/submit-media", self.demo.base_url);
+        let answer = self.http.post(url).json(&fields).send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
     async fn post(&self, path: &str, mut fields: Value) -> Value {
@@ -80,7 +86,20 @@ impl Up {
         (headers, answer.bytes().await.unwrap().into())
     }
 
+    /// A token may ask 600 times a minute. One that has asked so often waits, as it is told.
     async fn ask(&self, path: &str) -> Response {
+        loop {
+            let answer = self.ask_once(path).await;
+            if answer.status() != StatusCode::TOO_MANY_REQUESTS {
+                return answer;
+            }
+            let seconds = answer.headers()["retry-after"].to_str().unwrap();
+            tokio::time::sleep(Duration::from_secs(seconds.parse().unwrap())).await;
+        }
+    }
+
+    /// Like [`Up::look`], but a refusal for too many requests is an answer, too.
+    pub(crate) async fn ask_once(&self, path: &str) -> Response {
         let base = self.demo.base_url.replace("/functions/", "/management/");
         let request = self.http.get(format!("{base}{path}"));
         let request = request.bearer_auth(&self.demo.management_token);
