@@ -16,6 +16,10 @@ const DISABLED: &str = "select count(*) from webhook_endpoints where disabled_at
 const HALF_OPEN: &str = "with half_open as (update webhook_endpoint_states set open_until = now())
     update queue.lanes set paused_until = null";
 
+/// The breaker stays open until a test ends that.
+const STAYS_OPEN: &str =
+    "update webhook_endpoint_states set open_until = now() + interval '1 hour'";
+
 /// Items, each with two deliveries.
 const ITEMS: i64 = 60;
 /// The failures in a row that open a breaker.
@@ -71,6 +75,7 @@ async fn one_request_alone_finds_out_whether_an_endpoint_is_well_again(pool: PgP
     // The endpoint fails until the end, so its deliveries wait.
     service.up.leaves_jobs();
     for _ in 0..2 {
+        service.run(STAYS_OPEN).await;
         let before = service.receiver.received().len();
         service.receiver.answer(500, Duration::from_secs(1));
         service.run(HALF_OPEN).await;

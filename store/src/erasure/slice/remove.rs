@@ -212,7 +212,7 @@ impl Removal {
                 *count(&mut tally.counts) += i64::try_from(changed.rows_affected()).unwrap_or(0);
             }
         }
-        tally.counts.idempotency_keys += forget_keys(conn, ids).await?;
+        tally.counts.idempotency_keys += forget_keys(conn, self.site, ids).await?;
         if let Some(author) = &self.author {
             forget_author(conn, ids, author).await?;
         }
@@ -246,9 +246,13 @@ impl Removal {
     }
 }
 
-/// Keys are kept for a day and dated by the transaction that stored their item. Their table has no index of items, so only the rows of
-/// that time are read.
-async fn forget_keys(conn: &mut PgConnection, items: &[Uuid]) -> Result<i64, sqlx::Error> {
+/// Keys are kept for a day and dated by the transaction that stored their item. Their table has no index of items, so either the rows
+/// of that time are read, or those of the site, whichever are fewer.
+async fn forget_keys(
+    conn: &mut PgConnection,
+    site: SiteId,
+    items: &[Uuid],
+) -> Result<i64, sqlx::Error> {
     let times = sqlx::query!(
         r#"
         select min(created_at) - interval '1 minute' as since, max(created_at) + interval '1 minute' as until
@@ -263,10 +267,14 @@ async fn forget_keys(conn: &mut PgConnection, items: &[Uuid]) -> Result<i64, sql
         return Ok(0);
     };
     let forgotten = sqlx::query!(
-        "delete from idempotency_keys where created_at between $2 and $3 and media_id = any($1)",
+        "
+        delete from idempotency_keys
+        where site_id = $4 and created_at between $2 and $3 and media_id = any($1)
+        ",
         items,
         since,
         until,
+        site.as_uuid(),
     )
     .execute(conn)
     .await?;
