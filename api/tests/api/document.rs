@@ -99,6 +99,28 @@ fn every_answer_declares_its_request_id_and_every_refusal_is_a_problem() {
     }
 }
 
+/// A type of a property that has no name of its own is called by generators like its parent and the property.
+#[test]
+fn no_schema_is_called_like_the_property_of_another() {
+    for document in [documents::public(), documents::management()] {
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for (parent, schema) in schemas {
+            let Some(properties) = schema["properties"].as_object() else {
+                continue;
+            };
+            for (property, its) in properties {
+                let words = property.split('_').filter(|word| !word.is_empty());
+                let name: String = words
+                    .map(|word| word[..1].to_uppercase() + &word[1..])
+                    .collect();
+                let name = format!("{parent}{name}");
+                let is_named = its.to_string().contains("\"$ref\"");
+                assert!(is_named || !schemas.contains_key(&name), "{name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn callbacks_describe_the_events_that_the_domain_writes() {
     let document = document();

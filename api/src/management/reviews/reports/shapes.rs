@@ -67,7 +67,7 @@ pub(super) struct ReviewProportion {
 
 /// A policy, as reports name it.
 #[derive(Serialize, Object)]
-struct ReviewPolicyName {
+struct NamedReviewPolicy {
     /// The policy.
     id: Uuid,
     /// What programs call it.
@@ -104,7 +104,7 @@ struct ReviewSiteBacklog {
 struct ReviewPolicyBacklog {
     /// The policy. `null`: no policy is suggested.
     #[oai(nullable)]
-    policy: Option<ReviewPolicyName>,
+    policy: Option<NamedReviewPolicy>,
     /// What waits.
     backlog: ReviewBacklog,
 }
@@ -192,7 +192,7 @@ struct ReviewAgreement {
 struct ReviewPolicyAgreement {
     /// The most severe policy that was suggested, or else the one that the first person named. `null` without one.
     #[oai(nullable)]
-    policy: Option<ReviewPolicyName>,
+    policy: Option<NamedReviewPolicy>,
     /// How far they agreed.
     agreement: ReviewAgreement,
 }
@@ -215,7 +215,7 @@ struct ReviewOverturned {
 struct ReviewPolicyOverturned {
     /// The policy, as in `agreement_by_policy`.
     #[oai(nullable)]
-    policy: Option<ReviewPolicyName>,
+    policy: Option<NamedReviewPolicy>,
     /// How often.
     overturned: ReviewOverturned,
 }
@@ -275,14 +275,17 @@ impl From<Quality> for ReviewQuality {
     }
 }
 
-fn each<T, S>(parts: Vec<ByPolicy<T>>, shape: impl Fn(Option<ReviewPolicyName>, T) -> S) -> Vec<S> {
+fn each<T, S>(
+    parts: Vec<ByPolicy<T>>,
+    shape: impl Fn(Option<NamedReviewPolicy>, T) -> S,
+) -> Vec<S> {
     parts
         .into_iter()
         .map(|part| shape(part.policy.map(Into::into), part.figures))
         .collect()
 }
 
-impl From<NamedPolicy> for ReviewPolicyName {
+impl From<NamedPolicy> for NamedReviewPolicy {
     fn from(policy: NamedPolicy) -> Self {
         Self {
             id: policy.id.as_uuid(),
