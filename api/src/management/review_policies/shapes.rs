@@ -8,11 +8,31 @@ use domain::{
     score::Category,
 };
 use management::review_policies::{self, Settings};
-use poem_openapi::Object;
+use poem_openapi::{Object, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::member::{Member, Time, given};
+use crate::member::{Described, Member, Time, given};
+
+/// A rule in a list of names. Without a name of its own, generators would call its type `Rule`, as the rules of a group.
+#[derive(Deserialize, Serialize)]
+#[serde(transparent)]
+struct MatchedRule(Name);
+
+impl Described for MatchedRule {
+    const NAME: Option<&str> = Some("MatchedRule");
+
+    fn expected() -> String {
+        Name::expected()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            description: Some("The name of a rule that matched."),
+            ..Name::schema()
+        }
+    }
+}
 
 /// What moderators reject items for.
 #[derive(Serialize, Object)]
@@ -37,7 +57,7 @@ pub(crate) struct ReviewPolicy {
     /// It is suggested for items that the machine flagged for one of these categories.
     categories: Vec<Member<Category>>,
     /// It is suggested for items that a rule with one of these names matched.
-    rules: Vec<Member<Name>>,
+    rules: Vec<Member<MatchedRule>>,
     /// Whether two people must say the same before it is told. It applies where the policy is suggested, and to decisions
     /// that name it.
     two_people: bool,
@@ -58,7 +78,11 @@ impl From<review_policies::ReviewPolicy> for ReviewPolicy {
             key: settings.key.map(Member),
             severity: Member(settings.severity),
             categories: settings.categories.into_iter().map(Member).collect(),
-            rules: settings.rules.into_iter().map(Member).collect(),
+            rules: settings
+                .rules
+                .into_iter()
+                .map(|name| Member(MatchedRule(name)))
+                .collect(),
             two_people: settings.two_people,
             created_at: policy.created_at.into(),
         }
@@ -94,7 +118,7 @@ pub(crate) struct NewReviewPolicy {
     /// Suggest it for items that a rule with one of these names matched.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    rules: Option<Vec<Member<Name>>>,
+    rules: Option<Vec<Member<MatchedRule>>>,
     /// Whether two people must say the same before it is told. If omitted, one is enough.
     #[serde(default, deserialize_with = "given")]
     two_people: Option<bool>,
@@ -113,7 +137,7 @@ impl NewReviewPolicy {
                 .severity
                 .map_or(Severity::Normal, |severity| severity.0),
             categories: plain(self.categories.unwrap_or_default()),
-            rules: plain(self.rules.unwrap_or_default()),
+            rules: names(self.rules.unwrap_or_default()),
             two_people: self.two_people.unwrap_or_default(),
         };
         (self.team_id.map(|team| team.0), settings)
@@ -151,7 +175,7 @@ pub(crate) struct ReviewPolicyChange {
     /// Suggest it for items that a rule with one of these names matched.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    rules: Option<Vec<Member<Name>>>,
+    rules: Option<Vec<Member<MatchedRule>>>,
     /// Whether two people must say the same before it is told.
     #[serde(default, deserialize_with = "given")]
     two_people: Option<bool>,
@@ -169,7 +193,7 @@ impl ReviewPolicyChange {
                 .severity
                 .map_or(settings.severity, |severity| severity.0),
             categories: self.categories.map_or(settings.categories, plain),
-            rules: self.rules.map_or(settings.rules, plain),
+            rules: self.rules.map_or(settings.rules, names),
             two_people: self.two_people.unwrap_or(settings.two_people),
         }
     }
@@ -177,4 +201,8 @@ impl ReviewPolicyChange {
 
 fn plain<T>(members: Vec<Member<T>>) -> Vec<T> {
     members.into_iter().map(|member| member.0).collect()
+}
+
+fn names(rules: Vec<Member<MatchedRule>>) -> Vec<Name> {
+    rules.into_iter().map(|rule| rule.0.0).collect()
 }

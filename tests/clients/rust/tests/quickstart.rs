@@ -23,7 +23,7 @@ async fn a_submitted_text_is_judged() {
         .metadata(metadata.clone());
     let accepted = demo.client().submit_media().body(submission).send().await;
     let accepted = accepted.unwrap();
-    assert_eq!(accepted.status, types::AcceptedStatus::Pending);
+    assert_eq!(accepted.status, types::PolledStatus::Pending);
 
     let media = demo.decided(accepted.id).await;
     assert_eq!(media.status, types::PolledStatus::Rejected);
