@@ -298,7 +298,7 @@ fn every_operation_says_everything_about_itself() {
 fn requests_are_closed_and_answers_are_complete() {
     let document = documents::management();
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-        if schema["oneOf"].is_array() || schema["enum"].is_array() {
+        if schema["oneOf"].is_array() || schema["type"] == "string" {
             continue;
         }
         // Rules are in requests and in answers.
