@@ -7,7 +7,6 @@ use std::{
 };
 
 use anyhow::bail;
-use hyper::body::Bytes;
 use reqwest::{
     RequestBuilder, Response, StatusCode,
     header::{HeaderMap, RETRY_AFTER},
@@ -21,6 +20,8 @@ use super::progress::tell;
 /// Longer than the longest wait for a verdict.
 const ANSWERING: Duration = Duration::from_mins(1);
 const CONNECTING: Duration = Duration::from_secs(15);
+/// The largest answer that is read, in bytes. Verdicts and scores have a few kilobytes.
+const LARGEST_ANSWER: usize = 4 << 20;
 /// The pause after a failure, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -40,7 +41,7 @@ pub(super) struct Client {
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: StatusCode,
-    pub(super) body: Bytes,
+    pub(super) body: Vec<u8>,
 }
 
 /// What one request brought.
@@ -157,8 +158,16 @@ impl Client {
     }
 }
 
-async fn body(answer: Response) -> Result<Bytes, String> {
-    answer.bytes().await.map_err(no_answer)
+async fn body(mut answer: Response) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(no_answer)? {
+        if body.len() + chunk.len() > LARGEST_ANSWER {
+            let limit = LARGEST_ANSWER >> 20;
+            return Err(format!("the answer is larger than {limit} MiB"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
 }
 
 /// Without the URL: it may have a key.
@@ -214,6 +223,10 @@ fn asked_pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use reqwest::header::{HeaderName, HeaderValue};
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+    };
 
     use super::*;
 
@@ -274,5 +287,28 @@ mod tests {
         };
         assert!(why.contains("127.0.0.1"), "{why}");
         assert!(!why.contains("hidden"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_large_is_not_kept() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // What nobody has read would reset the connection.
+            let _ = stream.read(&mut [0; 4096]).await;
+            let answer = [
+                b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".as_slice(),
+                &vec![b' '; LARGEST_ANSWER + 1],
+            ];
+            // The client ends the connection before the end.
+            let _ = stream.write_all(&answer.concat()).await;
+        });
+        let client = Client::new("test", Duration::ZERO).unwrap();
+        let request = client.post(&format!("http://{address}/"));
+        let Outcome::Failed(why) = client.send(request).await else {
+            panic!("all of it was kept");
+        };
+        assert!(why.contains("larger than 4 MiB"), "{why}");
     }
 }

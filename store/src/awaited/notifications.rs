@@ -42,7 +42,7 @@ pub(super) async fn listen(pool: PgPool, waiting: Arc<Waiting>) {
     loop {
         if let Err(error) = listen_once(&pool, &waiting).await {
             database::count_error(&error);
-            warn!(%error, "not listening for verdicts; requests with `Prefer: wait` wait in vain until it works again");
+            warn!(%error, "cannot listen for verdicts of other processes; until it works again, requests with `Prefer: wait` are answered when their time is over");
         }
         sleep(PAUSE).await;
     }
