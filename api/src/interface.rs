@@ -46,10 +46,14 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
     let reader = BodyReader::new(body);
     let public = Arc::new(public);
     let openai = compat::openai::moderations(Arc::clone(&public), reader.clone());
+    let models = compat::openai::models(Arc::clone(&public));
+    let model = compat::openai::model(Arc::clone(&public));
     let methods = compat::perspective::methods(Arc::clone(&public), reader.clone());
     let index = (pages::INDEX.to_owned(), vec![Method::GET]);
     let compat = [
         (compat::openai::PATH, Method::POST),
+        (compat::openai::MODELS, Method::GET),
+        (compat::openai::MODEL, Method::GET),
         (compat::perspective::ANALYZE, Method::POST),
         (compat::perspective::DISCOVERY, Method::GET),
     ];
@@ -57,6 +61,8 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
     let router = Route::new()
         .at(pages::INDEX, get(pages::index()))
         .at(compat::openai::PATH, post(openai))
+        .at(compat::openai::MODELS, get(models))
+        .at(compat::openai::MODEL, get(model))
         .at(compat::perspective::METHODS, post(methods))
         .at(
             compat::perspective::DISCOVERY,

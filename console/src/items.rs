@@ -54,6 +54,7 @@ struct Row {
     app_media_id: Option<Said>,
     site: String,
     status: Status,
+    is_unchecked: bool,
     decided_by: Option<String>,
     decided: Option<Moment>,
     accepted: Moment,
@@ -101,6 +102,7 @@ impl Row {
             app_media_id: item.app_media_id.map(|id| Said::cut(&id, LONGEST)),
             site: item.site_name,
             status: item.status,
+            is_unchecked: item.is_unchecked,
             decided_by: item
                 .moderation_type
                 .map(|by| decided_by(by, item.moderator)),

@@ -38,7 +38,9 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         mut unchecked,
         on_failure,
     } = findings;
-    unchecked.extend(gaps.iter().filter_map(|gap| gap.unchecked(wanted)));
+    for gap in gaps {
+        gap.add_unchecked(wanted, &mut unchecked);
+    }
     if text == Part::Unexamined {
         unchecked.push(Unchecked::TextNotExamined);
     }

@@ -137,6 +137,16 @@ named_set! {
 }
 
 named_set! {
+    /// A site's setting: what clients of OpenAI get for content of which something could not be checked.
+    CompatUnchecked {
+        /// The result is flagged, unless the site approved the item.
+        Flag = "flag",
+        /// The request ends with an error, for applications that have another way to check.
+        Error = "error",
+    }
+}
+
+named_set! {
     /// A site's setting for content that could not be checked and that no rule rejects. A review is
     /// the default.
     OnFailure {

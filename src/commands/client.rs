@@ -185,13 +185,17 @@ fn no_answer(error: reqwest::Error) -> String {
 
 /// Whether the same request may succeed later.
 fn may_pass(status: StatusCode, body: &[u8]) -> bool {
-    status.is_server_error()
+    let is_passing = status.is_server_error()
         || status == StatusCode::REQUEST_TIMEOUT
-        || (status == StatusCode::TOO_MANY_REQUESTS && !is_spent(body))
+        || status == StatusCode::TOO_MANY_REQUESTS;
+    is_passing && !is_final(body)
 }
 
-/// OpenAI answers 429 to an account without credit, too. That does not pass.
-fn is_spent(body: &[u8]) -> bool {
+/// Codes that do not pass, although their status would: OpenAI answers 429 to an account without credit, and a site can want 503 for
+/// what was not checked.
+const FINAL: [&str; 2] = ["insufficient_quota", "not_checked"];
+
+fn is_final(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Body {
         error: Failure,
@@ -202,7 +206,7 @@ fn is_spent(body: &[u8]) -> bool {
     }
     let body: Option<Body> = serde_json::from_slice(body).ok();
     body.and_then(|body| body.error.code)
-        .is_some_and(|code| code == "insufficient_quota")
+        .is_some_and(|code| FINAL.contains(&code.as_str()))
 }
 
 /// The pause that the service asks for. After the last request of a minute, it is the rest of the minute.

@@ -26,6 +26,8 @@ use service::Service;
 
 /// When lines were refused.
 const REFUSED: u8 = 2;
+/// When no line was refused, but items have no verdict yet, or something of them was not checked.
+const UNCHECKED: u8 = 3;
 
 /// The options of `gatehouse submit`.
 #[derive(Debug, clap::Args)]
@@ -127,6 +129,8 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     Ok(if summary.has_refusals() {
         ExitCode::from(REFUSED)
+    } else if summary.has_unchecked() {
+        ExitCode::from(UNCHECKED)
     } else {
         ExitCode::SUCCESS
     })

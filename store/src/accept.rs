@@ -38,7 +38,10 @@ pub use self::{
     settings::AcceptSettings,
 };
 pub use crate::batches::Pace;
-use crate::site::{Judges, Site};
+use crate::{
+    jobs::Marks,
+    site::{Judges, Site},
+};
 
 /// A submission prepared for one revision of its site.
 #[derive(Debug)]
@@ -62,8 +65,8 @@ pub struct NewMedia {
     /// When the request arrived. It waits for Postgres for [`AcceptSettings::patience`] from then
     /// on.
     pub arrived: Instant,
-    /// Whether a request waits for its verdict. See [`crate::awaited`].
-    pub awaited: bool,
+    /// What its request asks of all its jobs.
+    pub marks: Marks,
     /// Whether it is judged for one answer only. See [`crate::media::transient`].
     pub is_transient: bool,
 }

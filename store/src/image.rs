@@ -25,7 +25,7 @@ pub use self::{
 use crate::{
     Error,
     gather::{Bounds, Loader},
-    jobs,
+    jobs::{self, Marks},
 };
 
 /// A pending item with an image.
@@ -112,10 +112,10 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToExa
 }
 
 /// The step after this one.
-fn next(media: MediaId, team: TeamId, uses_ai: bool, awaited: bool) -> NewJob {
-    if uses_ai {
-        jobs::analyse(media, team, awaited)
+fn next(media: MediaId, team: TeamId, uses_ai: bool, marks: Marks) -> NewJob {
+    if uses_ai || marks.all_scores {
+        jobs::analyse(media, team, marks)
     } else {
-        jobs::judge(media, team, awaited)
+        jobs::judge(media, team, marks)
     }
 }

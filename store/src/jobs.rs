@@ -15,7 +15,7 @@ pub use self::{
         BacktestJob, BulkJob, ClosureJob, ErasureJob, HashImportJob, HashScanJob, RecoveryJob,
         StatisticsJob,
     },
-    media::MediaJob,
+    media::{Marks, MediaJob},
     removals::RemovalJob,
     reviews::ReviewJob,
     subject::subject,

@@ -9,7 +9,7 @@ use crate::{
     analysis::{self, Analysed, Piece, ProviderReport},
     awaited::Promise,
     created::{self, Created},
-    jobs,
+    jobs::{self, Marks},
     verdict::{self, Concluded},
 };
 
@@ -97,8 +97,11 @@ impl Effect for Progress {
                 Stage::Analysed { analysed, wait } => {
                     untold.extend(created);
                     complete.push(analysed);
-                    let awaited = effect.awaited.is_some();
-                    let judge = jobs::judge(analysed.media, analysed.team, awaited);
+                    let marks = Marks {
+                        awaited: effect.awaited.is_some(),
+                        all_scores: false,
+                    };
+                    let judge = jobs::judge(analysed.media, analysed.team, marks);
                     tx.jobs.push(judge.delay(*wait));
                 }
                 Stage::Judged {

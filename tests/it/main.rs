@@ -41,6 +41,7 @@ mod supervised;
 mod support;
 mod thresholds_command;
 mod trace;
+mod unchecked;
 mod versions;
 mod waits;
 mod way;

@@ -103,15 +103,15 @@ pub(crate) async fn analyse(
 ) -> Result<Ended, BoxDynError> {
     let running = Box::pin(async {
         let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
-        let left = analyst.run(job.media, &run, &telling).await;
+        let left = analyst.run(&job, &run, &telling).await;
         telling.end(left).await
     });
     traced(&trace, &run, job.media, running).await
 }
 
 impl Analyst {
-    async fn run(&self, media: MediaId, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
-        let Some(mut item) = self.media.load(media).await? else {
+    async fn run(&self, job: &MediaJob, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
+        let Some(mut item) = self.media.load(job.media).await? else {
             return Ok(Finish::Done(None));
         };
         enter(item.trace, run);
@@ -123,7 +123,7 @@ impl Analyst {
             item.has_picture = !allows?;
         }
         let narrow = self.panel.narrow();
-        let mut inquiries = Inquiry::of(&item, &narrow);
+        let mut inquiries = Inquiry::of(&item, job.all_scores, &narrow);
         let asking = inquiries
             .iter_mut()
             .map(|inquiry| self.ask(&item, inquiry, run, telling, started));

@@ -20,7 +20,7 @@ use store::{
     PgPool,
     gather::Loader,
     image::{self, Examined, Source, ToExamine},
-    jobs::MediaJob,
+    jobs::{Marks, MediaJob},
 };
 use tokio::{task::block_in_place, time::timeout};
 use traces::Current;
@@ -79,7 +79,7 @@ pub(crate) async fn examine(
     let running = async {
         let mut ended = examiner.run(job.media, &run).await?;
         if let Finish::Done(Some(examined)) = &mut ended {
-            examined.awaited = job.awaited;
+            examined.marks = job.marks();
         }
         Ok(ended)
     };
@@ -194,7 +194,7 @@ fn done(
         hashed,
         matches: matches.unwrap_or_default(),
         problem,
-        awaited: false,
+        marks: Marks::default(),
     }))
 }
 

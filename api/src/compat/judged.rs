@@ -2,13 +2,15 @@
 
 use std::{
     collections::BTreeMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use domain::{key::SecretHash, limit::RatePolicy, media::Action, score::Category};
 use front::Held;
 use futures::future::{join_all, try_join_all};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use store::site::Site;
 use uuid::Uuid;
 
 use crate::{
@@ -20,6 +22,9 @@ use crate::{
 
 /// How long an answer waits for its verdicts.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The word in `moderation_details.unchecked` for a provider that failed for good.
+const PROVIDER_FAILED: &str = "provider_failed";
 
 /// A request with a site key.
 pub(super) struct Call<'a> {
@@ -45,6 +50,9 @@ impl Call<'_> {
             arrived,
             body,
         } = self;
+        if wanted.is_empty() {
+            authenticate(public, key, RatePolicy::Submit).await?;
+        }
         for _ in &wanted {
             caller::admitted(public.rates.admit(key, RatePolicy::Submit).await?)?;
         }
@@ -55,7 +63,7 @@ impl Call<'_> {
                 request,
                 arrived,
                 wait: Some(PATIENCE),
-                is_analysed: true,
+                all_scores: true,
                 keep: *keep,
             };
             accept(public, asked).await
@@ -72,16 +80,36 @@ impl Call<'_> {
     }
 }
 
+/// Counts a request that stores nothing, and checks its key.
+///
+/// # Errors
+/// The key is not valid, or its requests of this minute are used up.
+pub(super) async fn authenticate(
+    public: &Public,
+    key: SecretHash,
+    policy: RatePolicy,
+) -> Result<Arc<Site>, Refusal> {
+    caller::admitted(public.rates.admit(key, policy).await?)?;
+    let site = public.sites.reload(key).await?;
+    site.ok_or_else(Refusal::invalid_api_key)
+}
+
 /// An item that has a verdict.
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
-    scores: BTreeMap<String, f64>,
+    details: Details,
 }
 
 /// What is read of `moderation_details`.
 #[derive(Default, Deserialize)]
 struct Details {
-    ai_analysis: Option<BTreeMap<String, f64>>,
+    #[serde(default)]
+    rule_violations: Vec<IgnoredAny>,
+    #[serde(default)]
+    ai_analysis: BTreeMap<String, f64>,
+    reason: Option<String>,
+    #[serde(default)]
+    unchecked: Vec<String>,
 }
 
 impl Judged {
@@ -91,8 +119,10 @@ impl Judged {
             .map(|details| serde_json::from_str(details.get()))
             .transpose()
             .map_err(|_| Refusal::internal())?;
-        let scores = details.unwrap_or_default().ai_analysis.unwrap_or_default();
-        Ok(Self { verdict, scores })
+        Ok(Self {
+            verdict,
+            details: details.unwrap_or_default(),
+        })
     }
 
     #[cfg(test)]
@@ -102,31 +132,54 @@ impl Judged {
             .map(|(category, score)| (category.as_str().to_owned(), *score));
         Self {
             verdict,
-            scores: scores.collect(),
+            details: Details {
+                ai_analysis: scores.collect(),
+                ..Details::default()
+            },
         }
     }
 
     /// The score of a category, from 0 to 1. None: it was not checked.
     pub(super) fn score(&self, category: Category) -> Option<f64> {
-        self.scores.get(category.as_str()).copied()
+        self.details.ai_analysis.get(category.as_str()).copied()
+    }
+
+    /// Whether it violates a rule.
+    pub(super) fn violates(&self) -> bool {
+        !self.details.rule_violations.is_empty()
+    }
+
+    /// Whether something of it was not checked that should have been.
+    pub(super) fn is_unchecked(&self) -> bool {
+        !self.details.unchecked.is_empty()
+    }
+
+    /// Whether a provider that could have scored it failed.
+    pub(super) fn has_failed_provider(&self) -> bool {
+        let mut unchecked = self.details.unchecked.iter();
+        unchecked.any(|what| what == PROVIDER_FAILED)
     }
 }
 
 /// The item behind an answer, in a member that only we send.
 #[derive(Debug, Serialize)]
 pub(super) struct Item {
-    media_id: Uuid,
-    status: &'static str,
-    action: Option<&'static str>,
+    /// None: nothing was stored, because there was nothing to check.
+    pub(super) media_id: Option<Uuid>,
+    pub(super) status: Option<&'static str>,
+    pub(super) action: Option<&'static str>,
+    /// Why a person must look, or what was not checked.
+    pub(super) reason: Option<String>,
 }
 
 impl From<&Judged> for Item {
     fn from(judged: &Judged) -> Self {
         let Verdict { media, status, .. } = &judged.verdict;
         Self {
-            media_id: media.as_uuid(),
-            status: status.as_str(),
+            media_id: Some(media.as_uuid()),
+            status: Some(status.as_str()),
             action: status.action().map(Action::as_str),
+            reason: judged.details.reason.clone(),
         }
     }
 }

@@ -1,24 +1,25 @@
-//! OpenAI's moderation endpoint: `POST /compat/openai/v1/moderations`. Requests, answers and errors are in its format. The key is a
-//! site key, in `Authorization: Bearer`.
+//! OpenAI's moderation endpoint, `POST /compat/openai/v1/moderations`, and the list of its models. Requests, answers and errors are in
+//! its format. The key is a site key, in `Authorization: Bearer`.
 
 mod answer;
 mod failure;
+mod models;
 mod request;
 #[cfg(test)]
 mod tests;
 
 use std::{sync::Arc, time::Instant};
 
-use domain::key::SecretHash;
+use domain::{key::SecretHash, media::CompatUnchecked};
 use front::BodyReader;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make, http::header};
 
 use self::{
-    answer::{Moderation, Outcome},
+    answer::{Moderation, Outcome, is_undecided},
     failure::failed,
     request::{Input, inputs},
 };
-use super::judged::Call;
+use super::judged::{Call, Judged};
 use crate::{
     answer::Json,
     problem::{Code, Refusal},
@@ -27,6 +28,12 @@ use crate::{
 
 /// The path. Clients are given what is before `/moderations`.
 pub(crate) const PATH: &str = "/compat/openai/v1/moderations";
+
+/// The paths of the models, and of one of them.
+pub(crate) const MODELS: &str = "/compat/openai/v1/models";
+pub(crate) const MODEL: &str = "/compat/openai/v1/models/:model";
+
+pub(crate) use models::{list as models, one as model};
 
 /// The endpoint.
 pub(crate) fn moderations(
@@ -54,25 +61,47 @@ async fn moderate(
     let body = reader.read(&request, body).await?;
     let asked = inputs(&body.bytes)?;
     let modalities: Vec<_> = asked.inputs.iter().map(Input::modalities).collect();
-    let submissions = asked.inputs.into_iter().map(Input::into_submission);
+    let submissions = asked
+        .inputs
+        .into_iter()
+        .filter(|input| !input.is_empty())
+        .map(|input| (input.into_submission(), Keep::IfSiteWants))
+        .collect();
     let call = Call {
         public,
         key,
         arrived,
         body,
     };
-    let judged = call
-        .judged(
-            submissions
-                .map(|asked| (asked, Keep::IfSiteWants))
-                .collect(),
-        )
-        .await?;
-    let outcomes = judged
-        .iter()
-        .zip(modalities)
-        .map(|(judged, modalities)| Outcome::of(judged, modalities));
-    Ok(Json(Moderation::new(asked.model, outcomes.collect())).into_response())
+    let judged = call.judged(submissions).await?;
+    if judged.iter().any(is_undecided) {
+        let site = public.sites.find(key).await?;
+        if site.is_some_and(|site| site.compat_unchecked == CompatUnchecked::Error) {
+            return Err(not_checked(&judged));
+        }
+    }
+    let mut judged = judged.iter();
+    let outcomes = modalities.into_iter().map(|input| {
+        if input.text || input.image {
+            let judged = judged.next().ok_or_else(Refusal::internal)?;
+            Ok(Outcome::of(judged, input))
+        } else {
+            Ok(Outcome::of_nothing())
+        }
+    });
+    let outcomes = outcomes.collect::<Result<_, Refusal>>()?;
+    Ok(Json(Moderation::new(asked.model, outcomes)).into_response())
+}
+
+/// The site wants an error for what was not checked.
+fn not_checked(judged: &[Judged]) -> Refusal {
+    let undecided = judged.iter().filter(|judged| is_undecided(judged)).count();
+    let message = format!(
+        "Something of {undecided} of {} inputs could not be checked, for instance because of its language. The site wants an error for \
+         this (compat_unchecked). All inputs are stored: do not send them again, and check them in another way.",
+        judged.len()
+    );
+    Refusal::new(Code::NotChecked, message)
 }
 
 /// The site key of the header.

@@ -21,7 +21,7 @@ use poem::{
 };
 use url::form_urlencoded;
 
-use self::{answer::Analysis, failure::failed, request::Asked};
+use self::{answer::Analysis, failure::Failed, request::Asked};
 use super::judged::Call;
 use crate::{
     answer::Json,
@@ -47,7 +47,7 @@ pub(crate) fn methods(public: Arc<Public>, reader: BodyReader) -> impl Endpoint<
                 return Err(NotFoundError.into());
             }
             let answer = analyzed(&public, &reader, request).await;
-            Ok::<_, poem::Error>(answer.unwrap_or_else(failed))
+            Ok::<_, poem::Error>(answer.unwrap_or_else(Failed::into_response))
         }
     })
 }
@@ -61,12 +61,12 @@ async fn analyzed(
     public: &Public,
     reader: &BodyReader,
     request: Request,
-) -> Result<Response, Refusal> {
+) -> Result<Response, Failed> {
     let arrived = Instant::now();
     let key = key(&request)?;
     let (request, mut body) = request.split();
     let body = body.take().map_err(|_| Refusal::internal())?;
-    let body = reader.read(&request, body).await?;
+    let body = reader.read(&request, body).await.map_err(Refusal::from)?;
     let asked = Asked::parse(&body.bytes, &public.limits)?;
     let keep = if asked.do_not_store {
         Keep::Never

@@ -58,6 +58,7 @@ codes! {
     ReauthenticationRequired "reauthentication_required" FORBIDDEN,
     NotFound "not_found" NOT_FOUND,
     MediaNotFound "media_not_found" NOT_FOUND,
+    ModelNotFound "model_not_found" NOT_FOUND,
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED,
     RequestTimeout "request_timeout" REQUEST_TIMEOUT,
     IdempotencyConflict "idempotency_conflict" CONFLICT,
@@ -103,6 +104,7 @@ codes! {
     TooManyDownloads "too_many_downloads" TOO_MANY_REQUESTS,
     TooManyTries "too_many_tries" TOO_MANY_REQUESTS,
     InternalError "internal_error" INTERNAL_SERVER_ERROR,
+    NotChecked "not_checked" SERVICE_UNAVAILABLE,
     Overloaded "overloaded" SERVICE_UNAVAILABLE,
     PreviewTimedOut "preview_timed_out" SERVICE_UNAVAILABLE,
     DarkroomUnavailable "darkroom_unavailable" SERVICE_UNAVAILABLE,
@@ -120,10 +122,12 @@ impl Code {
 
     /// Whether the same request can succeed later. The answer then says when, in `Retry-After`.
     pub(crate) const fn is_passing(self) -> bool {
-        matches!(
-            self.status(),
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
-        )
+        // What was not checked will not be checked by the same request.
+        !matches!(self, Self::NotChecked)
+            && matches!(
+                self.status(),
+                StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+            )
     }
 }
 

@@ -21,6 +21,10 @@ pub(crate) struct ModerationDetails {
     reason: Option<String>,
     /// With `pending_review`: the categories whose scores reach their review threshold.
     flagged_categories: Option<Vec<String>>,
+    /// What was not checked, whatever the status. Absent if everything was. Values: `provider_failed`,
+    /// `categories_not_scored`, `text_not_scored`, `text_not_examined`, `image_not_analysed`, `image_not_scored`,
+    /// `image_not_examined`, `rules_too_heavy`. Values may be added. `reason` says the same in words.
+    unchecked: Option<Vec<String>>,
 }
 
 /// A rule that a media item violates.

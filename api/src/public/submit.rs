@@ -19,7 +19,8 @@ use domain::{
 };
 use store::{
     accept::{Acceptance, Idempotency, NewMedia},
-    site::{Judges, Site},
+    jobs::Marks,
+    site::Site,
 };
 use traces::{Context, Kind, Span, Step};
 use uuid::Uuid;
@@ -64,7 +65,7 @@ pub(crate) async fn submit(
         request: &request.value,
         arrived,
         wait: prefer.wait,
-        is_analysed: false,
+        all_scores: false,
         keep: Keep::Always,
     };
     let stored = accept(public, asked).await;
@@ -95,8 +96,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) arrived: Instant,
     /// How long the client waits for the verdict; none: not at all.
     pub(crate) wait: Option<Duration>,
-    /// Whether a text gets scores even if no rule asks for them.
-    pub(crate) is_analysed: bool,
+    /// Whether a text gets scores in all categories, also in those that no rule wants.
+    pub(crate) all_scores: bool,
     pub(crate) keep: Keep,
 }
 
@@ -148,7 +149,7 @@ pub(crate) async fn accept(public: &Public, asked: Asked<'_>) -> Result<Stored, 
                 let vocabulary = media.site.vocabulary;
                 let wait = asked.wait.map(|wait| (wait, vocabulary));
                 let waiting = expect(public, team, id, wait);
-                media.awaited = waiting.is_some();
+                media.marks.awaited = waiting.is_some();
                 match public.acceptor.accept(media).await? {
                     Acceptance::Accepted => {
                         record(arrived, team, id, "accepted");
@@ -186,7 +187,7 @@ async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<N
         idempotency,
         request,
         arrived,
-        is_analysed,
+        all_scores,
         keep,
         wait: _,
     } = asked;
@@ -217,10 +218,6 @@ async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<N
             })?
         }
     };
-    let judges = Judges {
-        uses_ai: judges.uses_ai || is_analysed,
-        ..judges
-    };
     let is_kept = match keep {
         Keep::Always => true,
         Keep::IfSiteWants => site.compat_store,
@@ -242,7 +239,10 @@ async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<N
         submission,
         author,
         arrived,
-        awaited: false,
+        marks: Marks {
+            awaited: false,
+            all_scores,
+        },
         is_transient: !is_kept,
     })
 }

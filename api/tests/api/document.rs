@@ -283,6 +283,7 @@ fn moderation_details_are_described_as_the_domain_writes_them() {
         processing_time_ms: Some(1),
         reason: Some("a"),
         flagged_categories: &[domain::score::Category::Adult],
+        unchecked: vec!["text_not_scored"],
     };
     let written = serde_json::to_value(&details).unwrap();
     assert_eq!(

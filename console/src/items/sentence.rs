@@ -1,9 +1,10 @@
 //! Why an item has its status, in one sentence.
 
 use domain::{
-    decision::Unchecked,
+    decision::{Unchecked, Unscored},
     media::{OnFailure, Status},
     rules::RuleEffect,
+    score::Category,
 };
 use management::media::{
     Verdict,
@@ -26,9 +27,10 @@ pub(crate) fn of(verdict: &Verdict, why: Option<&Why>) -> String {
         }
         Ground::Rules(effect) => by_rules(why, *effect),
         Ground::OnFailure(policy) => by_policy(*policy, &why.unchecked),
-        Ground::Nothing => {
-            format!("{status} because no rule matched and nothing was left unchecked.")
-        }
+        Ground::Nothing => match unscored(why) {
+            None => format!("{status} because no rule matched and nothing was left unchecked."),
+            Some(unscored) => format!("{status} because no rule matched. {unscored}"),
+        },
         Ground::NotEvaluated => format!("{status} because the rules could not be evaluated."),
     }
 }
@@ -42,7 +44,23 @@ const fn outcome(status: Status) -> &'static str {
     }
 }
 
-/// The first rule that asked for it, and how many others did.
+/// What rules want to know and no provider of the site can say. None: there is nothing.
+fn unscored(why: &Why) -> Option<String> {
+    let unscored: Vec<String> = Category::ALL
+        .into_iter()
+        .filter(|category| {
+            let Unscored { text, image } = &why.unscored;
+            text.contains(category) || image.contains(category)
+        })
+        .map(|category| category.to_string())
+        .collect();
+    (!unscored.is_empty()).then(|| {
+        let unscored = unscored.join(", ");
+        format!("Not checked, because no provider can score it: {unscored}.")
+    })
+}
+
+/// The first rule that asked for it, and how many others did. Then what was not checked.
 fn by_rules(why: &Why, effect: RuleEffect) -> String {
     let mut rules = why.found.iter().filter(|rule| rule.effect == Some(effect));
     let Some(first) = rules.next() else {
@@ -54,10 +72,17 @@ fn by_rules(why: &Why, effect: RuleEffect) -> String {
         more => format!(" and {more} other rules"),
     };
     let (name, details) = (&first.name, &first.details);
+    let unchecked: Vec<String> = why.unchecked.iter().map(ToString::to_string).collect();
+    let unchecked = match unchecked.as_slice() {
+        [] => String::new(),
+        unchecked => format!(" Not checked: {}.", unchecked.join("; ")),
+    };
     match effect {
-        RuleEffect::Reject => format!("Rejected by the rule “{name}”{others}. {details}"),
+        RuleEffect::Reject => {
+            format!("Rejected by the rule “{name}”{others}. {details}{unchecked}")
+        }
         RuleEffect::Review => {
-            format!("Waits for a person, as the rule “{name}”{others} asked. {details}")
+            format!("Waits for a person, as the rule “{name}”{others} asked. {details}{unchecked}")
         }
     }
 }

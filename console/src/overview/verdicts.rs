@@ -77,13 +77,17 @@ fn sentence(course: &Course, peak: Option<(String, i64)>) -> String {
         return format!("No verdicts in the last {}.", span.name());
     };
     format!(
-        "{} in the last {}: {} approved, {} rejected, {} to review. Most were {}: {}.",
+        "{} in the last {}: {} approved{}, {} rejected, {} to review. Most were {}: {}.",
         match all.sum() {
             1 => "1 verdict".to_owned(),
             sum => format!("{} verdicts", grouped(sum)),
         },
         span.name(),
         grouped(all.0.approved),
+        match course.total.failures.approved {
+            0 => String::new(),
+            unchecked => format!(" ({} of them without a complete check)", grouped(unchecked)),
+        },
         grouped(all.0.rejected),
         grouped(all.0.pending_review),
         match span.step_name() {

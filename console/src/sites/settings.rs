@@ -43,6 +43,7 @@ const FIELDS: &[&str] = &[
     "policy",
     "answer_cache_seconds",
     "author_pointer",
+    "compat_unchecked",
     "submissions_per_minute",
     "status_queries_per_minute",
     "item_retention_days",
@@ -64,6 +65,7 @@ struct Form {
     problems: Problems,
     on_failures: Vec<Choice>,
     vocabularies: Vec<Choice>,
+    compat_uncheckeds: Vec<Choice>,
     /// What the team's plan allows.
     plan: Option<Terms>,
     /// Names of providers that can be chosen.
@@ -167,6 +169,7 @@ pub(super) async fn page(
     let page = Form {
         on_failures: words::on_failures(),
         vocabularies: words::vocabularies(),
+        compat_uncheckeds: words::compat_uncheckeds(),
         plan: usage::plan(visit, team).await?.map(|(_, plan)| plan.terms),
         places: values.places(names.len()),
         has_more: i64::try_from(groups.len()) == Ok(GROUPS),

@@ -1,6 +1,6 @@
 //! Settings of a site in words.
 
-use domain::media::{OnFailure, StatusVocabulary};
+use domain::media::{CompatUnchecked, OnFailure, StatusVocabulary};
 
 /// A choice, and what it means.
 pub(crate) struct Choice {
@@ -48,9 +48,34 @@ pub(crate) const fn vocabulary(choice: StatusVocabulary) -> Choice {
     }
 }
 
+/// What clients of OpenAI get for content of which something could not be checked.
+const fn compat_unchecked(choice: CompatUnchecked) -> Choice {
+    let (name, hint) = match choice {
+        CompatUnchecked::Flag => (
+            "A flagged result",
+            "Unless the site approves what cannot be checked, which is its setting above.",
+        ),
+        CompatUnchecked::Error => (
+            "An error: 503 not_checked",
+            "For applications that have another way to check. The item is stored all the same.",
+        ),
+    };
+    Choice {
+        value: choice.as_str(),
+        name,
+        hint,
+    }
+}
+
 /// All choices for content that could not be checked.
 pub(crate) fn on_failures() -> Vec<Choice> {
     OnFailure::ALL.iter().copied().map(on_failure).collect()
+}
+
+/// All choices for what clients of OpenAI get.
+pub(crate) fn compat_uncheckeds() -> Vec<Choice> {
+    let choices = CompatUnchecked::ALL.iter().copied();
+    choices.map(compat_unchecked).collect()
 }
 
 /// All spellings of the status.

@@ -19,13 +19,35 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// What must be reported as unchecked, if rules want these categories.
-    pub(super) fn unchecked(&self, wanted: &[Category]) -> Option<Unchecked> {
-        let categories = both(&self.left_out, wanted);
-        (!categories.is_empty()).then_some(Unchecked::CategoriesNotScored {
-            modality: self.modality,
-            categories,
-        })
+    /// Whether everything that was wanted has a score, or a provider failed that could have scored it.
+    pub fn is_empty(&self) -> bool {
+        self.unscored.is_empty() && self.left_out.is_empty()
+    }
+
+    /// Adds what must be reported as unchecked, if rules want these categories. Others of the same part may be there,
+    /// because the request wanted them.
+    pub(super) fn add_unchecked(&self, wanted: &[Category], unchecked: &mut Vec<Unchecked>) {
+        let mut missing = both(&self.left_out, wanted);
+        let known = unchecked.iter_mut().find_map(|unchecked| {
+            if let Unchecked::CategoriesNotScored {
+                modality,
+                categories,
+            } = unchecked
+                && *modality == self.modality
+            {
+                return Some(categories);
+            }
+            None
+        });
+        if let Some(known) = known {
+            missing.append(known);
+            *known = both(Category::ALL.as_slice(), &missing);
+        } else if !missing.is_empty() {
+            unchecked.push(Unchecked::CategoriesNotScored {
+                modality: self.modality,
+                categories: missing,
+            });
+        }
     }
 }
 

@@ -74,18 +74,28 @@ pub struct ModerationDetails<'a> {
     /// Categories at or over their review threshold.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub flagged_categories: &'a [Category],
+    /// The kinds of things that were not checked, each once ([`Unchecked::what`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<&'static str>,
 }
 
 impl Verdict {
     /// The details for events and status answers. `processing_time_ms` is the time from acceptance
     /// to verdict.
     pub fn details(&self, processing_time_ms: Option<u64>) -> ModerationDetails<'_> {
+        let mut unchecked = Vec::new();
+        for what in self.trace.unchecked.iter().map(Unchecked::what) {
+            if !unchecked.contains(&what) {
+                unchecked.push(what);
+            }
+        }
         ModerationDetails {
             rule_violations: &self.violations,
             ai_analysis: self.ai_analysis.as_ref(),
             processing_time_ms,
             reason: self.reason.as_deref(),
             flagged_categories: &self.flagged_categories,
+            unchecked,
         }
     }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
     id::{RuleGroupId, SiteId, TeamId, of_copy},
-    media::{OnFailure, StatusVocabulary},
+    media::{CompatUnchecked, OnFailure, StatusVocabulary},
     name::Name,
     scope::Scope,
 };
@@ -34,8 +34,9 @@ pub struct GivenSite {
     policy: Option<String>,
     answer_cache_seconds: Option<i64>,
     author_pointer: Option<String>,
-    /// Archives of older versions do not say it.
+    /// Archives of older versions do not say these two.
     compat_store: Option<bool>,
+    compat_unchecked: Option<String>,
     submissions_per_minute: Option<i64>,
     status_queries_per_minute: Option<i64>,
     item_retention_days: Option<i64>,
@@ -81,6 +82,8 @@ impl GivenSite {
         }
         let on_failure: Option<OnFailure> = self.on_failure.parse().ok();
         let vocabulary: Option<StatusVocabulary> = self.status_vocabulary.parse().ok();
+        let compat_unchecked = self.compat_unchecked.as_deref();
+        let compat_unchecked = compat_unchecked.map_or(Ok(CompatUnchecked::Flag), str::parse);
         let (image, webhook) = (self.image_retention_days, self.webhook_retention_days);
         Ok(Settings {
             name: self.name.clone(),
@@ -91,6 +94,7 @@ impl GivenSite {
             answer_cache_seconds: number(self.answer_cache_seconds, "answer_cache_seconds")?,
             author_pointer: text(self.author_pointer.as_ref(), "author_pointer")?,
             compat_store: self.compat_store.unwrap_or(true),
+            compat_unchecked: compat_unchecked.map_err(|_| wrong("compat_unchecked"))?,
             submissions_per_minute: number(self.submissions_per_minute, "submissions_per_minute")?,
             status_queries_per_minute: number(
                 self.status_queries_per_minute,

@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 use super::service::Ended;
 use crate::commands::{kept, lines::Line};
 
+/// The status of an item without a verdict, in both spellings of a site.
+const PENDING: &str = "pending";
+
 /// The results so far.
 pub(super) struct Results {
     file: BufWriter<File>,
@@ -27,6 +30,8 @@ pub(super) struct Results {
 pub(super) struct Summary {
     statuses: BTreeMap<String, u64>,
     refusals: BTreeMap<String, u64>,
+    /// Items with a verdict of which something was not checked.
+    unchecked: u64,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +39,8 @@ struct Known {
     line: u64,
     status: Option<String>,
     code: Option<String>,
+    #[serde(rename = "moderationResult")]
+    details: Option<Value>,
 }
 
 impl Results {
@@ -48,7 +55,11 @@ impl Results {
                 path.display(),
                 result.line
             );
-            summary.add(result.status.as_deref(), result.code.as_deref());
+            summary.add(
+                result.status.as_deref(),
+                result.code.as_deref(),
+                result.details.as_ref(),
+            );
         }
         Ok(Self {
             file,
@@ -85,8 +96,11 @@ impl Results {
         if let Some(own) = own_id(&line.text) {
             result["app_media_id"] = own;
         }
-        self.summary
-            .add(result["status"].as_str(), result["code"].as_str());
+        self.summary.add(
+            result["status"].as_str(),
+            result["code"].as_str(),
+            result.get("moderationResult"),
+        );
         writeln!(self.file, "{result}").context("cannot write the results")?;
         Ok(())
     }
@@ -109,7 +123,10 @@ fn own_id(line: &str) -> Option<Value> {
 }
 
 impl Summary {
-    fn add(&mut self, status: Option<&str>, code: Option<&str>) {
+    fn add(&mut self, status: Option<&str>, code: Option<&str>, details: Option<&Value>) {
+        let unchecked = details.and_then(|details| details["unchecked"].as_array());
+        self.unchecked += u64::from(unchecked.is_some_and(|unchecked| !unchecked.is_empty()));
+
         let (counts, kind) = match (status, code) {
             (Some(status), _) => (&mut self.statuses, status),
             (None, code) => (&mut self.refusals, code.unwrap_or("unknown")),
@@ -121,8 +138,13 @@ impl Summary {
         !self.refusals.is_empty()
     }
 
+    /// Whether items have no verdict yet, or something of them was not checked.
+    pub(super) fn has_unchecked(&self) -> bool {
+        self.unchecked > 0 || self.statuses.contains_key(PENDING)
+    }
+
     pub(super) fn to_json(&self) -> Value {
-        json!({ "statuses": self.statuses, "refusals": self.refusals })
+        json!({ "statuses": self.statuses, "unchecked": self.unchecked, "refusals": self.refusals })
     }
 }
 
@@ -136,6 +158,11 @@ impl fmt::Display for Summary {
             write!(f, "No verdicts")?;
         } else {
             write!(f, "All results: {}", named(&self.statuses))?;
+        }
+        match self.unchecked {
+            0 => {}
+            1 => write!(f, "; of 1 of them, not everything was checked")?,
+            more => write!(f, "; of {more} of them, not everything was checked")?,
         }
         if !self.refusals.is_empty() {
             write!(f, "; refused: {}", named(&self.refusals))?;

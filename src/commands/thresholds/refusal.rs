@@ -7,6 +7,8 @@ use serde_json::Value;
 
 /// Perspective does not know a text's language, or an attribute does not.
 const OF_LANGUAGE: &str = "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE";
+/// Nobody has scored the text. The item is stored here, and another request would store it again.
+const NOT_CHECKED: &str = "not_checked";
 /// Google answers this with 400.
 const WRONG_KEY: &str = "API_KEY_INVALID";
 
@@ -62,6 +64,14 @@ impl Refusal {
         code.map_or_else(|| format!("HTTP {}", self.status.as_u16()), str::to_owned)
     }
 
+    /// Whether Gatehouse has judged the text, but nobody could score it, so that asking for less would not help.
+    pub(super) fn is_unscored(&self) -> bool {
+        let is_ours = |reason: &str| reason.eq_ignore_ascii_case(NOT_CHECKED);
+        let mut reasons = self.failure.details.iter();
+        self.failure.code.as_str().is_some_and(is_ours)
+            || reasons.any(|detail| detail.reason.as_deref().is_some_and(is_ours))
+    }
+
     /// Whether it would be the same for every text.
     pub(super) fn is_of_all_texts(&self) -> bool {
         let is_wrong_key = self
@@ -69,6 +79,9 @@ impl Refusal {
             .details
             .iter()
             .any(|detail| detail.reason.as_deref() == Some(WRONG_KEY));
+        if self.is_unscored() {
+            return false;
+        }
         is_wrong_key
             || !self.status.is_client_error()
             || matches!(

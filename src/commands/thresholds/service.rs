@@ -65,7 +65,8 @@ impl Service {
                 Ok(scores) => return Ok(Answer::Scored(scores)),
                 Err(refusal) => refusal,
             };
-            let Some(refused) = refusal.attribute(&attributes).cloned() else {
+            let named = refusal.attribute(&attributes).cloned();
+            let Some(refused) = named.filter(|_| !refusal.is_unscored()) else {
                 return Ok(Answer::Refused(refusal.code()));
             };
             attributes.remove(&refused);

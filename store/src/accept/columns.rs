@@ -72,7 +72,7 @@ impl<'a> Columns<'a> {
             idempotency,
             trace,
             arrived: _,
-            awaited,
+            marks,
             is_transient,
         } = media;
         self.id.push(id.as_uuid());
@@ -108,7 +108,7 @@ impl<'a> Columns<'a> {
 
         let first = if submission.image.is_some() {
             jobs::IMAGES
-        } else if judges.uses_ai {
+        } else if judges.uses_ai || marks.all_scores {
             jobs::ANALYSIS
         } else {
             jobs::RULES
@@ -117,7 +117,7 @@ impl<'a> Columns<'a> {
         if *is_transient {
             // Nobody is told of its acceptance.
             self.event.push(None);
-            self.jobs.push(jobs::begin(first, *id, site.team, *awaited));
+            self.jobs.push(jobs::begin(first, *id, site.team, *marks));
             return;
         }
         let subscribed = site
@@ -132,10 +132,10 @@ impl<'a> Columns<'a> {
         if ways.is_short(first, site.team) {
             self.event.push(None);
             self.jobs
-                .push(jobs::tell_and_begin(first, created, site.team, *awaited));
+                .push(jobs::tell_and_begin(first, created, site.team, *marks));
             return;
         }
-        self.jobs.push(jobs::begin(first, *id, site.team, *awaited));
+        self.jobs.push(jobs::begin(first, *id, site.team, *marks));
         let event = EventId::from(created.event());
         self.event.push(Some(event.as_uuid()));
         for endpoint in created.endpoints {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{Analysed, parts, record::record};
 use crate::{
     created::{self, Created},
-    jobs::{self, MediaJob},
+    jobs::{self, Marks, MediaJob},
 };
 
 /// An analysis without attempts left. The rules get what was found so far, and a note of what was
@@ -54,7 +54,7 @@ impl Obituary for AnalysisDied {
         // No request waits for as long as its attempts took.
         let next = died
             .iter()
-            .map(|died| jobs::judge(died.media, died.team, false));
+            .map(|died| jobs::judge(died.media, died.team, Marks::default()));
         tx.jobs.extend(next);
         Ok(())
     }

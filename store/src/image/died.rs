@@ -7,7 +7,7 @@ use tracing::error;
 use uuid::Uuid;
 
 use super::next;
-use crate::jobs::MediaJob;
+use crate::jobs::{Marks, MediaJob};
 
 /// An examination without attempts left: the item goes on without it, with a note that says so. If
 /// the file is stored, but every worker that decoded it died, the note says that it could not be
@@ -26,8 +26,9 @@ impl Obituary for ExaminationDied {
         }
         for item in give_up(tx.conn, &died).await? {
             // No request waits for as long as its attempts took.
+            let marks = Marks::default();
             tx.jobs
-                .push(next(item.media, item.team, item.uses_ai, false));
+                .push(next(item.media, item.team, item.uses_ai, marks));
         }
         Ok(())
     }

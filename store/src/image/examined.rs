@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::next;
-use crate::hash_list::matches;
+use crate::{hash_list::matches, jobs::Marks};
 
 /// The effect of having examined an image: what is known of it is kept, and the item goes on.
 #[derive(Clone, Debug)]
@@ -29,8 +29,8 @@ pub struct Examined {
     pub matches: Vec<HashMatch>,
     /// Why it cannot be analysed; none if it can.
     pub problem: Option<ImageProblem>,
-    /// Whether a request waits for its verdict.
-    pub awaited: bool,
+    /// What its request asks of all its jobs.
+    pub marks: Marks,
 }
 
 impl Effect for Examined {
@@ -46,7 +46,7 @@ impl Effect for Examined {
                 examined.media,
                 examined.team,
                 examined.uses_ai,
-                examined.awaited,
+                examined.marks,
             ));
         }
         Ok(())

@@ -33,9 +33,42 @@ pub struct MediaJob {
     /// Whether a request waits for the verdict. See [`crate::awaited`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaited: bool,
+    /// Whether the item gets scores in all categories, also in those that no rule wants.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_scores: bool,
+}
+
+/// What the request of an item asks of all its jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// See [`MediaJob::awaited`].
+    pub awaited: bool,
+    /// See [`MediaJob::all_scores`].
+    pub all_scores: bool,
 }
 
 impl MediaJob {
+    fn new(media: MediaId, tell: Option<Vec<EndpointId>>, marks: Marks) -> Self {
+        let Marks {
+            awaited,
+            all_scores,
+        } = marks;
+        Self {
+            media,
+            tell,
+            awaited,
+            all_scores,
+        }
+    }
+
+    /// What its request asks of the item's other jobs, too.
+    pub fn marks(&self) -> Marks {
+        Marks {
+            awaited: self.awaited,
+            all_scores: self.all_scores,
+        }
+    }
+
     /// The acceptance that this job must tell.
     pub fn created(&self) -> Option<Created> {
         let endpoints = self.tell.clone()?;
@@ -46,14 +79,9 @@ impl MediaJob {
     }
 }
 
-/// Begin with this item, with the step of [`IMAGES`], [`ANALYSIS`] or [`RULES`]. A request may wait for its verdict.
-pub(crate) fn begin(step: QueueName, media: MediaId, team: TeamId, awaited: bool) -> NewJob {
-    let job = MediaJob {
-        media,
-        tell: None,
-        awaited,
-    };
-    run(step, &job, team)
+/// Begin with this item, with the step of [`IMAGES`], [`ANALYSIS`] or [`RULES`].
+pub(crate) fn begin(step: QueueName, media: MediaId, team: TeamId, marks: Marks) -> NewJob {
+    run(step, &MediaJob::new(media, None, marks), team)
 }
 
 /// The same, and tell of the item's acceptance.
@@ -61,25 +89,21 @@ pub(crate) fn tell_and_begin(
     step: QueueName,
     created: Created,
     team: TeamId,
-    awaited: bool,
+    marks: Marks,
 ) -> NewJob {
     let Created { media, endpoints } = created;
-    let job = MediaJob {
-        media,
-        tell: Some(endpoints),
-        awaited,
-    };
+    let job = MediaJob::new(media, Some(endpoints), marks);
     run(step, &job, team).format(TELLING)
 }
 
 /// Analyse this item.
-pub(crate) fn analyse(media: MediaId, team: TeamId, awaited: bool) -> NewJob {
-    begin(ANALYSIS, media, team, awaited)
+pub(crate) fn analyse(media: MediaId, team: TeamId, marks: Marks) -> NewJob {
+    begin(ANALYSIS, media, team, marks)
 }
 
 /// Judge this item.
-pub(crate) fn judge(media: MediaId, team: TeamId, awaited: bool) -> NewJob {
-    begin(RULES, media, team, awaited)
+pub(crate) fn judge(media: MediaId, team: TeamId, marks: Marks) -> NewJob {
+    begin(RULES, media, team, marks)
 }
 
 fn run(step: QueueName, job: &MediaJob, team: TeamId) -> NewJob {

@@ -49,6 +49,7 @@ mod tests {
             media: MediaId::from(id),
             tell: Some(vec![EndpointId::from(Uuid::from_u128(8))]),
             awaited: false,
+            all_scores: false,
         };
         let recovery = RecoveryJob {
             recovery: RecoveryId::from(id),

@@ -99,6 +99,8 @@ pub struct Listed {
     pub moderation_type: Option<ModerationType>,
     /// The name of the person who decided last, or of the token; none if no person did.
     pub moderator: Option<String>,
+    /// Whether the verdict in force is the machine's, and something was not checked.
+    pub is_unchecked: bool,
     /// When it was accepted.
     pub created_at: DateTime<Utc>,
     /// When it was decided last; none while pending.
@@ -215,6 +217,10 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
             m.created_at,
             v.moderation_type as "moderation_type?",
             coalesce(v.trace #>> '{moderator,member_name}', v.trace #>> '{moderator,token_name}') as moderator,
+            coalesce(
+                json_array_length(case when json_typeof(v.trace -> 'unchecked') = 'array' then v.trace -> 'unchecked' end) > 0,
+                false
+            ) as "is_unchecked!",
             v.moderated_at as "moderated_at?"
         from media m
         join sites s on s.id = m.site_id
@@ -241,6 +247,7 @@ async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>
                 verdict: row.verdict,
                 moderation_type: row.moderation_type.map(|text| text.parse()).transpose()?,
                 moderator: row.moderator,
+                is_unchecked: row.is_unchecked,
                 created_at: row.created_at,
                 moderated_at: row.moderated_at,
             })

@@ -10,7 +10,9 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{ClosureId, RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
-    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -69,6 +71,8 @@ pub struct Settings {
     /// Whether the endpoints for clients of other services keep items. If not, an item is removed soon
     /// after its verdict, and nobody is told of it.
     pub compat_store: bool,
+    /// What clients of OpenAI get for content of which something could not be checked.
+    pub compat_unchecked: CompatUnchecked,
     /// Submissions of each key in each UTC minute; none, or more than the plan allows, means the
     /// plan's limit.
     pub submissions_per_minute: Option<PerMinute>,
@@ -106,6 +110,7 @@ impl Settings {
             answer_cache_seconds: None,
             author_pointer: None,
             compat_store: true,
+            compat_unchecked: CompatUnchecked::Flag,
             submissions_per_minute: None,
             status_queries_per_minute: None,
             item_retention_days: None,

@@ -12,7 +12,7 @@ use domain::{
     event::EventKind,
     id::{EndpointId, GroupVersionId, RuleGroupId, SiteId, TeamId},
     key::SecretHash,
-    media::StatusVocabulary,
+    media::{CompatUnchecked, StatusVocabulary},
     metadata_pointer::MetadataPointer,
 };
 use quick_cache::sync::Cache;
@@ -41,6 +41,8 @@ pub struct Site {
     pub author_pointer: Option<MetadataPointer>,
     /// Whether the endpoints for clients of other services keep items.
     pub compat_store: bool,
+    /// What clients of OpenAI get for content of which something could not be checked.
+    pub compat_unchecked: CompatUnchecked,
     /// How it wants statuses spelled.
     pub vocabulary: StatusVocabulary,
     /// What judges a submission that names no group.

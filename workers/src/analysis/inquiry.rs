@@ -25,6 +25,8 @@ pub(super) struct Inquiry<'a> {
     item: &'a ToAnalyse,
     modality: Modality,
     wanted: Vec<Category>,
+    /// Whether the request wants all categories of a text, whatever the rules want.
+    all_scores: bool,
     /// The names of providers that look only for a little in an image.
     narrow: &'a [&'a str],
     /// Over all providers and runs.
@@ -61,8 +63,9 @@ struct Pause {
 
 impl<'a> Inquiry<'a> {
     /// One inquiry for the text and one for the image, if the item has them, with the findings of
-    /// earlier runs. `narrow` are the names of providers that look only for a little in an image.
-    pub(super) fn of(item: &'a ToAnalyse, narrow: &'a [&'a str]) -> Vec<Self> {
+    /// earlier runs. `narrow` are the names of providers that look only for a little in an image. With
+    /// `all_scores`, all categories of the text are wanted, whatever the rules want.
+    pub(super) fn of(item: &'a ToAnalyse, all_scores: bool, narrow: &'a [&'a str]) -> Vec<Self> {
         let modalities = [
             (Modality::Text, item.text.is_some()),
             (Modality::Image, item.has_picture),
@@ -70,18 +73,27 @@ impl<'a> Inquiry<'a> {
         modalities
             .into_iter()
             .filter(|(_, is_there)| *is_there)
-            .map(|(modality, _)| Self::new(item, modality, narrow))
+            .map(|(modality, _)| {
+                let all_scores = all_scores && modality == Modality::Text;
+                Self::new(item, modality, all_scores, narrow)
+            })
             .collect()
     }
 
-    fn new(item: &'a ToAnalyse, modality: Modality, narrow: &'a [&'a str]) -> Self {
+    fn new(
+        item: &'a ToAnalyse,
+        modality: Modality,
+        all_scores: bool,
+        narrow: &'a [&'a str],
+    ) -> Self {
         let mut inquiry = Self {
             item,
             modality,
             wanted: match item.wanted.as_slice() {
-                [] => Category::ALL.to_vec(),
-                wanted => wanted.to_vec(),
+                wanted if !wanted.is_empty() && !all_scores => wanted.to_vec(),
+                _ => Category::ALL.to_vec(),
             },
+            all_scores,
             narrow,
             scores: Scores::default(),
             left_out: Vec::new(),

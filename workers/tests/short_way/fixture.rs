@@ -146,7 +146,7 @@ impl Fixture {
             author: None,
             trace: traces::Context::of_item([7; 16]),
             arrived: Instant::now(),
-            awaited: false,
+            marks: store::jobs::Marks::default(),
             is_transient: false,
         };
         let accepted = self.acceptor.accept(media).await;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{media::Status, score::Category};
+use domain::{media::Action, score::Category};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -25,8 +25,7 @@ const OF_TEXTS: [&str; 7] = [
     "sexual/minors",
 ];
 
-/// Their categories, and ours with the same meaning. What only they tell apart has no category of ours: it is never scored, and its
-/// list of input types is empty.
+/// Their categories, and ours with the same meaning. What only they tell apart has no category of ours: it is never scored.
 const CATEGORIES: [(&str, Option<Category>); 13] = [
     ("harassment", Some(Category::Harassment)),
     ("harassment/threatening", None),
@@ -61,30 +60,33 @@ impl Moderation {
     }
 }
 
-/// One result.
+/// One result. A category that nobody scored is false, with a score of 0, because the SDKs need both. Its input types are empty,
+/// and `gatehouse` names it.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
     flagged: bool,
     categories: BTreeMap<&'static str, bool>,
     category_scores: BTreeMap<&'static str, f64>,
     category_applied_input_types: BTreeMap<&'static str, Vec<&'static str>>,
-    /// What only we say.
-    gatehouse: Item,
+    gatehouse: Own,
+}
+
+/// What only we say.
+#[derive(Debug, Serialize)]
+struct Own {
+    #[serde(flatten)]
+    item: Item,
+    /// Their categories that nobody scored.
+    unchecked: Vec<&'static str>,
 }
 
 impl Outcome {
-    /// The result of an item that has a verdict.
+    /// The result of an item that has a verdict. It is flagged unless the site approved the item, and no category is true.
     pub(super) fn of(judged: &Judged, input: Modalities) -> Self {
-        let types: Vec<&'static str> = [("text", input.text), ("image", input.image)]
-            .into_iter()
-            .filter_map(|(name, is)| is.then_some(name))
-            .collect();
+        let is_approved = judged.verdict.status.action() == Some(Action::Approve);
         let mut outcome = Self {
-            flagged: judged.verdict.status == Status::Rejected,
-            categories: BTreeMap::new(),
-            category_scores: BTreeMap::new(),
-            category_applied_input_types: BTreeMap::new(),
-            gatehouse: Item::from(judged),
+            flagged: !is_approved,
+            ..Self::with(Item::from(judged))
         };
         for (name, ours) in CATEGORIES {
             let score = ours.and_then(|ours| judged.score(ours));
@@ -92,11 +94,54 @@ impl Outcome {
             outcome.flagged |= is_true;
             outcome.categories.insert(name, is_true);
             outcome.category_scores.insert(name, score.unwrap_or(0.0));
-            let of_images = !OF_TEXTS.contains(&name);
-            let mut types = types.clone();
-            types.retain(|kind| score.is_some() && (of_images || *kind == "text"));
+            let mut types = Vec::new();
+            if score.is_none() {
+                outcome.gatehouse.unchecked.push(name);
+            } else {
+                types.extend(input.text.then_some("text"));
+                types.extend((input.image && !OF_TEXTS.contains(&name)).then_some("image"));
+            }
             outcome.category_applied_input_types.insert(name, types);
         }
         outcome
     }
+
+    /// The result of an empty text: there is nothing to flag.
+    pub(super) fn of_nothing() -> Self {
+        let mut outcome = Self::with(Item {
+            media_id: None,
+            status: None,
+            action: None,
+            reason: Some("The text is empty: there is nothing to check.".to_owned()),
+        });
+        for (name, _) in CATEGORIES {
+            outcome.categories.insert(name, false);
+            outcome.category_scores.insert(name, 0.0);
+            outcome
+                .category_applied_input_types
+                .insert(name, Vec::new());
+        }
+        outcome
+    }
+
+    fn with(item: Item) -> Self {
+        Self {
+            flagged: false,
+            categories: BTreeMap::new(),
+            category_scores: BTreeMap::new(),
+            category_applied_input_types: BTreeMap::new(),
+            gatehouse: Own {
+                item,
+                unchecked: Vec::new(),
+            },
+        }
+    }
+}
+
+/// Whether nothing that was found flags this item, and something of it was not checked.
+pub(super) fn is_undecided(judged: &Judged) -> bool {
+    let mut scores = CATEGORIES
+        .iter()
+        .filter_map(|(_, ours)| judged.score((*ours)?));
+    judged.is_unchecked() && !judged.violates() && !scores.any(|score| score >= TRUE_FROM)
 }

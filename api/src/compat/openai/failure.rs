@@ -21,9 +21,10 @@ struct Failure {
 
 /// The answer to a request that is refused. Status and `Retry-After` are those of our own interface.
 pub(super) fn failed(refusal: Refusal) -> Response {
-    let status = refusal.code().status();
+    let refused_with = refusal.code();
+    let status = refused_with.status();
     let headers = refusal.headers();
-    let (kind, code) = names(refusal.code(), status);
+    let (kind, code) = names(refused_with, status);
     let (detail, errors) = refusal.into_words();
     let first = errors.into_iter().next();
     let message = match &first {
@@ -42,6 +43,12 @@ pub(super) fn failed(refusal: Refusal) -> Response {
         .status(status)
         .body(serde_json::to_vec(&body).expect("it has only texts"));
     *response.headers_mut() = headers;
+    if refused_with == Code::NotChecked {
+        // OpenAI's SDKs would repeat a request that ended with a server error, and store its items again.
+        response
+            .headers_mut()
+            .insert("x-should-retry", header::HeaderValue::from_static("false"));
+    }
     response.headers_mut().insert(
         header::CONTENT_TYPE,
         header::HeaderValue::from_static("application/json"),

@@ -108,10 +108,16 @@ impl Input {
         Ok(input)
     }
 
+    /// Whether there is nothing to check.
+    pub(super) fn is_empty(&self) -> bool {
+        let Modalities { text, image } = self.modalities();
+        !text && !image
+    }
+
     pub(super) fn modalities(&self) -> Modalities {
         Modalities {
             text: self.text.as_deref().is_some_and(|text| !text.is_empty()),
-            image: self.image.is_some(),
+            image: self.image.as_deref().is_some_and(|url| !url.is_empty()),
         }
     }
 

@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::{
     super::judged::{Item, Judged},
+    failure::Failed,
     request::{Rest, Wish},
     spans::Span,
 };
-use crate::problem::Refusal;
+use crate::problem::{Code, Refusal};
 
 /// The whole answer. Empty members are left out, as in Google's JSON.
 #[derive(Debug, Serialize)]
@@ -67,11 +68,12 @@ impl Analysis {
     ///
     /// # Errors
     /// None of the attributes has a score.
-    pub(super) fn of(asked: Rest, judged: &[Judged]) -> Result<Self, Refusal> {
+    pub(super) fn of(asked: Rest, judged: &[Judged]) -> Result<Self, Failed> {
         let (whole, sentences) = judged.split_first().ok_or_else(Refusal::internal)?;
         let mut attribute_scores = BTreeMap::new();
         let mut unscored = Vec::new();
         let count = asked.attributes.len();
+        let mut unread = None;
         for (
             name,
             Wish {
@@ -81,6 +83,9 @@ impl Analysis {
         ) in asked.attributes
         {
             let Some(score) = attribute.score(whole) else {
+                if attribute.has_categories() {
+                    unread.get_or_insert_with(|| name.clone());
+                }
                 unscored.push(name);
                 continue;
             };
@@ -108,9 +113,23 @@ impl Analysis {
             attribute_scores.insert(name, scores);
         }
         if unscored.len() == count {
-            let message = "has no attribute that can be scored for this text: no category means the same, or none of the \
-                           site's providers has scored it";
-            return Err(Refusal::invalid_field("requestedAttributes", message));
+            return Err(match unread {
+                None => {
+                    let message =
+                        "has no attribute that can be scored: no category means the same";
+                    Refusal::invalid_field("requestedAttributes", message).into()
+                }
+                Some(_) if whole.has_failed_provider() => Refusal::new(
+                    Code::NotChecked,
+                    "A provider has failed, so the text has no scores. It is stored, and its status says what follows.",
+                )
+                .into(),
+                Some(attribute) => Failed::Unread {
+                    attribute,
+                    languages: asked.languages,
+                    item: Item::from(whole),
+                },
+            });
         }
         Ok(Self {
             attribute_scores,

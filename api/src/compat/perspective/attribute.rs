@@ -38,6 +38,11 @@ impl Attribute {
         Some(Self(of))
     }
 
+    /// Whether we have something that means the same.
+    pub(super) fn has_categories(self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The names of those that can be scored.
     pub(super) fn scored() -> Vec<&'static str> {
         let scored = ATTRIBUTES.iter().filter(|(_, of)| !of.is_empty());

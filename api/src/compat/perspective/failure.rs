@@ -2,12 +2,37 @@
 
 use poem::{
     Response,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::super::judged::Item;
 use crate::problem::Refusal;
+
+/// The language that Perspective names if it does not know which one a text has.
+const UNKNOWN: &str = "und";
+
+/// Why a request has no answer.
+pub(super) enum Failed {
+    /// The request is refused.
+    Refused(Refusal),
+    /// No provider could score any of the attributes for this text, for instance because of its language.
+    Unread {
+        /// The first of them, as the client calls it.
+        attribute: String,
+        /// The languages that the client names.
+        languages: Vec<String>,
+        /// What became of the text.
+        item: Item,
+    },
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
 
 #[derive(Serialize)]
 struct Body {
@@ -22,8 +47,21 @@ struct Failure {
     details: Vec<Value>,
 }
 
-/// The answer to a request that is refused. Status code and `Retry-After` are those of our own interface.
-pub(super) fn failed(refusal: Refusal) -> Response {
+impl Failed {
+    /// The answer. Status code and `Retry-After` of a refusal are those of our own interface.
+    pub(super) fn into_response(self) -> Response {
+        match self {
+            Self::Refused(refusal) => refused(refusal),
+            Self::Unread {
+                attribute,
+                languages,
+                item,
+            } => unread(&attribute, languages, &item),
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> Response {
     let status = refusal.code().status();
     let reason = refusal.code().as_str();
     let headers = refusal.headers();
@@ -36,17 +74,71 @@ pub(super) fn failed(refusal: Refusal) -> Response {
         Some(first) => format!("{} {}", field(&first.field), first.message),
         None => detail,
     };
-    let mut details = vec![json!({
-        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-        "reason": reason.to_ascii_uppercase(),
-        "domain": "gatehouse",
-    })];
+    let mut details = vec![info(reason, &json!({}))];
     if !violations.is_empty() {
         details.push(json!({
             "@type": "type.googleapis.com/google.rpc.BadRequest",
             "fieldViolations": violations,
         }));
     }
+    response(status, headers, message, details)
+}
+
+/// As Perspective answers for a language that it does not know. Its clients read the first detail.
+fn unread(attribute: &str, mut languages: Vec<String>, item: &Item) -> Response {
+    if languages.is_empty() {
+        languages.push(UNKNOWN.to_owned());
+    }
+    let message = format!(
+        "Attribute {attribute} does not support request languages: {}",
+        languages.join(", ")
+    );
+    let mut metadata = json!({});
+    let media = item.media_id.map(|media| media.to_string());
+    let members = [
+        ("media_id", media.as_deref()),
+        ("status", item.status),
+        ("action", item.action),
+        ("reason", item.reason.as_deref()),
+    ];
+    for (name, value) in members {
+        if let Some(value) = value {
+            metadata[name] = value.into();
+        }
+    }
+    let details = vec![
+        json!({
+            "@type": "type.googleapis.com/google.commentanalyzer.v1alpha1.Error",
+            "errorType": "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE",
+            "languageNotSupportedByAttributeError": {
+                "detectedLanguages": languages,
+                "attribute": attribute,
+            },
+        }),
+        info("not_checked", &metadata),
+    ];
+    response(StatusCode::BAD_REQUEST, HeaderMap::new(), message, details)
+}
+
+/// Our own code of a refusal, and what else we know.
+fn info(reason: &str, metadata: &Value) -> Value {
+    let mut info = json!({
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": reason.to_ascii_uppercase(),
+        "domain": "gatehouse",
+    });
+    if metadata.as_object().is_some_and(|known| !known.is_empty()) {
+        info["metadata"] = metadata.clone();
+    }
+    info
+}
+
+fn response(
+    status: StatusCode,
+    headers: HeaderMap,
+    message: String,
+    details: Vec<Value>,
+) -> Response {
     let body = Body {
         error: Failure {
             code: status.as_u16(),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    super::judged::Judged, answer::Analysis, attribute::Attribute, discovery, failure::failed,
+    super::judged::Judged, answer::Analysis, attribute::Attribute, discovery, failure::Failed,
     request::Asked, spans::sentences,
 };
 use crate::{
@@ -33,7 +33,10 @@ fn judged(scores: &[(Category, f64)]) -> Judged {
 
 fn answer(body: &Value, judged: &[Judged]) -> Value {
     let (_, _, asked) = asked(body).unwrap().into_parts();
-    serde_json::to_value(Analysis::of(asked, judged).unwrap()).unwrap()
+    let Ok(analysis) = Analysis::of(asked, judged) else {
+        panic!("there are scores");
+    };
+    serde_json::to_value(analysis).unwrap()
 }
 
 #[test]
@@ -178,12 +181,48 @@ fn a_request_is_refused_by_the_member_that_is_wrong() {
     }
     let body = json!({ "comment": { "text": "a" }, "requestedAttributes": { "PROFANITY": {} } });
     let (_, _, rest) = asked(&body).unwrap().into_parts();
-    let refusal = Analysis::of(rest, &[judged(&[])]).expect_err("nothing has a score");
+    let Err(Failed::Refused(refusal)) = Analysis::of(rest, &[judged(&[])]) else {
+        panic!("nothing has a score");
+    };
     assert_eq!(refusal.into_parts().2[0].field, "requestedAttributes");
 }
 
 #[tokio::test]
+async fn a_text_that_nobody_could_score_is_perspectives_own_error() {
+    for (languages, named) in [
+        (json!(null), json!(["und"])),
+        (json!(["de"]), json!(["de"])),
+    ] {
+        let body = json!({
+            "comment": { "text": "a" },
+            "requestedAttributes": { "PROFANITY": {}, "TOXICITY@6": {} },
+            "languages": languages,
+        });
+        let (_, _, rest) = asked(&body).unwrap().into_parts();
+        let failed = Analysis::of(rest, &[judged(&[])])
+            .err()
+            .expect("it has no score");
+        let mut response = failed.into_response();
+        assert_eq!(response.status(), 400);
+        let body: Value = response.take_body().into_json().await.unwrap();
+        let error = &body["error"];
+        assert_eq!(error["status"], "INVALID_ARGUMENT");
+        assert_eq!(
+            error["details"][0]["errorType"],
+            "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"
+        );
+        assert_eq!(
+            error["details"][0]["languageNotSupportedByAttributeError"],
+            json!({ "detectedLanguages": named, "attribute": "TOXICITY@6" })
+        );
+        assert_eq!(error["details"][1]["reason"], "NOT_CHECKED");
+        assert_eq!(error["details"][1]["metadata"]["status"], "rejected");
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_is_in_googles_format() {
+    let failed = |refusal: Refusal| Failed::from(refusal).into_response();
     let mut response = failed(Refusal::invalid_field("body", "is too large"));
     assert_eq!(response.status(), 400);
     assert_eq!(response.content_type(), Some("application/json"));

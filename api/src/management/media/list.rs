@@ -40,6 +40,8 @@ pub(crate) struct ListedMedia {
     /// Who or what decided last. `null` while it is pending.
     #[oai(nullable)]
     moderation_type: Option<Member<ModerationType>>,
+    /// Whether something of the item was not checked, and no person has decided since.
+    unchecked: bool,
     /// When it was accepted.
     created_at: Member<Time>,
     /// When it was decided last. `null` while it is pending.
@@ -58,6 +60,7 @@ impl From<Listed> for ListedMedia {
             status: Member(listed.status),
             verdict: listed.verdict,
             moderation_type: listed.moderation_type.map(Member),
+            unchecked: listed.is_unchecked,
             created_at: listed.created_at.into(),
             moderated_at: listed.moderated_at.map(Member::from),
         }
@@ -106,6 +109,7 @@ pub(super) fn example() -> Value {
         "status": "pending_review",
         "verdict": 1,
         "moderation_type": "rule",
+        "unchecked": false,
         "created_at": example::CREATED_AT,
         "moderated_at": "2026-01-31T12:00:00.523456Z",
     })

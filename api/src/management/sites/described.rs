@@ -21,6 +21,7 @@ pub(crate) fn described() -> Vec<Operation> {
         "answer_cache_seconds": null,
         "author_pointer": "/user/id",
         "compat_store": true,
+        "compat_unchecked": "flag",
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
         "item_retention_days": 365,

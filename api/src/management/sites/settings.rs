@@ -5,7 +5,9 @@ mod change;
 use domain::{
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
-    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     metadata_pointer::MetadataPointer,
     name::Name,
     plan::PerMinute,
@@ -63,6 +65,9 @@ pub(super) struct NewSite {
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. The default is `true`.
     #[serde(default, deserialize_with = "given")]
     compat_store: Option<bool>,
+    /// What clients of OpenAI get for content of which something could not be checked. The default is `flag`.
+    #[serde(default, deserialize_with = "given")]
+    compat_unchecked: Option<Member<CompatUnchecked>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[oai(nullable)]
@@ -99,6 +104,9 @@ impl NewSite {
             answer_cache_seconds: self.answer_cache_seconds.map(|seconds| seconds.0),
             author_pointer: self.author_pointer.map(|pointer| pointer.0),
             compat_store: self.compat_store.unwrap_or(usual.compat_store),
+            compat_unchecked: self
+                .compat_unchecked
+                .map_or(usual.compat_unchecked, |unchecked| unchecked.0),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
             item_retention_days: self.item_retention_days.map(|days| days.0),

@@ -3,7 +3,9 @@
 use domain::{
     id::{ClosureId, RuleGroupId},
     image::ImageRetentionDays,
-    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -52,6 +54,9 @@ pub(crate) struct Site {
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. If not, an item is removed about
     /// 15 seconds after its verdict; there are no events and webhooks of it, and no person reviews it.
     compat_store: bool,
+    /// What clients of OpenAI get for content of which something could not be checked: a flagged result, unless the site
+    /// approved the item (`flag`), or an error with the code `not_checked` (`error`).
+    compat_unchecked: Member<CompatUnchecked>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan. The plan's limit applies in any case.
     #[oai(nullable)]
@@ -106,6 +111,7 @@ impl From<ManagedSite> for Site {
             answer_cache_seconds: settings.answer_cache_seconds.map(Member),
             author_pointer: settings.author_pointer.map(Member),
             compat_store: settings.compat_store,
+            compat_unchecked: Member(settings.compat_unchecked),
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             item_retention_days: settings.item_retention_days.map(Member),

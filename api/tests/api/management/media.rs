@@ -418,7 +418,7 @@ async fn an_inline_image_is_a_file_to_save_and_nothing_else(pool: PgPool) {
         size: Some((640, 480)),
         hashed: Some(hashed),
         problem: None,
-        awaited: false,
+        marks: store::jobs::Marks::default(),
     })
     .await;
     let known = json!({

@@ -53,6 +53,7 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "answer_cache_seconds": null,
         "author_pointer": null,
         "compat_store": true,
+        "compat_unchecked": "flag",
         "submissions_per_minute": null,
         "status_queries_per_minute": null,
         "image_retention_days": 30,

@@ -5,7 +5,9 @@ use std::{fmt::Display, str::FromStr};
 use domain::{
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     metadata_pointer::MetadataPointer,
     name::Name,
     plan::PerMinute,
@@ -29,6 +31,7 @@ pub(in crate::sites) struct Values {
     pub(super) author_pointer: String,
     /// `yes`, or nothing.
     pub(super) compat_store: String,
+    pub(super) compat_unchecked: String,
     pub(super) submissions_per_minute: String,
     pub(super) status_queries_per_minute: String,
     pub(super) item_retention_days: String,
@@ -48,6 +51,7 @@ pub(super) struct Parsed {
     answer_cache_seconds: Option<AnswerCacheSeconds>,
     author_pointer: Option<MetadataPointer>,
     compat_store: bool,
+    compat_unchecked: CompatUnchecked,
     submissions_per_minute: Option<PerMinute>,
     status_queries_per_minute: Option<PerMinute>,
     item_retention_days: Option<ItemRetentionDays>,
@@ -79,6 +83,7 @@ impl Values {
                 .map(String::from)
                 .unwrap_or_default(),
             compat_store: if settings.compat_store { "yes" } else { "" }.to_owned(),
+            compat_unchecked: settings.compat_unchecked.to_string(),
             submissions_per_minute: limit(settings.submissions_per_minute),
             status_queries_per_minute: limit(settings.status_queries_per_minute),
             item_retention_days: number(settings.item_retention_days.map(ItemRetentionDays::get)),
@@ -105,6 +110,7 @@ impl Values {
             answer_cache_seconds: text("answer_cache_seconds"),
             author_pointer: form.get("author_pointer").to_owned(),
             compat_store: text("compat_store"),
+            compat_unchecked: text("compat_unchecked"),
             submissions_per_minute: text("submissions_per_minute"),
             status_queries_per_minute: text("status_queries_per_minute"),
             item_retention_days: text("item_retention_days"),
@@ -126,6 +132,7 @@ impl Values {
             answer_cache_seconds,
             author_pointer,
             compat_store,
+            compat_unchecked,
             submissions_per_minute,
             status_queries_per_minute,
             item_retention_days,
@@ -142,6 +149,7 @@ impl Values {
             answer_cache_seconds,
             author_pointer,
             compat_store,
+            compat_unchecked,
             submissions_per_minute,
             status_queries_per_minute,
             item_retention_days,
@@ -174,6 +182,7 @@ impl Values {
             let policy = self.policy(wrong);
             let cache = may(wrong, "answer_cache_seconds", &self.answer_cache_seconds);
             let author = self.author(wrong);
+            let unchecked = one_of(wrong, "compat_unchecked", &self.compat_unchecked);
             let submissions = may(
                 wrong,
                 "submissions_per_minute",
@@ -207,6 +216,7 @@ impl Values {
                 answer_cache_seconds: cache?,
                 author_pointer: author?,
                 compat_store: !self.compat_store.is_empty(),
+                compat_unchecked: unchecked?,
                 submissions_per_minute: submissions?,
                 status_queries_per_minute: queries?,
                 item_retention_days: items?,
@@ -249,6 +259,7 @@ impl Parsed {
             answer_cache_seconds: self.answer_cache_seconds,
             author_pointer: self.author_pointer,
             compat_store: self.compat_store,
+            compat_unchecked: self.compat_unchecked,
             submissions_per_minute: self.submissions_per_minute,
             status_queries_per_minute: self.status_queries_per_minute,
             item_retention_days: self.item_retention_days,

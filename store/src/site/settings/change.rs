@@ -58,7 +58,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             author_pointer = $13,
             item_retention_days = $14::bigint,
             content_retention_days = $15::bigint,
-            compat_store = $16
+            compat_store = $16,
+            compat_unchecked = $17
         where id = $1
         ",
         site.as_uuid(),
@@ -82,6 +83,7 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             .content_retention_days
             .map(ContentRetentionDays::get),
         settings.compat_store,
+        settings.compat_unchecked.as_str(),
     )
     .execute(conn)
     .await

@@ -20,7 +20,7 @@ pub async fn find(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
-            author_pointer, compat_store, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
+            author_pointer, compat_store, compat_unchecked, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
             webhook_retention_days, default_rule_group_id, closure_id, closed_at, created_at,
             array(
                 select g.id
@@ -73,7 +73,7 @@ pub async fn list(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
-            author_pointer, compat_store, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
+            author_pointer, compat_store, compat_unchecked, status_queries_per_minute, item_retention_days, content_retention_days, image_retention_days,
             webhook_retention_days, default_rule_group_id, closure_id, closed_at, created_at,
             array(
                 select g.id

@@ -29,6 +29,7 @@ pub(super) async fn load(
             s.closure_id is not null as "is_closed!",
             s.author_pointer,
             s.compat_store,
+            s.compat_unchecked,
             s.status_vocabulary,
             (
                 select coalesce(json_agg(json_build_array(e.id, e.events) order by e.id), '[]')
@@ -83,6 +84,7 @@ pub(super) async fn load(
                     .collect(),
                 author_pointer: author_pointer?,
                 compat_store: row.compat_store,
+                compat_unchecked: row.compat_unchecked.parse()?,
                 vocabulary: row.status_vocabulary.parse()?,
                 judges: Judges {
                     versions: row.versions.into_iter().map(GroupVersionId::from).collect(),

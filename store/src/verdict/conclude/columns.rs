@@ -1,6 +1,6 @@
 //! A batch of verdicts as arrays, one for each column of the statement.
 
-use domain::media::Step;
+use domain::{decision::Gap, media::Step};
 use uuid::Uuid;
 
 use super::Conclusion;
@@ -26,6 +26,8 @@ pub(super) struct Columns<'a> {
     /// None if there is no analysis to store.
     pub(super) providers: Vec<Option<String>>,
     pub(super) unchecked: Vec<Option<String>>,
+    /// None if there are none, which is usual.
+    pub(super) gaps: Vec<Option<String>>,
 }
 
 impl<'a> Columns<'a> {
@@ -65,6 +67,9 @@ impl<'a> Columns<'a> {
         self.providers.push(providers.transpose()?);
         let unchecked = analysed.map(|analysed| to_json(&analysed.unchecked));
         self.unchecked.push(unchecked.transpose()?);
+        let gaps = analysed.filter(|analysed| !analysed.gaps.iter().all(Gap::is_empty));
+        let gaps = gaps.map(|analysed| to_json(&analysed.gaps));
+        self.gaps.push(gaps.transpose()?);
         Ok(())
     }
 }

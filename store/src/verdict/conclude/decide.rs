@@ -36,10 +36,11 @@ pub(super) async fn decide(
             select i.*, i.endpoint_ids::uuid [] as endpoints
             from unnest(
                 $1::uuid [], $2::smallint [], $3::text [], $4::text [], $5::text [], $6::text [], $7::text [],
-                $8::uuid [], $9::uuid [], $10::text [], $11::text [], $12::boolean [], $13::text [], $14::text []
+                $8::uuid [], $9::uuid [], $10::text [], $11::text [], $12::boolean [], $13::text [], $14::text [],
+                $15::text []
             ) as i (
                 media_id, number, previous_status, status, moderation_type, details, trace,
-                event_id, created_id, endpoint_ids, scores, image_scored, providers, unchecked
+                event_id, created_id, endpoint_ids, scores, image_scored, providers, unchecked, gaps
             )
         ),
         concluded as materialized (
@@ -50,8 +51,8 @@ pub(super) async fn decide(
             returning m.id, m.team_id, m.site_id, m.created_at, m.is_transient, i.*, clock_timestamp() as moderated_at
         ),
         new_analyses as (
-            insert into analyses (media_id, scores, image_scored, providers, unchecked)
-            select id, scores::json, image_scored, providers::json, unchecked::json
+            insert into analyses (media_id, scores, image_scored, providers, unchecked, gaps)
+            select id, scores::json, image_scored, providers::json, unchecked::json, gaps::json
             from concluded
             where providers is not null
             on conflict on constraint analyses_pkey do nothing
@@ -145,6 +146,7 @@ pub(super) async fn decide(
         &verdicts.image_scored as &[Option<bool>],
         &verdicts.providers as &[Option<String>],
         &verdicts.unchecked as &[Option<String>],
+        &verdicts.gaps as &[Option<String>],
     )
     .fetch_all(conn)
     .await

@@ -82,7 +82,7 @@ impl Submitter {
             author: None,
             trace: traces::Context::of_item([7; 16]),
             arrived: Instant::now(),
-            awaited: false,
+            marks: store::jobs::Marks::default(),
             is_transient: false,
             submission: Submission {
                 body: Some(body.to_owned()),

@@ -5,7 +5,9 @@ mod keys;
 use domain::{
     id::SiteId,
     image::ImageRetentionDays,
-    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     plan::PerMinute,
     policy::AnswerCacheSeconds,
     reach::Reach,
@@ -69,6 +71,7 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         answer_cache_seconds: Some(AnswerCacheSeconds::of::<60>()),
         author_pointer: Some("/user/~0\"id".to_owned().try_into().unwrap()),
         compat_store: false,
+        compat_unchecked: CompatUnchecked::Error,
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
         content_retention_days: Some(ContentRetentionDays::of::<30>()),
@@ -101,7 +104,7 @@ async fn the_revision_rises_with_what_submissions_depend_on_and_with_nothing_els
     let mut settings = fixture.settings().await;
     let mut revision = fixture.revision().await;
     let group = fixture.create_group("other").await;
-    let changes: [Change; 9] = [
+    let changes: [Change; 10] = [
         ("nothing", false, Box::new(|_| {})),
         ("name", false, Box::new(|s| s.name = "renamed".into())),
         (
@@ -125,6 +128,11 @@ async fn the_revision_rises_with_what_submissions_depend_on_and_with_nothing_els
             Box::new(|s| s.status_queries_per_minute = PerMinute::try_from(10).ok()),
         ),
         ("compat_store", true, Box::new(|s| s.compat_store = false)),
+        (
+            "compat_unchecked",
+            true,
+            Box::new(|s| s.compat_unchecked = CompatUnchecked::Error),
+        ),
         (
             "default group",
             true,

@@ -68,6 +68,13 @@ impl Inquiry<'_> {
             let unexplained = nothing && unchecked.is_empty() && gap.left_out.is_empty();
             match inquiry.modality {
                 Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
+                // The request wanted them. The decision knows only of categories that rules want.
+                Modality::Text if inquiry.all_scores && !gap.left_out.is_empty() => {
+                    unchecked.push(Unchecked::CategoriesNotScored {
+                        modality: Modality::Text,
+                        categories: gap.left_out.clone(),
+                    });
+                }
                 // Without rules that want scores, nobody said that this little is enough.
                 Modality::Image if item.wanted.is_empty() && inquiry.is_seen_narrowly() => {}
                 Modality::Image if !nothing => analysed.image_scored = Some(true),

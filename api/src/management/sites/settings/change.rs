@@ -3,7 +3,9 @@
 use domain::{
     id::RuleGroupId,
     image::ImageRetentionDays,
-    media::{ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     metadata_pointer::MetadataPointer,
     name::Name,
     plan::PerMinute,
@@ -58,6 +60,9 @@ pub(crate) struct SiteChange {
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge from now on.
     #[serde(default, deserialize_with = "given")]
     compat_store: Option<bool>,
+    /// What clients of OpenAI get for content of which something could not be checked.
+    #[serde(default, deserialize_with = "given")]
+    compat_unchecked: Option<Member<CompatUnchecked>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[serde(default, deserialize_with = "given")]
@@ -120,6 +125,9 @@ impl SiteChange {
                     pointer.map(|pointer| pointer.0)
                 }),
             compat_store: self.compat_store.unwrap_or(settings.compat_store),
+            compat_unchecked: self
+                .compat_unchecked
+                .map_or(settings.compat_unchecked, |unchecked| unchecked.0),
             submissions_per_minute: self
                 .submissions_per_minute
                 .map_or(settings.submissions_per_minute, plain_limit),
