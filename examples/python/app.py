@@ -37,7 +37,7 @@ PAGE = """<!doctype html>
 {% for comment in comments %}
   {% if comment.status == "approved" %}<li data-status="approved">{{ comment.text }}</li>
   {% elif comment.status == "rejected" %}<li data-status="rejected">This comment was removed.</li>
-  {% elif comment.status == "pending_review" %}<li data-status="pending_review">A moderator is checking this comment.</li>
+  {% elif comment.status == "pending_review" %}<li data-status="pending_review">This comment is waiting for a person.</li>
   {% else %}<li data-status="pending">This comment is being checked.</li>
   {% endif %}
 {% endfor %}

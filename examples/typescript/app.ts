@@ -105,7 +105,7 @@ function showComments(response: ServerResponse): void {
       case "rejected":
         return "This comment was removed.";
       case "pending_review":
-        return "A moderator is checking this comment.";
+        return "This comment is waiting for a person.";
       case "pending":
         return "This comment is being checked.";
     }

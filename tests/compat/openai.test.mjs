@@ -22,6 +22,19 @@ test("several texts are answered in their order", async () => {
   deepStrictEqual(results.map(({ flagged }) => flagged), [true, false]);
 });
 
+test("threats in languages that nobody reads are flagged, and say what was not checked", async () => {
+  const threats = JSON.parse(readFileSync(new URL("threats.json", import.meta.url), "utf8"));
+  const { results } = await client().moderations.create({ input: Object.values(threats) });
+  Object.keys(threats).forEach((language, place) => ok(results[place].flagged, language));
+  ok(results.every(({ gatehouse }) => gatehouse.unchecked.length > 0 && gatehouse.action !== "approve"));
+});
+
+test("the models for moderation are listed", async () => {
+  const { data } = await client().models.list();
+  ok(data.some(({ id }) => id === "omni-moderation-latest"));
+  deepStrictEqual((await client().models.retrieve("omni-moderation-latest")).object, "model");
+});
+
 test("a wrong key is the error that the SDK knows", async () => {
   const wrong = client({ apiKey: `site_${"x".repeat(43)}` });
   await rejects(wrong.moderations.create({ input: FINE }), (error) =>

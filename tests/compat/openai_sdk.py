@@ -63,6 +63,25 @@ class Moderations(unittest.TestCase):
         self.assertTrue(insult.categories.harassment)
         self.assertGreaterEqual(insult.category_scores.harassment, 0.5)
 
+    def test_threats_that_nobody_reads_are_flagged(self):
+        threats = json.loads((HERE / "threats.json").read_text())
+        answer = moderate(input=list(threats.values()))
+        for language, result in zip(threats, answer.results, strict=True):
+            self.assertTrue(result.flagged, language)
+            self.assertIn("hate", result.model_extra["gatehouse"]["unchecked"], language)
+        self.assertFalse(moderate(input=FINE).results[0].flagged)
+
+    def test_an_empty_text_has_a_result(self):
+        answer = moderate(input=["hi", ""])
+        self.assertEqual([result.flagged for result in answer.results], [False, False])
+
+    def test_models(self):
+        models = [model.id for model in client().models.list()]
+        self.assertIn("omni-moderation-latest", models)
+        self.assertEqual(client().models.retrieve(models[0]).id, models[0])
+        with self.assertRaises(openai.NotFoundError):
+            client().models.retrieve("gpt-5")
+
     def test_text_and_image_are_one_input(self):
         parts = [{"type": "text", "text": FORBIDDEN}, {"type": "image_url", "image_url": {"url": PIXEL}}]
         [result] = moderate(input=parts).results

@@ -72,6 +72,20 @@ class Analyze(unittest.TestCase):
     def test_rules_judge_it_as_any_other_item(self):
         self.assertEqual(analyze(FORBIDDEN)["gatehouse"]["status"], "rejected")
 
+    def test_a_text_that_nobody_reads_is_perspectives_own_error(self):
+        threats = json.loads((Path(__file__).parent / "threats.json").read_text())
+        for language, threat in threats.items():
+            try:
+                answer = analyze(threat, ["THREAT"])
+            except HttpError as unread:
+                [detail, _] = unread.error_details
+                self.assertEqual(unread.resp.status, 400, language)
+                self.assertEqual(detail["errorType"], "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE", language)
+                self.assertEqual(detail["languageNotSupportedByAttributeError"]["attribute"], "THREAT", language)
+            else:
+                # A lexicon knows its words.
+                self.assertGreaterEqual(score(answer, "THREAT"), 0.5, language)
+
     def test_refusals_are_the_errors_that_the_library_knows(self):
         with self.assertRaises(HttpError) as wrong_key:
             body = {"comment": {"text": FINE}, "requestedAttributes": {"TOXICITY": {}}}

@@ -4,34 +4,23 @@
 mod compat;
 mod faces;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::support::{Up, http};
 
-/// The same threat in languages that the built-in analysis does not read.
-pub(super) const THREATS: [(&str, &str); 15] = [
-    ("German", "Morgen Abend komme ich und bringe dich um"),
-    ("Russian", "Завтра вечером я приду и убью тебя"),
-    ("Chinese", "明天晚上我会来杀了你"),
-    ("French", "Demain soir je viens te tuer"),
-    ("Spanish", "Mañana por la noche voy a ir a matarte"),
-    ("Italian", "Domani sera vengo ad ammazzarti"),
-    ("Portuguese", "Amanhã à noite eu vou te matar"),
-    ("Polish", "Jutro wieczorem przyjdę i cię zabiję"),
-    ("Turkish", "Yarın akşam gelip seni öldüreceğim"),
-    ("Dutch", "Morgenavond kom ik je vermoorden"),
-    ("Arabic", "سآتي غدا مساء وأقتلك"),
-    ("Hebrew", "מחר בערב אני אבוא ואהרוג אותך"),
-    ("Japanese", "明日の夜、お前を殺しに行く"),
-    ("Korean", "내일 저녁에 가서 너를 죽일 거야"),
-    ("Hindi", "कल शाम मैं आकर तुम्हें मार डालूँगा"),
-];
-
-/// One of them in which no lexicon finds anything.
-const UNREAD: &str = THREATS[7].1;
+/// One of [`threats`], in which no lexicon finds anything.
+const UNREAD: &str = "Jutro wieczorem przyjdę i cię zabiję";
 const FINE: &str = "a fine day for a walk by the river";
 /// A keyword of the demo's rules, among words that nobody reads.
 const FORBIDDEN: &str = "blockedword: przyjdę jutro wieczorem i porozmawiamy";
+
+/// The same threat in languages that the built-in analysis does not read, by their names.
+fn threats() -> BTreeMap<String, String> {
+    let threats = serde_json::from_str(include_str!("../compat/threats.json"));
+    threats.expect("it maps texts to texts")
+}
 
 /// A rule group of the demo's team.
 async fn group(up: &Up, name: &str, rule: Value) -> String {

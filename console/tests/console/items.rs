@@ -149,6 +149,12 @@ async fn the_page_of_an_item_says_at_its_top_why_it_has_its_status(pool: PgPool)
         ),
         (
             review(),
+            failed(),
+            OnFailure::Approve,
+            "Not checked: the analysis by `openai` failed.",
+        ),
+        (
+            review(),
             vec![],
             OnFailure::Review,
             "Waits for a person, as the rule “Contact” asked.",
@@ -190,6 +196,9 @@ async fn the_page_of_an_item_says_at_its_top_why_it_has_its_status(pool: PgPool)
         );
         assert!(page.text.contains("0.71") && page.text.contains("width=\"71\""));
     }
+    let listed = viewer.get(&format!("/t/{}/items", stage.team)).await.text;
+    let marked = listed.matches("not everything was checked").count();
+    assert_eq!(marked, 5, "{listed}");
     let media = stage.pending(site, "one").await;
     let page = viewer.get(&item(&stage, media)).await.text;
     assert!(

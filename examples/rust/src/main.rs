@@ -153,7 +153,7 @@ async fn show_comments(State(app): State<Arc<App>>) -> Html<String> {
             Status::Approved => ("approved", escaped(&comment.text)),
             Status::Rejected => ("rejected", "This comment was removed.".to_owned()),
             Status::PendingReview => {
-                let text = "A moderator is checking this comment.";
+                let text = "This comment is waiting for a person.";
                 ("pending_review", text.to_owned())
             }
             Status::Pending => ("pending", "This comment is being checked.".to_owned()),

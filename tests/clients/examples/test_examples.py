@@ -25,6 +25,8 @@ opener = build_opener(ProxyHandler({}))
 VERDICTS = {
     "what a blockedword": "rejected",
     "it is about review-2024": "pending_review",
+    # Nobody reads its language, so nobody has checked it.
+    "Jutro wieczorem przyjdę i cię zabiję": "pending_review",
     "a <kind> word & another": "approved",
 }
 
@@ -50,6 +52,8 @@ class Examples(unittest.TestCase):
             # Only the approved comment is published, and its characters are escaped.
             self.assertNotIn("blockedword", page)
             self.assertNotIn("review-2024", page)
+            self.assertNotIn("Jutro", page)
+            self.assertEqual(page.count("waiting for a person"), 2, page)
             self.assertNotIn("<kind>", page)
             self.assertIn("kind", page)
             with self.assertRaises(HTTPError) as refused:

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{FINE, FORBIDDEN, THREATS, UNREAD, ask, group, keyword_group, moderated, set};
+use super::{FINE, FORBIDDEN, UNREAD, ask, group, keyword_group, moderated, set, threats};
 use crate::support::{DataDir, Up, http};
 
 /// What is said of a category.
@@ -23,9 +23,11 @@ fn is_named_unchecked(result: &Value, name: &str) -> bool {
 async fn a_threat_that_nobody_could_read_is_flagged_and_says_why() {
     let data = DataDir::new();
     let up = Up::start(&data, &[]).await;
-    let texts = THREATS.map(|(_, text)| text);
+    let threats = threats();
+    let texts: Vec<&str> = threats.values().map(String::as_str).collect();
     let results = moderated(&up, &texts).await;
-    for ((language, _), result) in THREATS.iter().zip(&results) {
+    assert_eq!(results.len(), 15);
+    for (language, result) in threats.keys().zip(&results) {
         assert_eq!(result["flagged"], true, "{language}: {result}");
         assert_ne!(
             result["gatehouse"]["action"], "approve",
