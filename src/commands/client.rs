@@ -264,6 +264,7 @@ mod tests {
     #[test]
     fn only_what_may_pass_is_tried_again() {
         let spent = br#"{"error":{"code":"insufficient_quota"}}"#;
+        let unchecked = br#"{"error":{"code":"not_checked"}}"#;
         let limited = br#"{"error":{"code":"rate_limit_exceeded"}}"#;
         let google = br#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#;
         for (status, body, passes) in [
@@ -272,6 +273,7 @@ mod tests {
             (429, &b"slow down"[..], true),
             (429, &spent[..], false),
             (503, &b""[..], true),
+            (503, &unchecked[..], false),
             (408, &b""[..], true),
             (400, &b""[..], false),
             (401, &b""[..], false),

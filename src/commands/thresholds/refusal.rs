@@ -173,6 +173,12 @@ mod tests {
                 "HTTP 400",
                 false,
             ),
+            (
+                503,
+                r#"{"error":{"message":"Something of 1 input","type":"server_error","param":null,"code":"not_checked"}}"#,
+                "not_checked",
+                false,
+            ),
             (404, "<html>", "HTTP 404", true),
             (301, "", "HTTP 301", true),
         ] {
@@ -180,6 +186,21 @@ mod tests {
             assert_eq!(refusal.code(), code, "{body}");
             assert_eq!(refusal.is_of_all_texts(), is_of_all, "{body}");
         }
+    }
+
+    #[test]
+    fn a_text_that_nobody_here_could_score_is_not_sent_again_with_fewer_attributes() {
+        let ours = refusal(
+            400,
+            r#"{"error":{"code":400,"message":"Attribute THREAT does not support request languages: und","status":"INVALID_ARGUMENT","details":[{"errorType":"LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"},{"reason":"NOT_CHECKED","domain":"gatehouse"}]}}"#,
+        );
+        assert!(ours.is_unscored() && ours.is_about_language());
+        assert_eq!(ours.code(), "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE");
+        let theirs = refusal(
+            400,
+            r#"{"error":{"code":400,"message":"Attribute THREAT does not support request languages: pl","details":[{"errorType":"LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}]}}"#,
+        );
+        assert!(!theirs.is_unscored());
     }
 
     #[test]
