@@ -1,11 +1,14 @@
 //! Requests to the public interface, within its limits.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, bail};
 use domain::key::SiteKey;
 use reqwest::{StatusCode, header::CONTENT_TYPE};
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
@@ -105,10 +108,13 @@ impl Service {
 
     /// The request's body. None: the line is no object, or has a key of its own.
     fn body(&self, line: &Line) -> Option<String> {
-        let mut body: Value = serde_json::from_str(&line.text).ok()?;
-        let members = body.as_object_mut()?;
-        let before = members.insert("api_key".to_owned(), self.key.as_str().into());
-        before.is_none().then(|| body.to_string())
+        // The values are sent as they are: the service says what is wrong with them.
+        let members: HashMap<String, IgnoredAny> = serde_json::from_str(&line.text).ok()?;
+        let rest = line.text.strip_prefix('{')?;
+        let comma = if members.is_empty() { "" } else { "," };
+        let key = Value::from(self.key.as_str());
+        let has_key = members.contains_key("api_key");
+        (!has_key).then(|| format!("{{\"api_key\":{key}{comma}{rest}"))
     }
 
     /// The same line of the same run has the same key, so it is stored once, however often it is sent.
