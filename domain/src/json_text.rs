@@ -75,7 +75,7 @@ pub fn first_half(json: &str) -> Option<(usize, Half)> {
         match unit(bytes, at) {
             None => at += 2,
             Some(0xd800..=0xdbff) if matches!(unit(bytes, at + 6), Some(0xdc00..=0xdfff)) => {
-                at += 12
+                at += 12;
             }
             Some(0xd800..=0xdbff) if bytes.get(at + 6) == Some(&b'"') => {
                 return Some((at, Half::Last));

@@ -8,8 +8,8 @@ use std::{
 use anyhow::{Context as _, bail};
 use domain::key::SiteKey;
 use reqwest::{StatusCode, header::CONTENT_TYPE};
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
 use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
 use url::Url;
@@ -109,7 +109,7 @@ impl Service {
     /// The request's body. None: the line is no object, or has a key of its own.
     fn body(&self, line: &Line) -> Option<String> {
         // The values are sent as they are: the service says what is wrong with them.
-        let members: HashMap<String, IgnoredAny> = serde_json::from_str(&line.text).ok()?;
+        let members: HashMap<String, &RawValue> = serde_json::from_str(&line.text).ok()?;
         let rest = line.text.strip_prefix('{')?;
         let comma = if members.is_empty() { "" } else { "," };
         let key = Value::from(self.key.as_str());

@@ -134,14 +134,14 @@ impl<'a> Encoded<'a> {
         {
             return "is a URL: give it in content_url".to_owned();
         }
-        let is_foreign = |character: char| {
-            !(character.is_ascii_alphanumeric()
+        let is_known = |character: char| {
+            character.is_ascii_alphanumeric()
                 || character.is_ascii_whitespace()
-                || matches!(character, '+' | '/' | '-' | '_' | '='))
-                && !(self.is_uri && character == '%')
+                || matches!(character, '+' | '/' | '-' | '_' | '=')
+                || (self.is_uri && character == '%')
         };
         if let Some((before, character)) =
-            self.text.chars().enumerate().find(|(_, c)| is_foreign(*c))
+            self.text.chars().enumerate().find(|(_, c)| !is_known(*c))
         {
             let place = before + 1;
             return format!("is not base64: its character {place} is {character:?}");

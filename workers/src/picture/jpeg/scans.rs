@@ -18,10 +18,7 @@ const DRI: u8 = 0xdd;
 pub(super) fn whole(file: &[u8]) -> Option<usize> {
     let mut reader = Reader::default();
     let mut rest = file.get(2..)?;
-    loop {
-        let [0xff, marker, after @ ..] = without_fill(rest) else {
-            break;
-        };
+    while let [0xff, marker, after @ ..] = without_fill(rest) {
         if matches!(*marker, 0x00 | 0x01 | 0xd0..=0xd9) {
             return None;
         }

@@ -231,7 +231,13 @@ fn encoded(width: u16, height: u16, quality: u8, color: ExtendedColorType, seed:
             .to_be_bytes()[0]
     };
     let pixels: Vec<u8> = (0..samples)
-        .map(|at| if seed % 3 == 0 { 99 } else { noise(at) })
+        .map(|at| {
+            if seed.is_multiple_of(3) {
+                99
+            } else {
+                noise(at)
+            }
+        })
         .collect();
     let mut file = Vec::new();
     JpegEncoder::new_with_quality(&mut file, quality)
