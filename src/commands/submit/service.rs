@@ -25,6 +25,9 @@ const PREFER: &str = "wait=10";
 const FIRST_QUESTION: Duration = Duration::from_secs(1);
 const LAST_QUESTION: Duration = Duration::from_secs(30);
 
+/// The most mistakes of a line that are told.
+const TOLD: usize = 10;
+
 /// How a line ended.
 #[derive(Debug)]
 pub(super) enum Ended {
@@ -47,6 +50,14 @@ pub(super) struct Service {
 struct Problem {
     code: String,
     detail: String,
+    #[serde(default)]
+    errors: Vec<FieldError>,
+}
+
+#[derive(Deserialize)]
+struct FieldError {
+    field: String,
+    message: String,
 }
 
 impl Service {
@@ -174,6 +185,18 @@ fn read(Reply { status, body }: &Reply) -> anyhow::Result<Result<Value, Problem>
     Ok(Err(problem))
 }
 
-fn refused(Problem { code, detail }: Problem) -> Ended {
-    Ended::Refused { code, detail }
+/// The mistakes say more than the detail, which only points to them.
+fn refused(problem: Problem) -> Ended {
+    let mistakes = problem.errors.iter().take(TOLD);
+    let mistakes: Vec<String> = mistakes
+        .map(|FieldError { field, message }| format!("{field} {message}"))
+        .collect();
+    Ended::Refused {
+        code: problem.code,
+        detail: if mistakes.is_empty() {
+            problem.detail
+        } else {
+            mistakes.join("; ")
+        },
+    }
 }

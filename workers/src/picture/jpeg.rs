@@ -4,6 +4,7 @@
 //! reports what it notices. A file without the marker is decoded if nothing else is missing (`scans`).
 
 mod bits;
+mod blocks;
 mod scans;
 
 use domain::decision::ImageProblem;
