@@ -128,7 +128,9 @@ async fn every_line_gets_a_verdict_or_says_what_is_wrong_with_it() {
     assert_eq!(status["metadata"].to_string(), r#"{"n":1.5}"#);
     let detail = results[&8]["detail"].as_str().unwrap();
     assert!(
-        detail.starts_with("metadata.name ends with half of a character: the last emoji was cut in half"),
+        detail.starts_with(
+            "metadata.name ends with half of a character: the last emoji was cut in half"
+        ),
         "{detail}"
     );
     assert_eq!(results[&8]["app_media_id"], "own-8");

@@ -135,22 +135,19 @@ fn a_megabyte_of_halves_takes_no_quadratic_time() {
 
 /// A string of JavaScript as JSON writes it: halves as escapes, everything else as it is or as an escape.
 fn json_of(units: &[u16], escaped: bool) -> String {
-    let mut json = String::from("\"");
-    for unit in char::decode_utf16(units.iter().copied()) {
-        match unit {
-            Ok(character) if !escaped && !matches!(character, '"' | '\\' | '\0'..='\u{1f}') => {
-                json.push(character)
-            }
-            Ok(character) => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    json.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
-            Err(half) => json.push_str(&format!("\\u{:04x}", half.unpaired_surrogate())),
+    let escape = |unit: u16| format!("\\u{unit:04x}");
+    let strings = char::decode_utf16(units.iter().copied()).map(|unit| match unit {
+        Ok(character) if !escaped && !matches!(character, '"' | '\\' | '\0'..='\u{1f}') => {
+            character.to_string()
         }
-    }
-    json.push('"');
-    json
+        Ok(character) => {
+            let mut units = [0; 2];
+            let units = character.encode_utf16(&mut units);
+            units.iter().copied().map(escape).collect()
+        }
+        Err(half) => escape(half.unpaired_surrogate()),
+    });
+    format!("\"{}\"", strings.collect::<String>())
 }
 
 proptest! {
