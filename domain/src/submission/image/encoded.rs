@@ -146,6 +146,12 @@ impl<'a> Encoded<'a> {
             let place = before + 1;
             return format!("is not base64: its character {place} is {character:?}");
         }
+        let is_digit =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        if !self.characters().all(is_digit) {
+            return "is not base64: it has a percent sign that escapes no character of base64"
+                .to_owned();
+        }
         let padding = self.characters().position(|character| character == b'=');
         let digits = padding.unwrap_or_else(|| self.characters().count());
         if self

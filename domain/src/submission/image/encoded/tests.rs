@@ -129,7 +129,7 @@ fn a_mistake_is_named_with_its_mend() {
         assert_eq!(mistake(text), message, "{text}");
     }
     // A percent sign that escapes nothing.
-    assert!(mistake("data:image/png;base64,AA%zz").contains("damaged"));
+    assert!(mistake("data:image/png;base64,AA%zz").contains("escapes no character"));
     assert!(mistake("AA%3D%3D").contains("character 3 is '%'"));
 }
 
