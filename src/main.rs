@@ -17,6 +17,7 @@ mod panics;
 mod rule_file;
 mod service;
 mod telemetry;
+mod terminal;
 
 use std::process::ExitCode;
 

@@ -7,10 +7,7 @@ mod page;
 mod runtime;
 mod statements;
 
-use std::{
-    io::{IsTerminal as _, Write as _},
-    time::Duration,
-};
+use std::{io::IsTerminal as _, time::Duration};
 
 use anyhow::Context as _;
 use metrics::gauge;
@@ -23,7 +20,7 @@ use tracing_subscriber::{
 
 use crate::{
     config::{self, LogFormat},
-    panics,
+    panics, terminal,
 };
 
 /// Our own messages, and only warnings of libraries. We report failed downloads ourselves.
@@ -156,8 +153,7 @@ pub(crate) fn render(metrics: &PrometheusHandle) -> String {
 
 /// Why a command failed, in one line.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let line = told(error).replace('\n', " ");
-    let _ = writeln!(std::io::stderr(), "error: {line}");
+    terminal::tell(&format!("error: {}", told(error)));
 }
 
 /// An error with its causes. A cause that the error before already contains is omitted: errors of

@@ -1,24 +1,28 @@
-//! Texts in public requests. A value that is not a text is reported after the key is checked and
-//! the request is counted, like all other mistakes in a submission: a request with a valid key
-//! always counts.
+//! Texts in requests. Where they are only judged, half characters become U+FFFD (`domain::json_text`).
+//!
+//! A value in a public request that is not a text is reported after the key is checked and the request is counted, like all
+//! other mistakes in a submission: a request with a valid key always counts.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
+use domain::{
+    json_text::{Half, JsonText},
+    submission::NoText,
+};
 use poem_openapi::{
     registry::MetaSchemaRef,
     types::{ParseFromJSON, ParseResult, ToJSON, Type},
 };
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::value::{RawValue, Value};
 
 /// A member that should be a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// It is a text.
     Is(String),
+    /// It is a text with half characters, of which this is the first. They were replaced.
+    Cut(String, Half),
     /// It is something else.
     IsNot,
 }
@@ -27,11 +31,40 @@ pub(crate) enum Text {
 pub(crate) const MUST_BE: &str = "must be a string";
 
 impl Text {
-    /// The text, if there is one.
+    /// Reads a JSON value.
+    pub(crate) fn read(json: &RawValue) -> Self {
+        match JsonText::read(json) {
+            Some(JsonText { text, half: None }) => Self::Is(text),
+            Some(JsonText {
+                text,
+                half: Some(half),
+            }) => Self::Cut(text, half),
+            None => Self::IsNot,
+        }
+    }
+
+    /// The text, if there is one, without half characters.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
-            Self::Is(text) => Some(text),
+            Self::Is(text) | Self::Cut(text, _) => Some(text),
             Self::IsNot => None,
+        }
+    }
+
+    /// The same, by value.
+    pub(crate) fn into_string(self) -> Option<String> {
+        match self {
+            Self::Is(text) | Self::Cut(text, _) => Some(text),
+            Self::IsNot => None,
+        }
+    }
+
+    /// The text as it came, or why it cannot be used.
+    pub(crate) fn whole(&self) -> Result<&str, NoText> {
+        match self {
+            Self::Is(text) => Ok(text),
+            Self::Cut(_, half) => Err(NoText::Half(*half)),
+            Self::IsNot => Err(NoText::OtherType),
         }
     }
 }
@@ -44,52 +77,24 @@ impl From<String> for Text {
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        <&RawValue>::deserialize(deserializer).map(Self::read)
     }
 }
 
-struct Reader;
+/// Reads a text to judge, as serde reads a `String`.
+pub(crate) fn judged<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = Text::deserialize(deserializer)?;
+    text.into_string().ok_or_else(|| D::Error::custom(MUST_BE))
+}
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Text;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-        Ok(Text::Is(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Text, E> {
-        Ok(Text::Is(text))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
-        Ok(Text::IsNot)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Text, E> {
-        Ok(Text::IsNot)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Text, E> {
-        Ok(Text::IsNot)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Text, E> {
-        Ok(Text::IsNot)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Text, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Text::IsNot)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Text, A::Error> {
-        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text::IsNot)
-    }
+/// The same, for a text that can be omitted.
+pub(crate) fn optional_judged<'de, D>(deserializer: D) -> Result<Option<String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let text = Option::<Text>::deserialize(deserializer)?;
+    let text = text.map(|text| text.into_string().ok_or_else(|| D::Error::custom(MUST_BE)));
+    text.transpose()
 }
 
 impl Type for Text {
@@ -107,7 +112,7 @@ impl Type for Text {
 
     fn as_raw_value(&self) -> Option<&String> {
         match self {
-            Self::Is(text) => Some(text),
+            Self::Is(text) | Self::Cut(text, _) => Some(text),
             Self::IsNot => None,
         }
     }
@@ -148,5 +153,19 @@ mod tests {
         let absent: Option<Text> = serde_json::from_str("null").unwrap();
         assert_eq!(absent, None);
         assert!(serde_json::from_str::<Text>("[1").is_err());
+    }
+
+    #[test]
+    fn a_text_is_told_from_one_that_was_cut() {
+        let read = |json: &str| serde_json::from_str::<Text>(json).unwrap();
+        assert_eq!(read(r#""\\ud83d""#), Text::Is(r"\ud83d".into()));
+        assert_eq!(read(r#""\ud83d\ude00""#), Text::Is("😀".into()));
+        let cut = read(r#""a\ud83d""#);
+        assert_eq!(cut, Text::Cut("a\u{fffd}".into(), Half::Last));
+        assert_eq!(cut.as_str(), Some("a\u{fffd}"));
+        assert_eq!(cut.whole(), Err(NoText::Half(Half::Last)));
+        for json in [r#""\ud83""#, r#""\ud83g""#, r#""\x""#, "\"\n\"", r#""a"#] {
+            assert!(serde_json::from_str::<Text>(json).is_err(), "{json}");
+        }
     }
 }

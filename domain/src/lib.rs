@@ -19,6 +19,7 @@ pub mod id;
 pub mod idempotency;
 pub mod image;
 pub mod image_hash;
+pub mod json_text;
 pub mod key;
 pub mod limit;
 pub mod media;

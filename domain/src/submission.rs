@@ -14,8 +14,8 @@ use self::image::{parse_image, parse_url};
 use self::metadata::check_metadata;
 use crate::{id::RuleGroupId, media::ContentType};
 
-pub use self::fault::{Fault, FieldError};
-pub use self::image::ImageSource;
+pub use self::fault::{Fault, FieldError, NoText};
+pub use self::image::{ImageSource, is_data_uri};
 pub use self::limits::{MAX_APP_MEDIA_ID, MAX_CONTENT_URL, SubmissionLimits};
 
 /// The fields as they came. Absent, null and empty content are all `None`.
@@ -33,8 +33,8 @@ pub struct RawSubmission<'a> {
     pub rule_group_id: Option<&'a str>,
     /// Anything that the application wants to get back in events.
     pub metadata: Option<&'a RawValue>,
-    /// The names of fields that should be strings and are something else. They count as given.
-    pub no_texts: &'a [&'static str],
+    /// The fields that should be strings and cannot be used as such. They count as given.
+    pub no_texts: &'a [(&'static str, NoText)],
 }
 
 /// A submission that keeps all limits.
@@ -59,13 +59,17 @@ impl Submission {
         limits: &SubmissionLimits,
     ) -> Result<Self, Vec<FieldError>> {
         const CONTENT: [&str; 3] = ["body", "content_url", "content_base64"];
-        let mut errors: Vec<FieldError> = raw.no_texts.iter().map(|name| no_text(name)).collect();
+        let mut errors: Vec<FieldError> = raw
+            .no_texts
+            .iter()
+            .map(|(name, why)| no_text(name, *why))
+            .collect();
         let body = raw.body.filter(|text| !text.is_empty());
         let content_url = raw.content_url.filter(|text| !text.is_empty());
         let content_base64 = raw.content_base64.filter(|text| !text.is_empty());
 
         let is_given = body.or(content_url).or(content_base64).is_some();
-        if !is_given && !CONTENT.iter().any(|name| raw.no_texts.contains(name)) {
+        if !is_given && !raw.no_texts.iter().any(|(name, _)| CONTENT.contains(name)) {
             errors.push(FieldError {
                 field: "body".into(),
                 fault: Fault::EmptySubmission,

@@ -9,7 +9,7 @@ mod person;
 mod plan;
 mod site;
 
-use std::{io::Write as _, path::PathBuf};
+use std::{fmt::Write as _, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use domain::{
@@ -29,7 +29,7 @@ use crate::{
         AnyDatabaseOptions, EgressOptions, Located, RuleOptions, StoredRulesOptions, id, one_of,
     },
     face::{self, Means, told},
-    service,
+    service, terminal,
 };
 
 /// Options of `gatehouse admin`.
@@ -267,23 +267,19 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
 }
 
 fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout();
     if as_json {
-        writeln!(out, "{made}")?;
-        return Ok(());
+        return terminal::print_json(made);
     }
+    let mut text = String::new();
     for (name, value) in made.as_object().into_iter().flatten() {
-        match value {
-            Value::String(text) => writeln!(out, "{name:<18}{text}")?,
-            Value::Array(rows) => {
-                for row in rows {
-                    writeln!(out, "{row}")?;
-                }
-            }
+        // Writing to a string cannot fail.
+        let _ = match value {
+            Value::String(value) => writeln!(text, "{name:<18}{value}"),
+            Value::Array(rows) => rows.iter().try_for_each(|row| writeln!(text, "{row}")),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
-                writeln!(out, "{name:<18}{value}")?;
+                writeln!(text, "{name:<18}{value}")
             }
-        }
+        };
     }
-    Ok(())
+    Ok(terminal::print(&text)?)
 }

@@ -2,10 +2,7 @@
 
 mod live;
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::{io, process::ExitCode};
 
 use anyhow::anyhow;
 use store::{PgPool, schema, seal::MasterKey};
@@ -14,7 +11,7 @@ use workers::{outbound::EgressPolicy, provider::Profile};
 use super::Cli;
 use crate::{
     config::{self, CheckOptions, Located},
-    service, telemetry,
+    service, telemetry, terminal,
 };
 
 /// Prints one line for each check, with its result. A check that depends on a failed one is
@@ -113,7 +110,7 @@ impl Problems {
 }
 
 fn tell(line: &str) -> io::Result<()> {
-    writeln!(io::stdout(), "{line}")
+    terminal::print(&format!("{line}\n"))
 }
 
 fn opened(policy: &EgressPolicy) -> String {

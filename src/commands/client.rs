@@ -15,7 +15,7 @@ use reqwest::{
 use serde::Deserialize;
 use tokio::time::sleep;
 
-use super::progress::tell;
+use crate::terminal::tell;
 
 /// Longer than the longest wait for a verdict.
 const ANSWERING: Duration = Duration::from_mins(1);

@@ -3,7 +3,6 @@
 mod certificate;
 
 use std::{
-    io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -12,7 +11,7 @@ use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use store::erasure::search::{self, Searched};
 
-use crate::{config::AnyDatabaseOptions, service};
+use crate::{config::AnyDatabaseOptions, service, terminal};
 
 const NAME: &str = "gatehouse erasure";
 
@@ -70,20 +69,18 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
 }
 
 fn tell(searched: &Searched, texts: usize) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout();
-    writeln!(
-        out,
-        "searched {} columns of {} tables for {texts} {}",
+    terminal::print(&format!(
+        "searched {} columns of {} tables for {texts} {}\n",
         searched.columns,
         searched.tables,
         if texts == 1 { "text" } else { "texts" }
-    )?;
+    ))?;
     if searched.found.is_empty() {
-        writeln!(out, "nothing found")?;
+        terminal::print("nothing found\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     for found in &searched.found {
-        writeln!(out, "found: {}, rows: {}", found.column, found.rows)?;
+        terminal::print(&format!("found: {}, rows: {}\n", found.column, found.rows))?;
     }
     Ok(ExitCode::FAILURE)
 }

@@ -4,7 +4,6 @@ mod http;
 mod partial;
 
 use std::{
-    io::Write as _,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -22,8 +21,11 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use super::progress::{SHOWN_EVERY, tell};
-use crate::config::{id, service_url};
+use super::progress::SHOWN_EVERY;
+use crate::{
+    config::{id, service_url},
+    terminal::{self, tell},
+};
 use http::{Failure, Server};
 use partial::Partial;
 
@@ -119,13 +121,12 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
         "audit_rows": audit,
     });
     if args.json {
-        writeln!(std::io::stdout(), "{done}")?;
+        terminal::print_json(&done)?;
     } else {
-        writeln!(
-            std::io::stdout(),
-            "{}: {items} items and {audit} rows of the audit log, {bytes} bytes",
+        terminal::print(&format!(
+            "{}: {items} items and {audit} rows of the audit log, {bytes} bytes\n",
             args.to.display(),
-        )?;
+        ))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 mod archive;
 
-use std::{collections::HashMap, io::Write as _, path::PathBuf};
+use std::{collections::HashMap, fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use domain::{
@@ -20,6 +20,7 @@ use crate::{
     config::{AnyDatabaseOptions, RuleOptions, id},
     face::{self, Means, told, told_of_rules},
     service,
+    terminal::{self, quoted, tell},
 };
 use archive::Verified;
 
@@ -62,18 +63,18 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let queue = Queue::open_to_notify(pool.clone());
     let management = face::management(&pool, queue, means);
     let made = import(&management, &verified, options.team, options.site).await?;
-    let mut out = std::io::stdout();
     if options.json {
-        writeln!(out, "{made}")?;
-        return Ok(());
+        return terminal::print_json(&made);
     }
+    let mut text = String::new();
     for (name, value) in made.as_object().into_iter().flatten() {
-        match value {
-            Value::String(text) => writeln!(out, "{name:<22}{text}")?,
-            value => writeln!(out, "{name:<22}{value}")?,
-        }
+        // Writing to a string cannot fail.
+        let _ = match value {
+            Value::String(value) => writeln!(text, "{name:<22}{value}"),
+            value => writeln!(text, "{name:<22}{value}"),
+        };
     }
-    Ok(())
+    Ok(terminal::print(&text)?)
 }
 
 async fn import(
@@ -101,21 +102,20 @@ async fn import(
         let (name, content) = member?;
         let lines = content.lines().map(Line::parse);
         let lines: Result<Vec<Line>, _> = lines.collect();
-        let lines = lines.with_context(|| format!("{name} is unusable"))?;
+        let lines = lines.with_context(|| format!("{} is unusable", quoted(&name)))?;
         let stored = imports::items(management, &caller, &target, lines)
             .await
             .map_err(told)
-            .with_context(|| format!("{name} cannot be imported"))?;
+            .with_context(|| format!("{} cannot be imported", quoted(&name)))?;
         all.added += stored.added;
         all.there += stored.there;
         all.pending += stored.pending;
-        // Nobody may be reading. It is no result, so it does not belong to the standard output.
-        let _ = writeln!(
-            std::io::stderr(),
-            "{name}: {} of {} items",
-            all.added + all.there + all.pending,
+        let done = all.added + all.there + all.pending;
+        tell(&format!(
+            "{}: {done} of {} items",
+            quoted(&name),
             verified.items
-        );
+        ));
     }
     let made = json!({
         "site_id": site,

@@ -1,15 +1,9 @@
 //! What long commands tell while they run.
 
-use std::{io::Write as _, time::Duration};
+use std::time::Duration;
 
 /// How often progress is shown.
 pub(super) const SHOWN_EVERY: Duration = Duration::from_secs(5);
-
-/// Progress is no result, so it does not belong to the standard output.
-pub(super) fn tell(text: &str) {
-    // Nobody may be reading.
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
 
 /// How many `things` are done, how much of a file of this many bytes is read, and how fast it goes.
 #[expect(

@@ -7,7 +7,7 @@ mod replay;
 mod status;
 mod table;
 
-use std::{io::Write as _, process::ExitCode, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
@@ -19,7 +19,7 @@ use crate::{
     config::{AnyDatabaseOptions, queue_name, whole},
     duration::humane,
     face::{self, Means},
-    service,
+    service, terminal,
 };
 
 /// Options of `gatehouse queue`.
@@ -99,11 +99,11 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
         Action::Cap(args) => pause::cap(management, args).await?,
     };
     let text = if options.json {
-        format!("{}\n", report.document)
+        format!("{}\n", terminal::json(report.document.to_string()))
     } else {
         report.text
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match terminal::print(&text) {
         // The reader closed the pipe: that is no error.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         written => written?,

@@ -5,7 +5,6 @@ mod results;
 mod service;
 
 use std::{
-    io::Write as _,
     path::PathBuf,
     process::ExitCode,
     time::{Duration, Instant},
@@ -17,10 +16,13 @@ use url::Url;
 
 use super::{
     lines::Lines,
-    progress::{SHOWN_EVERY, so_far, tell},
+    progress::{SHOWN_EVERY, so_far},
     site_key,
 };
-use crate::config::service_url;
+use crate::{
+    config::service_url,
+    terminal::{self, tell},
+};
 use results::Results;
 use service::Service;
 
@@ -119,13 +121,13 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
             "seconds": begun.elapsed().as_secs_f64(),
             "results": summary.to_json(),
         });
-        writeln!(std::io::stdout(), "{summary}")?;
+        terminal::print_json(&summary)?;
     } else {
-        writeln!(
-            std::io::stdout(),
-            "{submitted} lines submitted in {:.0} s. {summary}",
-            begun.elapsed().as_secs_f64()
-        )?;
+        terminal::print(&format!(
+            "{submitted} lines submitted in {:.0} s. {}\n",
+            begun.elapsed().as_secs_f64(),
+            terminal::line(&summary.to_string())
+        ))?;
     }
     Ok(if summary.has_refusals() {
         ExitCode::from(REFUSED)

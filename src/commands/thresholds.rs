@@ -11,15 +11,16 @@ mod sample;
 mod scores_file;
 mod service;
 
-use std::{collections::BTreeMap, io::Write as _, pin::pin, process::ExitCode, time::Instant};
+use std::{collections::BTreeMap, pin::pin, process::ExitCode, time::Instant};
 
 use anyhow::Context as _;
 use futures::StreamExt as _;
 
 use super::{
     lines::{Line, Lines},
-    progress::{SHOWN_EVERY, so_far, tell},
+    progress::{SHOWN_EVERY, so_far},
 };
+use crate::terminal::{self, tell};
 use args::Source;
 pub(crate) use args::{Args, Keys};
 use report::Report;
@@ -103,12 +104,11 @@ pub(crate) async fn run(args: Args, keys: Keys) -> anyhow::Result<ExitCode> {
     );
     let has_failed = matches!(stopped, Stopped::Failed(_));
     if !has_failed || run.sample.texts > 0 {
-        let text = if args.json {
-            format!("{}\n", report.to_json())
+        if args.json {
+            terminal::print_json(&report.to_json())?;
         } else {
-            report.to_text()
-        };
-        write!(std::io::stdout(), "{text}")?;
+            terminal::print(&report.to_text())?;
+        }
     }
     match stopped {
         Stopped::Failed(error) => Err(error),

@@ -39,6 +39,7 @@ mod sockets;
 mod submit_command;
 mod supervised;
 mod support;
+mod terminal;
 mod thresholds_command;
 mod trace;
 mod unchecked;

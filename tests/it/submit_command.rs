@@ -103,22 +103,37 @@ async fn every_line_gets_a_verdict_or_says_what_is_wrong_with_it() {
         json!({ "app_media_id": "nothing to moderate" }).to_string(),
         json!({ "body": "with a key", "api_key": "site_x" }).to_string(),
         text(5),
+        // Cut in the middle of an emoji.
+        format!(r#"{{"body":"{REJECTED} \ud83d","app_media_id":"own-7","metadata":{{"n":1.50}}}}"#),
+        r#"{"body":"hi","app_media_id":"own-8","metadata":{"name":"Ada \ud83d"}}"#.to_owned(),
+        r#"{"body":"hi","api\u005fkey":"site_x"}"#.to_owned(),
     ]);
     let output = ended(files.start(&up, &[])).await;
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(summary["submitted"], 5);
+    assert_eq!(summary["submitted"], 8);
     assert_eq!(
         summary["results"],
         json!({
-            "statuses": { "approved": 1, "rejected": 1 },
-            "refusals": { "empty_submission": 1, "invalid_line": 2 },
+            "statuses": { "approved": 1, "rejected": 2 },
+            "refusals": { "empty_submission": 1, "invalid_line": 3, "invalid_request": 1 },
         })
     );
 
     let results = files.results();
     let lines: Vec<u64> = results.keys().copied().collect();
-    assert_eq!(lines, [1, 3, 4, 5, 6], "an empty line is none");
+    assert_eq!(lines, [1, 3, 4, 5, 6, 7, 8, 9], "an empty line is none");
+    assert_eq!(results[&7]["app_media_id"], "own-7");
+    let status = up.status(results[&7]["id"].as_str().unwrap()).await;
+    assert_eq!(status["metadata"].to_string(), r#"{"n":1.5}"#);
+    let detail = results[&8]["detail"].as_str().unwrap();
+    assert!(
+        detail.starts_with(
+            "metadata.name ends with half of a character: the last emoji was cut in half"
+        ),
+        "{detail}"
+    );
+    assert_eq!(results[&8]["app_media_id"], "own-8");
     assert_eq!(results[&1]["status"], "approved");
     assert_eq!(results[&1]["app_media_id"], "own-1");
     assert_eq!(results[&6]["status"], "rejected");

@@ -2,8 +2,8 @@
 //!
 //! The first bytes tell the format. The sizes that a file claims are read before any memory is
 //! allocated, and files beyond the bounds are refused without decoding. Decoders are strict: a file
-//! that ends too early is not a picture, although viewers may show half of it. A [`Picture`] of an
-//! animation is its first frame; [`Animation`] has the others. Everything here blocks its thread;
+//! that ends too early is not a picture, although viewers may show half of it. Only the marker at the end of a JPEG may be
+//! missing. A [`Picture`] of an animation is its first frame; [`Animation`] has the others. Everything here blocks its thread;
 //! [`Darkroom`](crate::darkroom::Darkroom) runs it on other threads and within the memory of a
 //! process.
 
@@ -106,6 +106,8 @@ impl fmt::Debug for Picture {
 pub(crate) struct Claim {
     format: ImageFormat,
     header: Header,
+    /// False: a JPEG without the marker of its end.
+    has_end: bool,
 }
 
 /// What the head of a file says.
@@ -127,11 +129,11 @@ impl Claim {
     /// Reads the head of a file.
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, ImageProblem> {
         let format = ImageFormat::sniff(bytes).ok_or(ImageProblem::Unsupported)?;
-        let header = match format {
+        let (header, has_end) = match format {
             ImageFormat::Jpeg => jpeg::header(bytes)?,
-            ImageFormat::Png => png::header(bytes)?,
-            ImageFormat::Gif => gif::header(bytes)?,
-            ImageFormat::Webp => webp::header(bytes)?,
+            ImageFormat::Png => (png::header(bytes)?, true),
+            ImageFormat::Gif => (gif::header(bytes)?, true),
+            ImageFormat::Webp => (webp::header(bytes)?, true),
         };
         let Header {
             width,
@@ -147,7 +149,11 @@ impl Claim {
         {
             return Err(ImageProblem::TooLarge);
         }
-        Ok(Self { format, header })
+        Ok(Self {
+            format,
+            header,
+            has_end,
+        })
     }
 
     /// The memory that decoding needs at its peak, in bytes, at most [`MAX_MEMORY`].
@@ -158,7 +164,8 @@ impl Claim {
     /// Decodes the same file.
     pub(crate) fn decode(self, bytes: &[u8]) -> Result<Picture, ImageProblem> {
         let (raster, orientation) = match self.format {
-            ImageFormat::Jpeg => jpeg::decode(bytes)?,
+            ImageFormat::Jpeg if self.has_end => jpeg::decode(bytes)?,
+            ImageFormat::Jpeg => jpeg::decode_without_end(bytes)?,
             ImageFormat::Png => png::decode(bytes)?,
             ImageFormat::Gif => gif::decode(bytes)?,
             ImageFormat::Webp => webp::decode(bytes)?,

@@ -1,5 +1,6 @@
 //! Parses JSON. Errors name the path of what is wrong, and never repeat a value.
 
+use domain::json_text::Half;
 use poem::Result;
 use serde::de::{Deserialize, DeserializeOwned};
 use serde_json::{Deserializer, de::Read};
@@ -48,6 +49,12 @@ pub(super) const ROOT: &str = ".";
 
 pub(super) const NAMELESS: &str = "?";
 
+/// What the parser says about half of a character (`domain::json_text`), in a text that is more than judged.
+const HALVES: [&str; 2] = [
+    "lone leading surrogate in hex escape",
+    "unexpected end of hex escape",
+];
+
 /// Says which member is wrong and what it should be, without repeating its value.
 pub(super) fn explain(path: &str, error: &serde_json::Error) -> Refusal {
     let message = error.to_string();
@@ -57,6 +64,12 @@ pub(super) fn explain(path: &str, error: &serde_json::Error) -> Refusal {
     }
     if let Some(name) = quoted_after("missing field `", message) {
         return Refusal::invalid_field(inside(path, name), "is missing");
+    }
+    if HALVES.contains(&message) {
+        return match path {
+            ROOT | NAMELESS => Refusal::invalid_request(format!("The body {}.", Half::Inside)),
+            path => Refusal::invalid_field(shortened(path), Half::Inside.to_string()),
+        };
     }
     if matches!(path, ROOT | NAMELESS) {
         return Refusal::invalid_request(format!("The body is not valid JSON: {error}."));

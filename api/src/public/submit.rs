@@ -34,7 +34,6 @@ use crate::{
     payload::JsonBody,
     prefer::{Prefer, Preferred},
     problem::{Code, Refusal},
-    text::Text,
 };
 use refusals::{refusal, turned_away};
 use waiting::{Waiting, expect};
@@ -198,12 +197,7 @@ async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<N
         ));
     }
     let idempotency = idempotency.parse()?;
-    let no_texts: Vec<&str> = request
-        .texts()
-        .iter()
-        .filter(|(_, text)| *text == Some(&Text::IsNot))
-        .map(|(name, _)| *name)
-        .collect();
+    let no_texts = request.no_texts();
     let submission = Submission::parse(request.raw(&no_texts), &public.limits)?;
     let judges = match submission.rule_group {
         None => site.judges.clone(),

@@ -10,6 +10,7 @@ mod document;
 mod documents;
 mod edge;
 mod errors;
+mod forgiving;
 mod front;
 mod isolation;
 mod keys;

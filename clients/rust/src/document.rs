@@ -91,11 +91,12 @@ pub struct Content {
     /// Your identifier of the item. Events and the status contain it.
     #[serde(skip_serializing_if = "::std::option::Option::is_none")]
     pub app_media_id: ::std::option::Option<::std::string::String>,
-    /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8).
+    /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8). Half of a character, such as an emoji that
+    /// JavaScript cut in half, counts as U+FFFD. Other fields with half characters are refused.
     #[serde(skip_serializing_if = "::std::option::Option::is_none")]
     pub body: ::std::option::Option<::std::string::String>,
     /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI, with at most
-    /// 10 MB when decoded.
+    /// 10 MB when decoded. Both alphabets of base64 are read, with or without padding, and white space is ignored.
     #[serde(skip_serializing_if = "::std::option::Option::is_none")]
     pub content_base64: ::std::option::Option<::std::string::String>,
     /// The image's http or https URL. The image must be JPEG, PNG, GIF or WebP, with at most 10 MB.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::json_text::Half;
+
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
@@ -53,10 +55,18 @@ pub(super) fn no_nul(field: &'static str, text: &str) -> Result<(), FieldError> 
     Ok(())
 }
 
-pub(super) fn no_text(name: &'static str) -> FieldError {
-    FieldError {
-        field: name.into(),
-        fault: Fault::InvalidField,
-        message: "must be a string".into(),
+/// Why a field that should be a string has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoText {
+    /// It is something else.
+    OtherType,
+    /// It contains half of a character, and is no text to moderate.
+    Half(Half),
+}
+
+pub(super) fn no_text(name: &'static str, why: NoText) -> FieldError {
+    match why {
+        NoText::OtherType => invalid(name, "must be a string"),
+        NoText::Half(half) => invalid(name, half.to_string()),
     }
 }

@@ -1,11 +1,15 @@
 //! The image of a submission: a URL, or a file as base64.
 
-use base64::Engine as _;
+mod encoded;
+
 use url::Url;
 
 use super::fault::{Fault, FieldError, invalid};
 use super::limits::MAX_CONTENT_URL;
 use crate::image::ImageFormat;
+use encoded::{Encoded, Undecodable};
+
+pub use encoded::is_data_uri;
 
 /// Where the image of a submission is.
 #[derive(Clone, Debug)]
@@ -26,6 +30,12 @@ pub(super) fn parse_url(text: &str) -> Result<ImageSource, FieldError> {
         return Err(invalid(
             "content_url",
             format!("is longer than {MAX_CONTENT_URL} bytes"),
+        ));
+    }
+    if is_data_uri(text) {
+        return Err(invalid(
+            "content_url",
+            "is a data URI: give it in content_base64",
         ));
     }
     let url: Url = text
@@ -49,29 +59,14 @@ pub(super) fn parse_image(text: &str, limit: usize) -> Result<ImageSource, Field
         fault,
         message,
     };
-    let encoded = match text.strip_prefix("data:") {
-        None => text,
-        Some(uri) => uri
-            .split_once(";base64,")
-            .map(|(_, encoded)| encoded)
-            .ok_or_else(|| {
-                fail(
-                    Fault::InvalidImage,
-                    "a data URI must be data:image/...;base64,...".into(),
-                )
-            })?,
-    };
-    let encoded = encoded.trim_ascii();
-    // Checked before decoding, so that no memory is spent on an image that will be refused.
-    if encoded.len() / 4 * 3 > limit + 2 {
-        return Err(fail(
+    let decoded = Encoded::of(text).and_then(|encoded| encoded.decode(limit));
+    let bytes = decoded.map_err(|error| match error {
+        Undecodable::TooLarge => fail(
             Fault::ImageTooLarge,
             format!("decodes to more than {limit} bytes"),
-        ));
-    }
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(encoded)
-        .map_err(|error| fail(Fault::InvalidImage, format!("is not base64: {error}")))?;
+        ),
+        Undecodable::Invalid(message) => fail(Fault::InvalidImage, message),
+    })?;
     if bytes.len() > limit {
         return Err(fail(
             Fault::ImageTooLarge,

@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 use super::fault::{FieldError, invalid};
 use super::limits::SubmissionLimits;
 use super::nesting;
+use crate::json_text;
 
 /// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
-/// and without NUL, which many receivers' databases cannot store.
+/// without NUL, which many receivers' databases cannot store, and without half characters, which many parsers refuse.
 pub(super) fn check_metadata(
     metadata: Option<&RawValue>,
     limits: &SubmissionLimits,
@@ -40,6 +41,10 @@ pub(super) fn check_metadata(
             "metadata",
             "must not contain the NUL character (U+0000)",
         ));
+    }
+    if let Some((at, half)) = json_text::first_half(raw) {
+        let path = nesting::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
+        return Err(invalid(path, half.to_string()));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! How deep a JSON text is nested. It is read byte by byte with a stack of bounded size, so no
-//! document can overflow our stack.
+//! How deep a JSON text is nested, and the paths of what is wrong in it. It is read byte by byte with a stack of bounded
+//! size, so no document can overflow our stack.
 
 use std::{fmt::Write as _, ops::Range};
 
@@ -16,10 +16,32 @@ enum Open {
     Array { element: usize },
 }
 
+/// Where the reader is.
+enum At {
+    /// Before an object or array that is inside of this many others.
+    Opening(usize),
+    /// After a string, a value or a name, whose closing quote is there.
+    String(usize),
+}
+
 /// The path of the first object or array deeper than `most`; `None` if there is none. The outermost
 /// object or array has depth 1. `json` must be valid JSON. Takes time linear in its length, and
 /// memory for `most` levels.
 pub(super) fn too_deep(root: &str, json: &str, most: usize) -> Option<String> {
+    first(
+        root,
+        json,
+        |at| matches!(at, At::Opening(depth) if depth == most),
+    )
+}
+
+/// The path of the string, a value or a name, that contains this byte of valid JSON. Takes as much memory as there are levels.
+pub(super) fn path_of(root: &str, json: &str, byte: usize) -> Option<String> {
+    first(root, json, |at| matches!(at, At::String(end) if byte < end))
+}
+
+/// The path of the first place that is searched.
+fn first(root: &str, json: &str, is_searched: impl Fn(At) -> bool) -> Option<String> {
     let bytes = json.as_bytes();
     let mut open: Vec<Open> = Vec::new();
     let mut at = 0;
@@ -30,9 +52,14 @@ pub(super) fn too_deep(root: &str, json: &str, most: usize) -> Option<String> {
                 if let Some(Open::Object { name, named: false }) = open.last_mut() {
                     *name = at + 1..end;
                 }
+                if is_searched(At::String(end)) {
+                    return Some(path(root, json, &open));
+                }
                 at = end;
             }
-            b'{' | b'[' if open.len() == most => return Some(path(root, json, &open)),
+            b'{' | b'[' if is_searched(At::Opening(open.len())) => {
+                return Some(path(root, json, &open));
+            }
             b'{' => open.push(Open::Object {
                 name: 0..0,
                 named: false,

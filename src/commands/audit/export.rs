@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{Chains, NAME, chain, line::Line};
 use crate::{
     config::{AnyDatabaseOptions, time},
-    service,
+    service, terminal,
 };
 
 #[derive(Debug, clap::Args)]
@@ -131,8 +131,6 @@ async fn part(
 }
 
 fn write(out: &mut impl Write, line: &Line) -> anyhow::Result<()> {
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    out.write_all(&text)?;
-    Ok(())
+    let text = terminal::json(serde_json::to_string(line)?);
+    Ok(writeln!(out, "{text}")?)
 }

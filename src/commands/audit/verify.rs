@@ -1,12 +1,6 @@
 //! `gatehouse audit verify`: walks every chain and reports the first thing that is wrong with it.
 
-use std::{
-    fmt::Write as _,
-    fs::File,
-    io::{BufReader, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{fmt::Write as _, fs::File, io::BufReader, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, ensure};
 use domain::{
@@ -17,7 +11,7 @@ use serde_json::json;
 use store::audit;
 
 use super::{Chains, NAME, chain, file};
-use crate::{config::AnyDatabaseOptions, service};
+use crate::{config::AnyDatabaseOptions, service, terminal};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -79,7 +73,7 @@ impl Told {
     ) -> anyhow::Result<()> {
         self.chains += 1;
         self.wrong += u64::from(finding.is_some());
-        let text = if self.as_json {
+        if self.as_json {
             let is_empty = walk.rows() == 0;
             let line = json!({
                 "team_id": chain.team().map(TeamId::as_uuid),
@@ -90,11 +84,9 @@ impl Told {
                 "finding": finding.map(ToString::to_string),
                 "backdated": walk.backdated(),
             });
-            format!("{line}\n")
-        } else {
-            text(chain, walk, finding)
-        };
-        Ok(std::io::stdout().write_all(text.as_bytes())?)
+            return terminal::print_json(&line);
+        }
+        Ok(terminal::print(&text(chain, walk, finding))?)
     }
 
     fn end(&self) -> anyhow::Result<ExitCode> {
@@ -104,7 +96,7 @@ impl Told {
                 (chains, 0) => format!("In order: chains: {chains}."),
                 (chains, wrong) => format!("NOT in order: {wrong} of {chains} chains."),
             };
-            writeln!(std::io::stdout(), "{text}")?;
+            terminal::print(&format!("{text}\n"))?;
         }
         Ok(if self.wrong == 0 {
             ExitCode::SUCCESS

@@ -1,6 +1,6 @@
 //! `gatehouse erasure check-certificate`.
 
-use std::{io::Write as _, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, anyhow};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -11,7 +11,11 @@ use domain::{
 use store::erasure::{self, certificate};
 
 use super::{NAME, lines};
-use crate::{config::AnyDatabaseOptions, service};
+use crate::{
+    config::AnyDatabaseOptions,
+    service,
+    terminal::{self, quoted},
+};
 
 /// Options of `gatehouse erasure check-certificate`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +35,6 @@ pub(super) struct Args {
 }
 
 pub(super) async fn check(args: Args, database: AnyDatabaseOptions) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout();
     let text = lines(&args.file)?.concat();
     let key = match &args.public_key {
         Some(key) => URL_SAFE_NO_PAD
@@ -42,12 +45,12 @@ pub(super) async fn check(args: Args, database: AnyDatabaseOptions) -> anyhow::R
     let certificate = match certificate::verify(text.trim(), &key) {
         Ok(certificate) => certificate,
         Err(invalid) => {
-            writeln!(out, "not valid: {invalid}")?;
+            terminal::print(&format!("not valid: {invalid}\n"))?;
             return Ok(ExitCode::FAILURE);
         }
     };
-    writeln!(out, "{}", serde_json::to_string_pretty(&certificate)?)?;
-    writeln!(out, "the signature is valid")?;
+    let shown = terminal::json(serde_json::to_string_pretty(&certificate)?);
+    terminal::print(&format!("{shown}\nthe signature is valid\n"))?;
     let mut fits = true;
     if let Some(file) = &args.subject {
         let subject: Subject = serde_json::from_str(&lines(file)?.concat())
@@ -64,7 +67,7 @@ pub(super) async fn check(args: Args, database: AnyDatabaseOptions) -> anyhow::R
             let id: MediaId = line
                 .trim()
                 .parse()
-                .map_err(|_| anyhow!("{line} is no id of an item"))?;
+                .map_err(|_| anyhow!("{} is no id of an item", quoted(&line)))?;
             digest = digest.with(id);
         }
         fits &= told(
@@ -81,10 +84,7 @@ pub(super) async fn check(args: Args, database: AnyDatabaseOptions) -> anyhow::R
 
 fn told(what: &str, fits: bool) -> anyhow::Result<bool> {
     let verdict = if fits { "is the one" } else { "is not the one" };
-    writeln!(
-        std::io::stdout(),
-        "{what} {verdict} that the certificate is about"
-    )?;
+    terminal::print(&format!("{what} {verdict} that the certificate is about\n"))?;
     Ok(fits)
 }
 

@@ -16,6 +16,8 @@ use management::{
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::terminal::quoted;
+
 /// The largest member that is read, in bytes. Gatehouse writes members of about 4 MiB, and one item can have 14 MiB more.
 const LONGEST: u64 = 64 << 20;
 
@@ -78,8 +80,9 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Verified> {
         if members == 0 {
             ensure!(
                 name == EXPORT,
-                "{} is no archive of Gatehouse: it does not begin with {EXPORT}",
-                path.display()
+                "{} is no archive of Gatehouse: it begins with {} instead of {EXPORT}",
+                path.display(),
+                quoted(name)
             );
             let Format { format } = serde_json::from_slice(content)?;
             ensure!(
@@ -97,14 +100,14 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Verified> {
             }
             ["rules", _, "group.json"] => {
                 let group = serde_json::from_slice(content);
-                groups.push(group.with_context(|| format!("{name} is unusable"))?);
+                groups.push(group.with_context(|| format!("{} is unusable", quoted(name)))?);
             }
             ["rules", _, _] => {
                 files.insert(name.clone(), (member.position, content.len() as u64));
             }
             ["items", _] => {
                 items += look_at(content, &mut versions)
-                    .with_context(|| format!("{name} is unusable"))?;
+                    .with_context(|| format!("{} is unusable", quoted(name)))?;
             }
             // Later versions may have other members.
             _ => {}
@@ -198,7 +201,16 @@ struct Member {
 }
 
 fn open(path: &Path) -> anyhow::Result<tar::Archive<BufReader<File>>> {
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut head = Vec::new();
+    file.by_ref().take(512).read_to_end(&mut head)?;
+    file.rewind()?;
+    // Every kind of archive that Gatehouse has written has this mark in its first head. An incomplete one can be shorter.
+    ensure!(
+        head.get(257..262).is_none_or(|mark| mark == b"ustar"),
+        "{} is no archive of Gatehouse: it is no tar file",
+        path.display()
+    );
     Ok(tar::Archive::new(BufReader::with_capacity(1 << 20, file)))
 }
 
@@ -212,12 +224,13 @@ fn read<R: std::io::Read>(member: std::io::Result<tar::Entry<'_, R>>) -> anyhow:
     let size = member.size();
     ensure!(
         size <= LONGEST,
-        "{name} has {size} bytes, which is too much"
+        "{} has {size} bytes, which is too much",
+        quoted(&name)
     );
     let position = member.raw_file_position();
     let mut content = Vec::with_capacity(usize::try_from(size)?);
     member.read_to_end(&mut content)?;
-    ensure!(content.len() as u64 == size, "{name} is cut off");
+    ensure!(content.len() as u64 == size, "{} is cut off", quoted(&name));
     Ok(Member {
         name,
         position,

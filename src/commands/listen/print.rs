@@ -1,14 +1,11 @@
-//! What `listen` shows on the terminal. Bodies and headers come from anyone, so characters that a terminal obeys, that change
-//! the order of the text or that are invisible are shown escaped.
+//! What `listen` shows on the terminal.
 
-use std::{
-    io::{self, Write as _},
-    net::SocketAddr,
-};
+use std::{io, net::SocketAddr};
 
 use hyper::{HeaderMap, StatusCode};
 
 use super::{GIVE_ONE, Receiver, Secret, pretty::pretty, verify::Verdict};
+use crate::terminal::{self, printable};
 
 /// Longer bodies are cut after this many characters. It is enough for any event with ordinary
 /// metadata.
@@ -16,7 +13,7 @@ const SHOWN_BODY: usize = 4_000;
 
 /// The first lines: where it listens, which secret it uses, and where it forwards events.
 pub(super) fn banner(address: SocketAddr, receiver: &Receiver) -> io::Result<()> {
-    io::stdout().write_all(introduction(address, receiver).as_bytes())
+    terminal::print(&introduction(address, receiver))
 }
 
 pub(super) fn introduction(address: SocketAddr, receiver: &Receiver) -> String {
@@ -47,7 +44,7 @@ pub(super) fn event(
     answer: (StatusCode, &str),
     body: &[u8],
 ) -> io::Result<()> {
-    io::stdout().write_all(render(headers, verdict, answer, body).as_bytes())
+    terminal::print(&render(headers, verdict, answer, body))
 }
 
 pub(super) fn render(
@@ -68,30 +65,6 @@ pub(super) fn render(
     let body = pretty(body).unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
     let (answer, body) = (answer.trim_end(), cut(&printable(&body)));
     format!("{event}  delivery {delivery}  answered {answer}\n{verdict}\n{body}\n\n")
-}
-
-/// Escapes control characters, and characters that make a text look different from what it says.
-fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() && c != '\n' || is_deceptive(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
-/// Whether a character reorders text, breaks lines or cannot be seen: Unicode's bidirectional controls, its separators of
-/// lines and paragraphs, and its `Default_Ignorable_Code_Point`s with the notes between lines (U+FFF9 to U+FFFB).
-fn is_deceptive(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn cut(text: &str) -> String {

@@ -5,6 +5,8 @@ use std::{
     io::{self, IsTerminal as _},
 };
 
+use crate::terminal::printable;
+
 /// The least width of the last column, in characters.
 const LEAST: usize = 20;
 /// Its width if the width of the terminal is unknown.
@@ -96,13 +98,9 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
-/// A text on one line, without control characters: errors and payloads can come from anyone.
+/// A text on one line: errors and payloads can come from anyone.
 pub(super) fn one_line(text: &str) -> String {
-    let plain: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn cut(text: &str, width: usize) -> String {
@@ -159,7 +157,7 @@ mod tests {
 
     #[test]
     fn no_control_character_reaches_the_terminal() {
-        assert_eq!(one_line("a\r\n\u{1b}[2Jb\u{7}\t c"), "a [2Jb c");
+        assert_eq!(one_line("a\r\n\u{1b}[2Jb\u{7}\t c"), r"a \u{1b}[2Jb\u{7} c");
     }
 
     #[test]

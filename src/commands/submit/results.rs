@@ -94,7 +94,7 @@ impl Results {
             }
         }
         if let Some(own) = own_id(&line.text) {
-            result["app_media_id"] = own;
+            result["app_media_id"] = own.into();
         }
         self.summary.add(
             result["status"].as_str(),
@@ -115,11 +115,13 @@ impl Results {
 }
 
 /// The application's identifier of the item, so that results can be joined without the numbers of lines.
-fn own_id(line: &str) -> Option<Value> {
-    let line: Value = serde_json::from_str(line).ok()?;
-    line.get("app_media_id")
-        .filter(|id| id.is_string())
-        .cloned()
+fn own_id(line: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Members {
+        app_media_id: String,
+    }
+    let members: Option<Members> = serde_json::from_str(line).ok();
+    members.map(|members| members.app_media_id)
 }
 
 impl Summary {

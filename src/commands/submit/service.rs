@@ -1,12 +1,15 @@
 //! Requests to the public interface, within its limits.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, bail};
 use domain::key::SiteKey;
 use reqwest::{StatusCode, header::CONTENT_TYPE};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
 use url::Url;
@@ -21,6 +24,9 @@ const PREFER: &str = "wait=10";
 /// The pause before the status is asked for again, the first and the longest.
 const FIRST_QUESTION: Duration = Duration::from_secs(1);
 const LAST_QUESTION: Duration = Duration::from_secs(30);
+
+/// The most mistakes of a line that are told.
+const TOLD: usize = 10;
 
 /// How a line ended.
 #[derive(Debug)]
@@ -44,6 +50,14 @@ pub(super) struct Service {
 struct Problem {
     code: String,
     detail: String,
+    #[serde(default)]
+    errors: Vec<FieldError>,
+}
+
+#[derive(Deserialize)]
+struct FieldError {
+    field: String,
+    message: String,
 }
 
 impl Service {
@@ -105,10 +119,13 @@ impl Service {
 
     /// The request's body. None: the line is no object, or has a key of its own.
     fn body(&self, line: &Line) -> Option<String> {
-        let mut body: Value = serde_json::from_str(&line.text).ok()?;
-        let members = body.as_object_mut()?;
-        let before = members.insert("api_key".to_owned(), self.key.as_str().into());
-        before.is_none().then(|| body.to_string())
+        // The values are sent as they are: the service says what is wrong with them.
+        let members: HashMap<String, &RawValue> = serde_json::from_str(&line.text).ok()?;
+        let rest = line.text.strip_prefix('{')?;
+        let comma = if members.is_empty() { "" } else { "," };
+        let key = Value::from(self.key.as_str());
+        let has_key = members.contains_key("api_key");
+        (!has_key).then(|| format!("{{\"api_key\":{key}{comma}{rest}"))
     }
 
     /// The same line of the same run has the same key, so it is stored once, however often it is sent.
@@ -168,6 +185,18 @@ fn read(Reply { status, body }: &Reply) -> anyhow::Result<Result<Value, Problem>
     Ok(Err(problem))
 }
 
-fn refused(Problem { code, detail }: Problem) -> Ended {
-    Ended::Refused { code, detail }
+/// The mistakes say more than the detail, which only points to them.
+fn refused(problem: Problem) -> Ended {
+    let mistakes = problem.errors.iter().take(TOLD);
+    let mistakes: Vec<String> = mistakes
+        .map(|FieldError { field, message }| format!("{field} {message}"))
+        .collect();
+    Ended::Refused {
+        code: problem.code,
+        detail: if mistakes.is_empty() {
+            problem.detail
+        } else {
+            mistakes.join("; ")
+        },
+    }
 }

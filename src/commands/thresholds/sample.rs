@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use domain::json_text::JsonText;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::matching::Pair;
 
@@ -22,13 +24,24 @@ pub(super) enum Content {
 impl Content {
     /// Reads a line as `gatehouse submit` does. Only its text counts here.
     pub(super) fn of(line: &str) -> Self {
-        let Ok(Value::Object(members)) = serde_json::from_str(line) else {
+        #[derive(Deserialize)]
+        struct Members<'a> {
+            #[serde(borrow)]
+            body: Option<&'a RawValue>,
+        }
+        if !line.starts_with('{') {
+            return Self::Invalid;
+        }
+        let Ok(Members { body }) = serde_json::from_str(line) else {
             return Self::Invalid;
         };
-        match members.get("body") {
-            Some(Value::String(text)) if !text.trim().is_empty() => Self::Text(text.clone()),
-            None | Some(Value::Null | Value::String(_)) => Self::NoText,
-            Some(_) => Self::Invalid,
+        let Some(body) = body else {
+            return Self::NoText;
+        };
+        match JsonText::read(body) {
+            Some(JsonText { text, .. }) if text.trim().is_empty() => Self::NoText,
+            Some(JsonText { text, .. }) => Self::Text(text),
+            None => Self::Invalid,
         }
     }
 }
@@ -99,6 +112,10 @@ mod tests {
             (
                 r#"{"body":"hello","app_media_id":"1"}"#,
                 Content::Text("hello".to_owned()),
+            ),
+            (
+                r#"{"body":"see you \ud83d"}"#,
+                Content::Text("see you \u{fffd}".to_owned()),
             ),
             (r#"{"body":" "}"#, Content::NoText),
             (r#"{"body":null}"#, Content::NoText),

@@ -71,6 +71,14 @@ pub(super) fn cases() -> Vec<Case> {
         both.extend(b"PK\x03\x04 and <script>alert(1)</script>");
         cases.push(case(&format!("polyglot-{name}"), both, None));
     }
+    // Only the marker of the end is missing, or more than that.
+    for name in ["baseline.jpg", "progressive.jpg", "grey.jpg"] {
+        let whole = picture(name);
+        for (missing, problem) in [(1, None), (2, None), (3, Some(UNDECODABLE))] {
+            let part = whole[..whole.len() - missing].to_vec();
+            cases.push(case(&format!("without-{missing}-{name}"), part, problem));
+        }
+    }
     for name in [
         "animated.gif",
         "animated.png",

@@ -1,7 +1,11 @@
 //! JPEG. Its decoder accepts a file that ends early, and fills the rest with grey. So this module
 //! first walks over the file's segments, because a complete file ends with a marker. Only the
 //! decoder can know whether compressed pixels are missing before that marker. It is strict, and
-//! reports what it notices.
+//! reports what it notices. A file without the marker is decoded if nothing else is missing (`scans`).
+
+mod bits;
+mod blocks;
+mod scans;
 
 use domain::decision::ImageProblem;
 use image::{ColorType, metadata::Orientation};
@@ -10,11 +14,14 @@ use zune_jpeg::{JpegDecoder, errors::DecodeErrors};
 
 use super::{Header, MAX_SIDE, Raster, orientation};
 
-pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
+/// The head of a file, and whether the file has an end.
+pub(super) fn header(bytes: &[u8]) -> Result<(Header, bool), ImageProblem> {
     let mut segments = Segments { rest: &bytes[2..] };
     let (mut frame, mut first_scan) = (None, None);
-    loop {
-        let (marker, content) = segments.next().ok_or(ImageProblem::Undecodable)?;
+    let has_end = loop {
+        let Some((marker, content)) = segments.next() else {
+            break false;
+        };
         match marker {
             SOF0..=SOF2 => match Frame::of(marker, content) {
                 Some(read) if frame.is_none() => frame = Some(read),
@@ -29,20 +36,29 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
                 first_scan.get_or_insert(content.first().copied().unwrap_or(0));
                 segments.skip_entropy();
             }
-            EOI => break,
+            EOI => break true,
             _ => {}
         }
-    }
+    };
     let frame = frame.ok_or(ImageProblem::Undecodable)?;
     let scan = first_scan.ok_or(ImageProblem::Undecodable)?;
     if frame.precision != 8 {
         return Err(ImageProblem::Unsupported);
     }
-    Ok(Header {
+    // A file without an end is copied.
+    let copy = if has_end { 0 } else { bytes.len() as u64 };
+    let header = Header {
         width: frame.width,
         height: frame.height,
-        memory: frame.memory(scan),
-    })
+        memory: frame.memory(scan) + copy,
+    };
+    Ok((header, has_end))
+}
+
+/// Decodes a file from which only the marker of its end is missing.
+pub(super) fn decode_without_end(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {
+    let end = scans::whole(bytes).ok_or(ImageProblem::Undecodable)?;
+    decode(&[&bytes[..end], &[0xff, EOI]].concat())
 }
 
 pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {

@@ -1,6 +1,13 @@
 //! The request: a text, several texts, or the parts of one input.
 
-use serde::Deserialize;
+use std::fmt;
+
+use domain::submission::is_data_uri;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, IgnoredAny, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
 
 use super::super::can_be_repeated;
 use crate::{payload::parse, problem::Refusal, public::SubmitRequest, text::Text};
@@ -23,7 +30,7 @@ pub(super) struct Asked {
 pub(super) struct Input {
     text: Option<String>,
     /// Its URL, or a data URI.
-    image: Option<String>,
+    image: Option<Text>,
 }
 
 /// What an input consists of.
@@ -39,25 +46,80 @@ struct Body {
     input: Given,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum Given {
     Text(String),
     Texts(Vec<String>),
     Parts(Vec<Part>),
-    Other(serde::de::IgnoredAny),
+    Other,
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Part {
-    Text { text: String },
-    ImageUrl { image_url: ImageUrl },
+struct Part {
+    #[serde(rename = "type")]
+    kind: Kind,
+    text: Option<Text>,
+    image_url: Option<ImageUrl>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Text,
+    ImageUrl,
 }
 
 #[derive(Deserialize)]
 struct ImageUrl {
-    url: String,
+    url: Text,
+}
+
+/// Read from the JSON itself: serde's untagged enums accept no text that was cut.
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = <&RawValue>::deserialize(deserializer)?;
+        if let Some(text) = Text::read(json).into_string() {
+            return Ok(Self::Text(text));
+        }
+        Ok(match serde_json::from_str(json.get()) {
+            Ok(Texts(texts)) => Self::Texts(texts),
+            Err(_) => serde_json::from_str(json.get()).map_or(Self::Other, Self::Parts),
+        })
+    }
+}
+
+/// An array of texts. One more than permitted is read, and no others.
+struct Texts(Vec<String>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Texts;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of strings")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Texts, A::Error> {
+        let mut texts = Vec::new();
+        while texts.len() <= MOST {
+            let Some(text) = elements.next_element::<Text>()? else {
+                return Ok(Texts(texts));
+            };
+            texts.push(text.into_string().ok_or_else(|| A::Error::custom(FORMS))?);
+        }
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Texts(texts))
+    }
+}
+
+fn not_a_form() -> Refusal {
+    Refusal::invalid_field("input", FORMS)
 }
 
 /// Reads a request.
@@ -68,7 +130,7 @@ pub(super) fn inputs(bytes: &[u8]) -> Result<Asked, Refusal> {
         Given::Text(text) => vec![Input::of_text(text)],
         Given::Texts(texts) => texts.into_iter().map(Input::of_text).collect(),
         Given::Parts(parts) => vec![Input::of_parts(parts)?],
-        Given::Other(_) => return Err(Refusal::invalid_field("input", FORMS)),
+        Given::Other => return Err(not_a_form()),
     };
     if inputs.is_empty() || inputs.len() > MOST {
         let message = format!("must have 1 to {MOST} texts");
@@ -90,19 +152,29 @@ impl Input {
         let mut input = Self::default();
         for part in parts {
             match part {
-                Part::Text { text } => {
+                Part {
+                    kind: Kind::Text,
+                    text: Some(text),
+                    ..
+                } => {
+                    let text = text.into_string().ok_or_else(not_a_form)?;
                     let joined = input.text.get_or_insert_default();
                     if !joined.is_empty() {
                         joined.push('\n');
                     }
                     joined.push_str(&text);
                 }
-                Part::ImageUrl { image_url } => {
+                Part {
+                    kind: Kind::ImageUrl,
+                    image_url: Some(image_url),
+                    ..
+                } => {
                     if input.image.replace(image_url.url).is_some() {
                         let message = "has several images: a request can have one";
                         return Err(Refusal::invalid_field("input", message));
                     }
                 }
+                Part { .. } => return Err(not_a_form()),
             }
         }
         Ok(input)
@@ -125,9 +197,10 @@ impl Input {
     pub(super) fn into_submission(self) -> SubmitRequest {
         let is_inline = self
             .image
-            .as_deref()
-            .is_some_and(|url| url.starts_with("data:"));
-        let image = self.image.map(Text::from);
+            .as_ref()
+            .and_then(Text::as_str)
+            .is_some_and(is_data_uri);
+        let image = self.image;
         let (content_url, content_base64) = if is_inline {
             (None, image)
         } else {

@@ -55,6 +55,59 @@ fn parts_are_one_item() {
     assert_eq!(asked.inputs[0].modalities(), modalities);
 }
 
+/// The text of each item that a request becomes.
+fn texts(body: &str) -> Vec<String> {
+    let inputs = inputs(body.as_bytes()).unwrap().inputs.into_iter();
+    inputs
+        .map(|input| input.into_submission().body.unwrap().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn texts_can_be_cut_in_every_form() {
+    for (body, expected) in [
+        (r#"{"input":"see you \ud83d"}"#, &["see you \u{fffd}"][..]),
+        (
+            r#"{"input":["\ude00 a","b","\ud83d\ude00"]}"#,
+            &["\u{fffd} a", "b", "😀"],
+        ),
+        (
+            r#"{"input":[{"type":"text","text":"a\ud83d"},{"text":"\\ud83d","type":"text"}]}"#,
+            &["a\u{fffd}\n\\ud83d"],
+        ),
+        (r#"{"other":"\ud83d","input":"a"}"#, &["a"]),
+    ] {
+        assert_eq!(texts(body), expected, "{body}");
+    }
+    let refused = |body: &str| {
+        let refusal = inputs(body.as_bytes()).err().expect("refused");
+        let (_, _, mut errors) = refusal.into_parts();
+        (errors[0].field.clone(), errors.remove(0).message)
+    };
+    // It is repeated in the answer.
+    let (field, message) = refused(r#"{"model":"\ud83d","input":"a"}"#);
+    assert_eq!(field, "model");
+    assert!(message.contains("an emoji was cut in half"), "{message}");
+    assert_eq!(refused(r#"{"input":["\ud83"]}"#).0, "input");
+}
+
+#[test]
+fn an_inline_image_has_no_case() {
+    for inline in [
+        "data:image/png;base64,AAAA",
+        "DATA:image/jpeg;BASE64,AAAA",
+        " Data:;base64,AA",
+    ] {
+        let body = json!({ "input": [{ "type": "image_url", "image_url": { "url": inline } }] });
+        assert_eq!(submissions(&body), [["", "", inline]]);
+    }
+    let cut =
+        r#"{"input":[{"type":"image_url","image_url":{"url":"https://example.com/\ud83d"}}]}"#;
+    let mut asked = inputs(cut.as_bytes()).unwrap();
+    let submission = asked.inputs.remove(0).into_submission();
+    assert!(submission.content_url.unwrap().whole().is_err());
+}
+
 #[test]
 fn what_is_no_input_is_refused_by_name() {
     let image = json!({ "type": "image_url", "image_url": { "url": "https://example.com/a.png" } });
@@ -65,6 +118,15 @@ fn what_is_no_input_is_refused_by_name() {
         json!({ "input": vec!["a"; 101] }),
         json!({ "input": [{ "type": "audio" }] }),
         json!({ "input": [image, image] }),
+        json!({ "input": ["a", 7] }),
+        json!({ "input": [7, "a"] }),
+        json!({ "input": ["a", image] }),
+        json!({ "input": null }),
+        json!({ "input": { "type": "text", "text": "a" } }),
+        json!({ "input": [{ "type": "text" }] }),
+        json!({ "input": [{ "type": "text", "text": 7 }] }),
+        json!({ "input": [{ "type": "image_url" }] }),
+        json!({ "input": [{ "type": "image_url", "image_url": "https://example.com/a.png" }] }),
         json!({ "model": "omni-moderation-latest" }),
     ] {
         let refusal = inputs(body.to_string().as_bytes()).err().expect("refused");

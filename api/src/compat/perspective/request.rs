@@ -10,7 +10,12 @@ use super::{
     attribute::Attribute,
     spans::{Span, sentences},
 };
-use crate::{payload::parse, problem::Refusal, public::SubmitRequest, text::Text};
+use crate::{
+    payload::parse,
+    problem::Refusal,
+    public::SubmitRequest,
+    text::{self, Text},
+};
 
 /// The most attributes in a request.
 const MOST: usize = 50;
@@ -63,6 +68,7 @@ struct Body {
 
 #[derive(Deserialize)]
 struct Comment {
+    #[serde(deserialize_with = "text::judged")]
     text: String,
     #[serde(rename = "type")]
     kind: Option<String>,

@@ -54,6 +54,35 @@ fn an_attribute_is_the_highest_of_its_categories_and_nothing_if_one_was_not_chec
 }
 
 #[test]
+fn a_comment_can_be_cut_and_what_is_repeated_cannot() {
+    let parse = |comment: &str, token: &str| {
+        let body = format!(
+            r#"{{"comment":{{"text":{comment}}},"clientToken":{token},"requestedAttributes":{{"TOXICITY":{{}}}}}}"#
+        );
+        Asked::parse(body.as_bytes(), &SubmissionLimits::default())
+    };
+    for (comment, text) in [
+        (r#""see you \ud83d""#, "see you \u{fffd}"),
+        (r#""\ude00 a. b""#, "\u{fffd} a. b"),
+        (r#""\ud83d\ude00 \\ud83d""#, "😀 \\ud83d"),
+    ] {
+        let (whole, _, rest) = parse(comment, r#""mine""#).unwrap().into_parts();
+        assert_eq!(whole.body.unwrap().as_str(), Some(text));
+        // A half counts as one UTF-16 unit, as it does for the client.
+        assert_eq!(rest.whole.end, text.encode_utf16().count());
+    }
+    for (comment, token, field) in [
+        (r#""a""#, r#""\ud83d""#, "clientToken"),
+        ("7", r#""mine""#, "comment.text"),
+        ("null", r#""mine""#, "comment.text"),
+    ] {
+        let refusal = parse(comment, token).err().expect("refused");
+        let (_, _, errors) = refusal.into_parts();
+        assert_eq!(errors[0].field, field);
+    }
+}
+
+#[test]
 fn an_answer_has_what_was_asked_for() {
     let body = json!({
         "comment": { "text": "a 😀 text" },

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use domain::{id::MediaId, media::Status, submission::RawSubmission};
+use domain::{
+    id::MediaId,
+    media::Status,
+    submission::{NoText, RawSubmission},
+};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,14 +21,15 @@ use crate::{public::details::ModerationDetails, raw::Raw, text::Text};
 pub(crate) struct SubmitRequest {
     /// The site key: `site_` followed by a run of characters.
     pub(crate) api_key: Option<Text>,
-    /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8).
+    /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8). Half of a character, such as an emoji that
+    /// JavaScript cut in half, counts as U+FFFD. Other fields with half characters are refused.
     #[oai(nullable, validator(max_length = 102_400))]
     pub(crate) body: Option<Text>,
     /// The image's http or https URL. The image must be JPEG, PNG, GIF or WebP, with at most 10 MB.
     #[oai(nullable, validator(max_length = 8_192))]
     pub(crate) content_url: Option<Text>,
     /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI, with at most
-    /// 10 MB when decoded.
+    /// 10 MB when decoded. Both alphabets of base64 are read, with or without padding, and white space is ignored.
     #[oai(nullable)]
     pub(crate) content_base64: Option<Text>,
     /// Your identifier of the item. Events and the status contain it.
@@ -40,10 +45,9 @@ pub(crate) struct SubmitRequest {
 }
 
 impl SubmitRequest {
-    /// The members that should be texts, except the key.
-    pub(super) fn texts(&self) -> [(&'static str, Option<&Text>); 5] {
+    /// The members that should be texts, except the key and the body.
+    fn values(&self) -> [(&'static str, Option<&Text>); 4] {
         [
-            ("body", self.body.as_ref()),
             ("content_url", self.content_url.as_ref()),
             ("content_base64", self.content_base64.as_ref()),
             ("app_media_id", self.app_media_id.as_ref()),
@@ -51,17 +55,23 @@ impl SubmitRequest {
         ]
     }
 
-    /// `no_texts` names the members that should be texts but are not.
-    pub(super) fn raw<'a>(&'a self, no_texts: &'a [&'static str]) -> RawSubmission<'a> {
-        let [
-            body,
-            content_url,
-            content_base64,
-            app_media_id,
-            rule_group_id,
-        ] = self.texts().map(|(_, text)| text.and_then(Text::as_str));
+    /// The members that should be texts and cannot be used. The body is only judged, so it can have been cut.
+    pub(super) fn no_texts(&self) -> Vec<(&'static str, NoText)> {
+        let body = (self.body == Some(Text::IsNot)).then_some(("body", NoText::OtherType));
+        let values = self.values().into_iter().filter_map(|(name, text)| {
+            let why = text?.whole().err()?;
+            Some((name, why))
+        });
+        body.into_iter().chain(values).collect()
+    }
+
+    /// `no_texts` are those of this request.
+    pub(super) fn raw<'a>(&'a self, no_texts: &'a [(&'static str, NoText)]) -> RawSubmission<'a> {
+        let [content_url, content_base64, app_media_id, rule_group_id] = self
+            .values()
+            .map(|(_, text)| text.and_then(|text| text.whole().ok()));
         RawSubmission {
-            body,
+            body: self.body.as_ref().and_then(Text::as_str),
             content_url,
             content_base64,
             app_media_id,

@@ -30,6 +30,17 @@ fn the_path_names_members_and_elements() {
 }
 
 #[test]
+fn the_path_of_a_string_names_its_members_and_elements() {
+    let json = r#"{"a":{"x":"1"}, "b" : [ 1, "[[[", {"c\"{": ["?"], "d!":2} ]}"#;
+    let path = |text: &str| path_of("metadata", json, json.find(text).unwrap()).unwrap();
+    assert_eq!(path("1"), "metadata.a.x");
+    assert_eq!(path("[[["), "metadata.b[1]");
+    assert_eq!(path("?"), r#"metadata.b[2].c\"{[0]"#);
+    assert_eq!(path("!"), "metadata.b[2].d!");
+    assert_eq!(path_of("metadata", json, json.len()), None);
+}
+
+#[test]
 fn brackets_in_strings_and_siblings_do_not_count() {
     let strings = format!(r#"{{"{0}":"{0}\\\"{0}"}}"#, "[{".repeat(500));
     assert_eq!(refused(&strings, 1), None);

@@ -20,6 +20,7 @@ use crate::{
     problem::Refusal,
     public::ModerationDetails,
     raw::Raw,
+    text::optional_judged,
 };
 
 /// A sample, and the rules that judge it.
@@ -28,6 +29,7 @@ use crate::{
 pub(crate) struct NewTest {
     /// The text, as it would be submitted.
     #[oai(nullable)]
+    #[serde(default, deserialize_with = "optional_judged")]
     text: Option<String>,
     /// The scores to use. If omitted, the providers are asked, if the rules ask for scores and this process knows
     /// providers.

@@ -203,3 +203,34 @@ rules:
         assert!(message.ends_with(place), "{field}: {message}");
     }
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_sample_for_rules_can_be_cut_like_a_submission(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let group = member
+        .new_group("House", json!([word("Blocked", "blockedword")]))
+        .await;
+    let path = format!("/rule-groups/{group}/test");
+    let result: Value = member
+        .send("POST", &path, r#"{"text":"a blockedword \ud83d"}"#)
+        .await
+        .ok();
+    assert_eq!(result["status"], "rejected", "{result}");
+    assert_eq!(result["matches"][0]["matched_text"], "blockedword");
+    let answer = member.send("POST", &path, r#"{"text":7}"#).await;
+    answer.blames("invalid_request", &["text"]);
+    // A name is shown again, so it must be whole.
+    let answer = member
+        .send(
+            "POST",
+            &path,
+            r#"{"text":"a","rules":[{"name":"\ud83d","type":"keyword"}]}"#,
+        )
+        .await;
+    let problem = answer.problem(400, "invalid_request");
+    assert!(
+        problem.to_string().contains("emoji was cut in half"),
+        "{problem}"
+    );
+}
