@@ -10,6 +10,7 @@ use aho_corasick::BuildError;
 use self::automaton::Automaton;
 use self::terms::fold_term;
 use super::Readings;
+use super::attached::{is_begun, is_ended};
 use super::boundary::joined;
 
 pub(crate) use self::terms::Terms;
@@ -99,14 +100,14 @@ impl Matcher {
         if self.loose.search.is_none() {
             return;
         }
-        for loose in text.loose(self.longest) {
+        for (loose, of) in text.loose(self.longest) {
             self.loose
                 .find(loose.text(), &mut settled, |pattern, at, settled| {
                     let is_word = loose.holds_word(at.clone(), &pattern.runs);
                     pattern.report(settled, |_, owner| {
                         let hit = || Hit {
                             place: Where::Loose,
-                            folded: loose.folded_span(at.clone()),
+                            folded: text.folded_span(of, loose.folded_span(at.clone())),
                         };
                         is_word.then(|| report(owner, hit()))
                     })
@@ -121,9 +122,13 @@ impl Matcher {
 }
 
 fn is_word(text: &str, at: &Range<usize>) -> bool {
-    let (before, inside, after) = (&text[..at.start], &text[at.clone()], &text[at.end..]);
-    !joined(before.chars().next_back(), inside.chars().next())
-        && !joined(inside.chars().next_back(), after.chars().next())
+    let is_edge = |place: usize| {
+        let (before, after) = text.split_at(place);
+        !joined(before.chars().next_back(), after.chars().next())
+    };
+    let term = &text[at.clone()];
+    (is_edge(at.start) || is_begun(text, term, at.start, is_edge))
+        && (is_edge(at.end) || is_ended(text, term, at.end, is_edge))
 }
 
 #[cfg(test)]
