@@ -13,6 +13,12 @@ pub(super) fn joined(left: Option<char>, right: Option<char>) -> bool {
         && !(is_hangul(left) && is_jamo(right) || is_jamo(left) && is_hangul(right))
 }
 
+/// Whether it is a letter of a script in which many words consist of letters that look like Latin ones:
+/// Greek or Cyrillic.
+pub(super) const fn is_twin(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{52F}' | '\u{1F00}'..='\u{1FFF}')
+}
+
 /// Whether it is a Korean syllable.
 pub(crate) const fn is_hangul(c: char) -> bool {
     matches!(c, '\u{AC00}'..='\u{D7A3}')
