@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use icu_properties::props::{EnumeratedProperty as _, GeneralCategory, Script};
+use icu_properties::props::{EnumeratedProperty as _, Script};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::{UNICODE_VERSION, skeleton};
@@ -87,7 +87,7 @@ fn table() -> String {
     let mut arabic: BTreeMap<char, String> = BTreeMap::new();
     for c in ('\u{80}'..=char::MAX).filter(|c| is_folded(*c) && !OWN_LETTERS.contains(c)) {
         let script = Script::for_char(c);
-        if is_combining_mark(c) || GeneralCategory::for_char(c) == GeneralCategory::DecimalNumber {
+        if is_combining_mark(c) {
             continue;
         }
         if script == Script::Arabic && c.is_alphabetic() {

@@ -51,7 +51,6 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
         'ɥ' => "h",
         'ᴉ' => "i",
         'ʞ' => "k",
-        'ɯ' => "m",
         'ɹ' => "r",
         'ʇ' => "t",
         'ʌ' => "v",
@@ -136,9 +135,11 @@ pub(super) fn latin_in_mixed_word(c: char) -> Option<char> {
     LETTERS.get(&c).copied()
 }
 
-/// Whether a sign of Chinese or Japanese hardly ever stands in their texts, but in drawn words.
+/// Whether three of them in a row are hardly a word of Chinese or Japanese, nor a price, but drawn letters:
+/// rare signs, Bopomofo and signs of currencies.
 pub(super) fn is_drawing(c: char) -> bool {
-    matches!(c, '\u{3105}'..='\u{312F}') || "卂匚乇卄丨丿卩丂乂冂凵囗廾".contains(c)
+    matches!(c, '\u{3105}'..='\u{312F}' | '\u{20A0}'..='\u{20CF}')
+        || "卂匚乇卄丨丿卩丂乂冂凵囗廾".contains(c)
 }
 
 /// The Latin letter that a Cyrillic or Greek letter sounds like, if folding has left it.

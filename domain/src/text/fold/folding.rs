@@ -71,7 +71,13 @@ impl Word {
     /// Whether no language writes such a word: it has letters of two alphabets, digits among Cyrillic or
     /// Greek letters, or signs that are used for drawing.
     const fn is_mixed(self) -> bool {
-        let scripts = [Kind::Latin, Kind::Cyrillic, Kind::Greek, Kind::Drawn];
+        let scripts = [
+            Kind::Latin,
+            Kind::Cyrillic,
+            Kind::Greek,
+            Kind::Drawn,
+            Kind::DrawnUnspaced,
+        ];
         let (mut at, mut count) = (0, 0);
         while at < scripts.len() {
             count += self.kinds.has(scripts[at]) as u8;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use icu_properties::props::{EnumeratedProperty as _, Script};
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
+use crate::text::boundary::is_unspaced;
 use crate::text::confusables::{
     enclosed, is_decoration, is_drawing, latin_in_mixed_word, letter_of, look_alike,
 };
@@ -25,6 +26,8 @@ pub(super) enum Kind {
     Digit,
     /// A mark, or nothing visible: says nothing.
     Inner,
+    /// As [`Kind::Drawn`], of a script without spaces.
+    DrawnUnspaced,
 }
 
 /// What a character folds to.
@@ -91,6 +94,7 @@ impl Letter {
             4 => Kind::Drawn,
             5 => Kind::Digit,
             6 => Kind::Inner,
+            7 => Kind::DrawnUnspaced,
             _ => Kind::Between,
         }
     }
@@ -146,8 +150,9 @@ fn kind(c: char, first: Option<char>) -> Kind {
         Script::Cyrillic => Kind::Cyrillic,
         Script::Greek => Kind::Greek,
         _ if first.is_ascii_alphabetic() => Kind::Latin,
-        _ if latin_in_mixed_word(first).is_some() => Kind::Drawn,
-        _ => Kind::Between,
+        _ if latin_in_mixed_word(first).is_none() => Kind::Between,
+        _ if is_unspaced(first) => Kind::DrawnUnspaced,
+        _ => Kind::Drawn,
     }
 }
 
