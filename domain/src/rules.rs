@@ -26,7 +26,7 @@ pub use error::{Place, RuleError, RuleErrors};
 pub use given::{GivenRules, WrongRules};
 pub use image_hash::{ImageHash, MAX_IMAGE_HASHES, MAX_LISTS};
 pub use keyword::{Keyword, MAX_KEYWORDS, MAX_TERM_CHARS, Matching};
-pub use link::{Link, LinkPolicy, MAX_DOMAINS, MAX_LINKS};
+pub use link::{Bare, Link, LinkPolicy, MAX_DOMAINS, MAX_LINKS};
 pub use pattern::{MAX_GROUP_POSITIONS, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_POSITIONS, Pattern};
 pub use rule_type::RuleType;
 pub use violation::{Evidence, RuleEffect, View, Violation};

@@ -3,26 +3,35 @@
 //!
 //! [`Folded`] undoes what does not change a word (case, compatibility forms, marks, invisible
 //! characters, look-alikes). [`Loose`] goes further and is only for whole words (digits for
-//! letters, spelled-out words, stretched letters). A [`Matcher`] finds many terms on both at once.
+//! letters, spelled-out words, stretched letters). It also reads [`Mended`] texts, in which words that
+//! no language writes are read in one script and one direction. A [`Matcher`] finds many terms on all
+//! of them at once.
 //! Everything takes linear time, for any Unicode.
 
+mod attached;
 mod boundary;
 mod confusables;
 mod disguise;
 mod fold;
+mod invisible;
 mod loose;
 mod matcher;
+mod mended;
 mod trie;
+mod turned;
 
 use std::ops::Range;
 
-pub(crate) use boundary::is_unspaced;
-pub(crate) use confusables::is_invisible;
-use disguise::windows;
+pub(crate) use unicode_normalization::char::is_combining_mark as is_mark;
+
+pub(crate) use boundary::{is_hangul, is_unspaced};
+use disguise::{around, windows};
 pub(crate) use fold::Folded;
+pub(crate) use invisible::is_invisible;
 use loose::Choice;
 use loose::Loose;
 pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Terms, Where};
+use mended::{Mended, mended};
 pub(crate) use trie::trie_states;
 
 /// The most characters of a masked text. Longer ones lose stars, so that a match of a whole text
@@ -69,22 +78,64 @@ pub struct Undisguised {
 /// ```
 pub fn undisguised(text: &str, reach: usize) -> Undisguised {
     let folded = Folded::new(text);
-    let folded = folded.text();
-    let disguises = windows(folded, 0);
-    let mut rest = &disguises[..];
     let mut parts = Vec::new();
-    for part in windows(folded, reach) {
-        let within;
-        (within, rest) = rest.split_at(rest.partition_point(|disguise| disguise.start < part.end));
-        let first = loose::part(folded, &part, within, Choice::First);
-        let second = loose::part(folded, &part, within, Choice::Second);
-        let is_new = [first != folded[part], second != first];
-        let readings = [first, second].into_iter().zip(is_new);
-        parts.extend(readings.filter_map(|(reading, is_new)| is_new.then_some(reading)));
+    let disguises = windows(folded.text(), 0);
+    add_parts(
+        folded.text(),
+        windows(folded.text(), reach),
+        &disguises,
+        &mut parts,
+    );
+    // Who asks reads English.
+    for mended in mended(text, &folded)
+        .iter()
+        .filter(|mended| mended.is_latin)
+    {
+        let text = mended.folded.text();
+        let near = around(text, &mended.places, reach);
+        for part in &near {
+            push_new(&mut parts, text[part.clone()].to_owned());
+        }
+        add_parts(text, near, &windows(text, 0), &mut parts);
     }
     Undisguised {
-        folded: folded.to_owned(),
+        folded: folded.text().to_owned(),
         parts,
+    }
+}
+
+/// Adds the loose readings of parts of a folded text that differ from it.
+fn add_parts(
+    folded: &str,
+    parts: Vec<Range<usize>>,
+    disguises: &[Range<usize>],
+    read: &mut Vec<String>,
+) {
+    let mut rest = disguises;
+    for part in parts {
+        let before = rest.partition_point(|disguise| disguise.end <= part.start);
+        rest = &rest[before..];
+        let count = rest.partition_point(|disguise| disguise.start < part.end);
+        let clipped = rest[..count].iter();
+        let within: Vec<Range<usize>> = clipped
+            .map(|disguise| disguise.start.max(part.start)..disguise.end.min(part.end))
+            .collect();
+        let first = loose::part(folded, &part, &within, Choice::First);
+        let second = loose::part(folded, &part, &within, Choice::Second);
+        let is_new = [first != folded[part], second != first];
+        let readings = [first, second].into_iter().zip(is_new);
+        for (reading, _) in readings.filter(|(_, is_new)| *is_new) {
+            push_new(read, reading);
+        }
+    }
+}
+
+/// Adds a reading, if none of the last ones is the same.
+fn push_new(parts: &mut Vec<String>, reading: String) {
+    /// More than one part of a text has.
+    const LAST: usize = 11;
+    if !parts.iter().rev().take(LAST).any(|part| *part == reading) {
+        parts.push(reading);
     }
 }
 
@@ -92,13 +143,19 @@ pub fn undisguised(text: &str, reach: usize) -> Undisguised {
 pub(crate) struct Readings<'t> {
     original: &'t str,
     folded: Folded,
+    mended: Vec<Mended>,
 }
 
 impl<'t> Readings<'t> {
     /// Reads a text.
     pub(crate) fn new(original: &'t str) -> Self {
         let folded = Folded::new(original);
-        Self { original, folded }
+        let mended = mended(original, &folded);
+        Self {
+            original,
+            folded,
+            mended,
+        }
     }
 
     /// The text as it was submitted.
@@ -112,10 +169,27 @@ impl<'t> Readings<'t> {
     }
 
     /// Loose readings of the parts that could read differently, with enough context for terms of
-    /// this many bytes. Without a disguise there are none; with an ambiguous `1` there are two.
-    pub(crate) fn loose(&self, longest: usize) -> impl Iterator<Item = Loose> {
-        let folded = self.folded.text();
-        loose::readings(folded, windows(folded, longest))
+    /// this many bytes, each with the text that it is a reading of. Without a disguise there are none;
+    /// with an ambiguous `1` there are two.
+    pub(crate) fn loose(&self, longest: usize) -> impl Iterator<Item = (Loose, &Folded)> {
+        let text = self.folded.text();
+        let plain = std::iter::once((&self.folded, windows(text, longest)));
+        let mended = self.mended.iter().map(move |mended| {
+            let near = around(mended.folded.text(), &mended.places, longest);
+            (&mended.folded, near)
+        });
+        plain.chain(mended).flat_map(|(folded, windows)| {
+            loose::readings(folded.text(), windows).map(move |loose| (loose, folded))
+        })
+    }
+
+    /// The range of the folded reading for a range of a text that [`Readings::loose`] gives.
+    fn folded_span(&self, of: &Folded, at: Range<usize>) -> Range<usize> {
+        if std::ptr::eq(of, &raw const self.folded) {
+            at
+        } else {
+            self.folded.folded_span(&of.original_span(at))
+        }
     }
 
     /// The range of the original text, in bytes, for a range of the folded reading.
@@ -202,7 +276,8 @@ mod tests {
         #[test]
         fn no_reading_is_the_folded_text_and_none_is_there_twice(text in "\\PC{0,120}") {
             let Undisguised { folded, parts } = undisguised(&text, usize::MAX);
-            prop_assert!(parts.len() <= 2);
+            // Two of the text, three in Latin letters by look, and by sound, three of turned parts.
+            prop_assert!(parts.len() <= 11);
             for (at, part) in parts.iter().enumerate() {
                 prop_assert!(*part != folded && !parts[..at].contains(part));
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use domain::{
     rule_diff::Difference,
-    rules::{LinkPolicy, Matching, Rule, RuleEffect, RuleKind},
+    rules::{Bare, LinkPolicy, Matching, Rule, RuleEffect, RuleKind},
 };
 
 use super::{cut::cut, lists::Lists, row::Row};
@@ -161,7 +161,13 @@ fn members(rule: &Rule, lists: &Lists) -> Vec<(&'static str, Vec<String>)> {
                 LinkPolicy::Allow => "only these domains are allowed",
             };
             members.push(("Policy", vec![policy.to_owned()]));
+            let bare = match link.bare {
+                Bare::Likely => "if they are probably links",
+                Bare::Any => "all of them",
+                Bare::None => "none of them",
+            };
             members.push(("Domains", link.domains.clone()));
+            members.push(("Names without a scheme", vec![bare.to_owned()]));
             members.push(effect(link.effect));
         }
         RuleKind::ImageHash(known) => {

@@ -1,5 +1,6 @@
 //! The rule kind `link`: domains that a text may or may not link to.
 
+mod bare;
 mod compiled;
 mod mention;
 mod scan;
@@ -30,6 +31,11 @@ pub struct Link {
     /// Domains such as `example.com` or `bücher.de`, or addresses such as `203.0.113.9`, without
     /// scheme, port and path. `deny` needs at least one. `allow` with none forbids all links.
     pub domains: Vec<String>,
+    /// Which names without a scheme count as links. It changes only `allow`: a denied domain is always
+    /// found.
+    // Left out of stored rules if nothing was chosen, so that an older binary can read them.
+    #[serde(default, skip_serializing_if = "Bare::is_default")]
+    pub bare: Bare,
     /// What a match asks for.
     pub effect: RuleEffect,
 }
@@ -42,6 +48,26 @@ pub enum LinkPolicy {
     Deny,
     /// A text must not link to any others.
     Allow,
+}
+
+/// Which names without a scheme, such as `example.com`, count as links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bare {
+    /// Those that are probably meant as links: no names of files, no missing spaces after full stops.
+    #[default]
+    Likely,
+    /// All names whose ending is on the public suffix list.
+    Any,
+    /// None: only names with a scheme, or that begin with `www.`.
+    None,
+}
+
+impl Bare {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Link {

@@ -3,9 +3,35 @@
 use unicode_normalization::char::is_combining_mark;
 
 /// Whether two neighbouring characters belong to one word, so that no word begins or ends between
-/// them.
+/// them. Single Korean letters, which people laugh and cry with, belong to no word: 바보ㅋㅋ.
 pub(super) fn joined(left: Option<char>, right: Option<char>) -> bool {
-    left.is_some_and(in_spaced_word) && right.is_some_and(in_spaced_word)
+    let (Some(left), Some(right)) = (left, right) else {
+        return false;
+    };
+    in_spaced_word(left)
+        && in_spaced_word(right)
+        && !(is_hangul(left) && is_jamo(right) || is_jamo(left) && is_hangul(right))
+}
+
+/// Whether it is a letter of a script in which many words consist of letters that look like Latin ones:
+/// Greek or Cyrillic.
+pub(super) const fn is_twin(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{52F}' | '\u{1F00}'..='\u{1FFF}')
+}
+
+/// Whether it is a Korean syllable.
+pub(crate) const fn is_hangul(c: char) -> bool {
+    matches!(c, '\u{AC00}'..='\u{D7A3}')
+}
+
+/// Whether it is a single Korean letter, as folding leaves it.
+const fn is_jamo(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11FF}')
+}
+
+/// Whether it is an Arabic letter.
+pub(super) const fn is_arabic(c: char) -> bool {
+    matches!(c, '\u{620}'..='\u{64A}' | '\u{66E}'..='\u{6D3}')
 }
 
 /// Whether a character belongs to words that are separated by spaces.
@@ -46,6 +72,8 @@ mod tests {
             ('屏', '蔽', false),
             ('a', '蔽', false),
             ('한', '국', true),
+            ('보', 'ᄏ', false),
+            ('ᄏ', 'ᄏ', true),
         ] {
             assert_eq!(joined(Some(left), Some(right)), expected, "{left}{right}");
         }

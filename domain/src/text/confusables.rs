@@ -1,64 +1,48 @@
-//! Letters that look like Latin ones, signs that look like ASCII signs, and invisible characters.
+//! Letters that look like others, and signs that look like ASCII signs.
 //!
-//! The table is small on purpose: it has letters that readers mistake for a Latin one at a glance.
-//! NFKC has already folded what Unicode itself calls compatible (fullwidth, mathematical and
-//! circled letters, ligatures).
+//! Most come from the data of Unicode ([`unicode`], [`named`]). [`drawn`] has what writers of fancy
+//! text use in addition. The table here is small on purpose: it has letters of languages with many
+//! readers that anybody mistakes for a Latin one at a glance, so they are read as such in every word.
+//! NFKC has already folded what Unicode itself calls compatible (fullwidth, mathematical and circled
+//! letters, ligatures).
+
+mod drawn;
+mod named;
+mod unicode;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// The ASCII text that a lower-case letter or a sign can pass for. Case is folded first. So a
 /// letter whose capital alone looks Latin (Cyrillic `в`, `н`) is here, too: both cases must fold
 /// alike.
 #[expect(
     clippy::match_same_arms,
-    clippy::too_many_lines,
     reason = "the table goes by script, so that a reader can check it"
 )]
 pub(super) fn look_alike(c: char) -> Option<&'static str> {
     Some(match c {
-        // Latin relatives and small capitals.
-        'ı' | 'ɩ' | 'ɪ' => "i",
-        'ł' | 'ʟ' => "l",
-        'ø' | 'ᴏ' => "o",
-        'đ' | 'ᴅ' => "d",
-        'ħ' | 'ʜ' => "h",
-        'ŧ' | 'ᴛ' => "t",
-        'ɑ' | 'ᴀ' => "a",
-        'ɡ' | 'ɢ' => "g",
-        'ƒ' | 'ꜰ' => "f",
+        // Latin relatives and small capitals that are not in the data of Unicode.
+        'ʟ' => "l",
+        'ᴅ' => "d",
+        'ʜ' => "h",
+        'ᴛ' => "t",
+        'ᴀ' => "a",
+        'ɢ' => "g",
+        'ꜰ' => "f",
         'ə' | 'ɛ' | 'ᴇ' => "e",
         'ʙ' => "b",
-        'ᴄ' => "c",
         'ᴊ' => "j",
         'ᴋ' => "k",
         'ᴍ' => "m",
         'ɴ' => "n",
         'ᴘ' => "p",
-        'ʀ' => "r",
-        'ꜱ' => "s",
-        'ᴜ' => "u",
-        'ᴠ' => "v",
-        'ᴡ' => "w",
-        'ʏ' => "y",
-        'ᴢ' => "z",
         'ß' => "ss",
         'æ' => "ae",
         'œ' => "oe",
-        'ɓ' => "b",
-        'ɗ' => "d",
-        'ɠ' => "g",
-        'ɦ' => "h",
-        'ɨ' => "i",
-        'ƙ' => "k",
-        'ɫ' | 'ɬ' => "l",
-        'ɱ' => "m",
-        'ŋ' | 'ɲ' => "n",
-        'ɵ' => "o",
-        'ƥ' => "p",
-        'ɼ' | 'ɽ' | 'ɾ' => "r",
-        'ʂ' => "s",
-        'ʈ' | 'ƭ' => "t",
-        'ʉ' => "u",
+        'ɬ' => "l",
+        'ɾ' => "r",
         'ʋ' => "v",
-        'ʐ' | 'ƶ' => "z",
         // Turned Latin letters.
         'ɐ' => "a",
         'ǝ' => "e",
@@ -67,7 +51,6 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
         'ɥ' => "h",
         'ᴉ' => "i",
         'ʞ' => "k",
-        'ɯ' => "m",
         'ɹ' => "r",
         'ʇ' => "t",
         'ʌ' => "v",
@@ -120,74 +103,110 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
         'ո' => "n",
         'օ' => "o",
         'ս' => "u",
-        // Cherokee, in its small letters.
-        'ꭺ' => "a",
-        'ꮟ' | 'ᏼ' => "b",
-        'ꮯ' => "c",
-        'ꭰ' | 'ꮷ' => "d",
-        'ꭼ' => "e",
-        'ꮐ' | 'ᏻ' => "g",
-        'ꮋ' => "h",
-        'ꭵ' => "i",
-        'ꭻ' => "j",
-        'ꮶ' => "k",
-        'ꮮ' => "l",
-        'ꮇ' => "m",
-        'ꮲ' => "p",
-        'ꭱ' | 'ꮢ' => "r",
-        'ꮥ' | 'ꮪ' => "s",
-        'ꭲ' => "t",
-        'ꮩ' => "v",
-        'ꮃ' | 'ꮤ' => "w",
-        'ꮍ' => "y",
-        'ꮓ' => "z",
         // Lisu.
-        'ꓮ' => "a",
-        'ꓐ' => "b",
-        'ꓚ' => "c",
-        'ꓓ' => "d",
-        'ꓰ' => "e",
-        'ꓝ' => "f",
-        'ꓖ' => "g",
-        'ꓧ' => "h",
         'ꓲ' => "i",
-        'ꓙ' => "j",
-        'ꓗ' => "k",
-        'ꓡ' => "l",
-        'ꓟ' => "m",
-        'ꓠ' => "n",
-        'ꓳ' => "o",
-        'ꓑ' => "p",
-        'ꓣ' => "r",
-        'ꓢ' => "s",
-        'ꓔ' => "t",
-        'ꓴ' => "u",
-        'ꓦ' => "v",
-        'ꓪ' => "w",
-        'ꓫ' => "x",
-        'ꓬ' => "y",
-        'ꓜ' => "z",
         // Coptic.
         'ⲁ' => "a",
-        'ⲃ' => "b",
-        'ⲥ' => "c",
         'ⲉ' => "e",
-        'ⲏ' => "h",
-        'ⲓ' => "i",
-        'ⲕ' => "k",
-        'ⲙ' => "m",
-        'ⲛ' => "n",
-        'ⲟ' => "o",
-        'ⲣ' => "p",
-        'ⲧ' => "t",
-        'ⲭ' => "x",
-        'ⲩ' => "y",
         // Quotation marks and dashes.
         '‘' | '’' | 'ʼ' | '´' => "'",
         '“' | '”' | '„' | '«' | '»' => "\"",
         '‐'..='―' | '−' => "-",
         _ => return None,
     })
+}
+
+/// The letter that another letter is read as in every word: a Latin one for a letter with a stroke or
+/// hook, or of a script with few readers; an Arabic one for its other forms; a Hebrew one for its
+/// form at the end of a word.
+pub(super) fn letter_of(c: char) -> Option<char> {
+    static LETTERS: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
+        let rows = unicode::ALWAYS.iter().chain(&named::LETTERS);
+        let rows = rows.chain(&drawn::ALWAYS).chain(&unicode::ARABIC);
+        by_character(rows.chain(&[('כ', "ך"), ('מ', "ם"), ('נ', "ן"), ('פ', "ף"), ('צ', "ץ")]))
+    });
+    LETTERS.get(&c).copied()
+}
+
+/// The Latin letter that a letter or sign of another script is read as in a word that mixes scripts.
+pub(super) fn latin_in_mixed_word(c: char) -> Option<char> {
+    static LETTERS: LazyLock<HashMap<char, char>> =
+        LazyLock::new(|| by_character(drawn::MIXED.iter().chain(&unicode::MIXED)));
+    LETTERS.get(&c).copied()
+}
+
+/// Whether three of them in a row are hardly a word of Chinese or Japanese, nor a price, but drawn letters:
+/// rare signs, Bopomofo and signs of currencies.
+pub(super) fn is_drawing(c: char) -> bool {
+    matches!(c, '\u{3105}'..='\u{312F}' | '\u{20A0}'..='\u{20CF}')
+        || "卂匚乇卄丨丿卩丂乂冂凵囗廾".contains(c)
+}
+
+/// The Latin letter that a Cyrillic or Greek letter sounds like, if folding has left it.
+pub(super) const fn sound(c: char) -> Option<char> {
+    Some(match c {
+        'б' => 'b',
+        'г' => 'g',
+        'д' | 'δ' => 'd',
+        'з' => 'z',
+        'и' => 'i',
+        'л' | 'λ' => 'l',
+        'п' | 'π' => 'p',
+        'σ' => 's',
+        'ф' | 'φ' => 'f',
+        'э' => 'e',
+        'ы' => 'y',
+        _ => return None,
+    })
+}
+
+/// What a Cyrillic word means by a Latin letter or a digit, after folding: by its look, otherwise by its
+/// sound.
+pub(super) const fn cyrillic(c: char) -> char {
+    match c {
+        '0' => 'o',
+        '1' | 'i' | 'j' | 'u' => 'и',
+        '3' | 'z' => 'з',
+        '4' => 'ч',
+        '6' => 'б',
+        '8' | 'v' => 'b',
+        '9' => 'я',
+        'd' | 'g' => 'д',
+        'f' => 'ф',
+        'l' => 'л',
+        'n' => 'п',
+        'r' => 'г',
+        's' => 'c',
+        'w' => 'ш',
+        _ => c,
+    }
+}
+
+/// What a Greek word means by a Latin letter or a digit, after folding.
+pub(super) const fn greek(c: char) -> char {
+    match c {
+        '0' => 'o',
+        '3' => 'e',
+        '8' => 'θ',
+        'd' => 'δ',
+        'f' => 'φ',
+        'g' => 'y',
+        'l' => 'λ',
+        'r' => 'p',
+        's' => 'σ',
+        _ => c,
+    }
+}
+
+/// Rows of letters as a map. The first row that has a character decides.
+fn by_character<'a>(rows: impl Iterator<Item = &'a (char, &'a str)>) -> HashMap<char, char> {
+    let mut letters = HashMap::new();
+    for (letter, row) in rows {
+        for c in row.chars().flat_map(char::to_lowercase) {
+            letters.entry(c).or_insert(*letter);
+        }
+    }
+    letters
 }
 
 /// The letter in a white letter on a black disc or square, which NFKC does not change.
@@ -200,21 +219,13 @@ pub(super) fn enclosed(c: char) -> Option<char> {
     char::from_u32(u32::from(c) - first + u32::from('a'))
 }
 
-/// Characters without ink or width, which split a word only for a machine.
-pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
-        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
-        | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}'
-        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
-}
-
 /// Marks that decorate a letter but keep its identity: accents, strokes, Hebrew points, Arabic
-/// vowels. Marks that spell (Indic vowels, Japanese voicing) do not belong to them.
+/// vowels, and what only stretches Arabic and similar letters (`Joining_Type=Join_Causing`). Marks that
+/// spell (Indic vowels, Japanese voicing) do not belong to them.
 pub(super) fn is_decoration(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05BD}'
-        | '\u{05BF}' | '\u{05C1}' | '\u{05C2}' | '\u{05C4}' | '\u{05C5}' | '\u{05C7}' | '\u{064B}'..='\u{065F}' | '\u{0670}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
+        | '\u{05BF}' | '\u{05C1}' | '\u{05C2}' | '\u{05C4}' | '\u{05C5}' | '\u{05C7}' | '\u{064B}'..='\u{065F}' | '\u{0640}' | '\u{0670}' | '\u{07FA}' | '\u{0883}'..='\u{0885}' | '\u{180A}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
         | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
 }
 
@@ -235,6 +246,13 @@ mod tests {
                 );
             }
             if let Some(letter) = enclosed(c) {
+                assert!(letter.is_ascii_lowercase(), "{c}");
+            }
+            if let Some(letter) = letter_of(c) {
+                assert_eq!(letter_of(letter), None, "{c}");
+                assert_eq!(look_alike(letter), None, "{c}");
+            }
+            if let Some(letter) = latin_in_mixed_word(c) {
                 assert!(letter.is_ascii_lowercase(), "{c}");
             }
         }

@@ -14,16 +14,31 @@ const SPOT: usize = 32;
 /// the whole text lies within one of them.
 pub(super) fn windows(folded: &str, reach: usize) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
-    spots(folded, |at| {
-        let start = at.saturating_sub(reach.saturating_add(SPOT));
-        let end = at
-            .saturating_add(reach.saturating_add(SPOT))
-            .min(folded.len());
-        match windows.last_mut() {
-            Some(last) if start <= last.end => last.end = end,
-            Some(_) | None => windows.push(start..end),
-        }
-    });
+    let reach = reach.saturating_add(SPOT);
+    spots(folded, |at| add(&mut windows, folded, at..at, reach));
+    on_boundaries(folded, windows)
+}
+
+/// The places in a folded text, each with `reach` bytes on either side, in their order and without
+/// overlaps.
+pub(super) fn around(folded: &str, places: &[Range<usize>], reach: usize) -> Vec<Range<usize>> {
+    let mut windows: Vec<Range<usize>> = Vec::new();
+    for place in places {
+        add(&mut windows, folded, place.clone(), reach);
+    }
+    on_boundaries(folded, windows)
+}
+
+fn add(windows: &mut Vec<Range<usize>>, folded: &str, place: Range<usize>, reach: usize) {
+    let start = place.start.saturating_sub(reach);
+    let end = place.end.saturating_add(reach).min(folded.len());
+    match windows.last_mut() {
+        Some(last) if start <= last.end => last.end = end,
+        Some(_) | None => windows.push(start..end),
+    }
+}
+
+fn on_boundaries(folded: &str, mut windows: Vec<Range<usize>>) -> Vec<Range<usize>> {
     for window in &mut windows {
         window.start = folded.floor_char_boundary(window.start);
         window.end = folded.ceil_char_boundary(window.end);

@@ -1,10 +1,12 @@
 //! The folded reading: differences that do not matter to a reader are removed.
 
 mod folding;
+mod letters;
 
 use std::ops::Range;
 
 use self::folding::Folding;
+pub(super) use self::folding::Mixed;
 
 /// A text in lower case, NFKC, without decorating marks and invisible characters, with ASCII for
 /// look-alikes and a space for each whitespace. Each byte knows the original character that it came
@@ -12,6 +14,10 @@ use self::folding::Folding;
 pub(crate) struct Folded {
     text: String,
     origin: Origin,
+    /// The words that mix scripts.
+    mixed: Vec<Mixed>,
+    /// Whether the text has upside-down letters, or changes its direction.
+    turns: bool,
 }
 
 enum Origin {
@@ -37,7 +43,7 @@ pub(super) fn position(offset: usize) -> u32 {
 impl Folded {
     /// Folds a text.
     pub(crate) fn new(original: &str) -> Self {
-        if original.is_ascii() {
+        if original.bytes().all(is_plain) {
             let lower = original.to_ascii_lowercase();
             let text = if lower.bytes().any(|b| matches!(b, b'\t'..=b'\r')) {
                 lower.replace(['\t', '\n', '\u{0B}', '\u{0C}', '\r'], " ")
@@ -47,25 +53,71 @@ impl Folded {
             return Self {
                 text,
                 origin: Origin::Same,
+                mixed: Vec::new(),
+                turns: false,
             };
         }
-        let mut folding = Folding {
-            text: String::with_capacity(original.len()),
-            sources: Vec::with_capacity(original.len()),
-        };
-        for (from, c) in original.char_indices() {
-            folding.fold(
-                c,
-                Source {
-                    from: position(from),
-                    to: position(from + c.len_utf8()),
-                },
-            );
+        let characters = original.char_indices();
+        Self::of(original.len(), characters.map(|(from, c)| (from, c, c)))
+    }
+
+    /// Folds characters in any order. Each is a place in the original, the character that stands there,
+    /// and the one that is read.
+    pub(super) fn of(bytes: usize, characters: impl Iterator<Item = (usize, char, char)>) -> Self {
+        let mut folding = Folding::with_capacity(bytes);
+        for (from, original, c) in characters {
+            let to = position(from + original.len_utf8());
+            let from = position(from);
+            folding.fold(c, Source { from, to });
         }
+        folding.end();
         Self {
             text: folding.text,
             origin: Origin::Mapped(folding.sources),
+            mixed: folding.mixed,
+            turns: folding.turns,
         }
+    }
+
+    /// The same text with other words in some places. Returns also the new places.
+    pub(super) fn with_words(&self, words: &[(Range<usize>, String)]) -> (Self, Vec<Range<usize>>) {
+        let mut text = String::with_capacity(self.text.len());
+        let mut sources = Vec::with_capacity(self.text.len());
+        let mut places = Vec::with_capacity(words.len());
+        let mut done = 0;
+        let copy = |range: Range<usize>, text: &mut String, sources: &mut Vec<Source>| {
+            text.push_str(&self.text[range.clone()]);
+            sources.extend(range.map(|at| self.source(at)));
+        };
+        for (at, word) in words {
+            copy(done..at.start, &mut text, &mut sources);
+            done = at.end;
+            let start = text.len();
+            text.push_str(word);
+            let letters = self.text[at.clone()].char_indices();
+            for ((from, _), c) in letters.zip(word.chars()) {
+                sources.resize(sources.len() + c.len_utf8(), self.source(at.start + from));
+            }
+            places.push(start..text.len());
+        }
+        copy(done..self.text.len(), &mut text, &mut sources);
+        let with_words = Self {
+            text,
+            origin: Origin::Mapped(sources),
+            mixed: Vec::new(),
+            turns: false,
+        };
+        (with_words, places)
+    }
+
+    /// The words that mix scripts, in their order.
+    pub(super) fn mixed(&self) -> &[Mixed] {
+        &self.mixed
+    }
+
+    /// Whether the text has upside-down letters, or changes its direction.
+    pub(super) const fn turns(&self) -> bool {
+        self.turns
     }
 
     /// The folded text.
@@ -79,8 +131,20 @@ impl Folded {
         match &self.origin {
             Origin::Same => folded,
             Origin::Mapped(sources) => {
-                sources[folded.start].from as usize..sources[folded.end - 1].to as usize
+                // In a part that was turned, the last character comes from the first.
+                let (first, last) = (sources[folded.start], sources[folded.end - 1]);
+                first.from.min(last.from) as usize..first.to.max(last.to) as usize
             }
+        }
+    }
+
+    fn source(&self, at: usize) -> Source {
+        match &self.origin {
+            Origin::Same => Source {
+                from: position(at),
+                to: position(at + 1),
+            },
+            Origin::Mapped(sources) => sources[at],
         }
     }
 
@@ -96,6 +160,11 @@ impl Folded {
             }
         }
     }
+}
+
+/// ASCII that is seen.
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t'..=b'\r')
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ mod reading;
 
 use std::ops::Range;
 
+use super::attached::{is_begun, is_ended};
+
 pub(super) use leet::{Choice, is_outer_sign};
 
 /// The loose reading of parts of a folded text: each run of one letter is a single letter, with its
@@ -130,8 +132,14 @@ impl Loose {
     /// Whether a whole word or phrase with the repetitions `runs` stands at a place.
     pub(crate) fn holds_word(&self, at: Range<usize>, runs: &[u8]) -> bool {
         let cells = &self.cells[at.clone()];
-        cells.first().is_some_and(|cell| cell.starts)
-            && cells.last().is_some_and(|cell| cell.ends)
+        let term = &self.text[at.clone()];
+        let is_start = |place: usize| self.cells.get(place).is_some_and(|cell| cell.starts);
+        let is_end = |place: usize| {
+            let last = place.checked_sub(1).and_then(|last| self.cells.get(last));
+            last.is_some_and(|cell| cell.ends)
+        };
+        (is_start(at.start) || is_begun(&self.text, term, at.start, is_start))
+            && (is_end(at.end) || is_ended(&self.text, term, at.end, is_end))
             && cells
                 .iter()
                 .zip(self.text.as_bytes()[at].iter())

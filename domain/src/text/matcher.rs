@@ -10,7 +10,8 @@ use aho_corasick::BuildError;
 use self::automaton::Automaton;
 use self::terms::fold_term;
 use super::Readings;
-use super::boundary::joined;
+use super::attached::{is_begun, is_ended};
+use super::boundary::{is_twin, joined};
 
 pub(crate) use self::terms::Terms;
 
@@ -88,27 +89,32 @@ impl Matcher {
         self.folded
             .find(folded, &mut settled, |pattern, at, settled| {
                 let is_word = is_word(folded, &at);
-                pattern.report(settled, |bounds, owner| {
+                let is_ordinary = is_word && is_ordinary(text, &at);
+                pattern.report(settled, |owner| {
                     let hit = || Hit {
                         place: Where::Folded,
                         folded: at.clone(),
                     };
-                    (is_word || bounds == Bounds::Anything).then(|| report(owner, hit()))
+                    let is_hit = match owner.bounds {
+                        Bounds::Word => is_word && !(owner.is_latin && is_ordinary),
+                        Bounds::Anything => true,
+                    };
+                    is_hit.then(|| report(owner.number, hit()))
                 })
             });
         if self.loose.search.is_none() {
             return;
         }
-        for loose in text.loose(self.longest) {
+        for (loose, of) in text.loose(self.longest) {
             self.loose
                 .find(loose.text(), &mut settled, |pattern, at, settled| {
                     let is_word = loose.holds_word(at.clone(), &pattern.runs);
-                    pattern.report(settled, |_, owner| {
+                    pattern.report(settled, |owner| {
                         let hit = || Hit {
                             place: Where::Loose,
-                            folded: loose.folded_span(at.clone()),
+                            folded: text.folded_span(of, loose.folded_span(at.clone())),
                         };
-                        is_word.then(|| report(owner, hit()))
+                        is_word.then(|| report(owner.number, hit()))
                     })
                 });
         }
@@ -121,9 +127,36 @@ impl Matcher {
 }
 
 fn is_word(text: &str, at: &Range<usize>) -> bool {
-    let (before, inside, after) = (&text[..at.start], &text[at.clone()], &text[at.end..]);
-    !joined(before.chars().next_back(), inside.chars().next())
-        && !joined(inside.chars().next_back(), after.chars().next())
+    let is_edge = |place: usize| {
+        let (before, after) = text.split_at(place);
+        !joined(before.chars().next_back(), after.chars().next())
+    };
+    let term = &text[at.clone()];
+    (is_edge(at.start) || is_begun(text, term, at.start, is_edge))
+        && (is_edge(at.end) || is_ended(text, term, at.end, is_edge))
+}
+
+/// Whether a place is an ordinary word of a script that looks like Latin: all its letters are of that
+/// script, and a word beside it has letters that look like none.
+fn is_ordinary(text: &Readings<'_>, at: &Range<usize>) -> bool {
+    /// Twice the length of a long word.
+    const NEAR: usize = 48;
+    let folded = text.folded.text();
+    if text.original.len() == folded.len() && text.original.is_ascii() {
+        return false;
+    }
+    let written = &text.original[text.original_span(at.clone())];
+    if !written.chars().all(|c| is_twin(c) || !c.is_alphanumeric()) {
+        return false;
+    }
+    let start = folded.floor_char_boundary(at.start.saturating_sub(NEAR));
+    let end = folded.ceil_char_boundary((at.end + NEAR).min(folded.len()));
+    let before = folded[start..at.start].split_whitespace().next_back();
+    let after = folded[at.end..end].split_whitespace().next();
+    before
+        .into_iter()
+        .chain(after)
+        .any(|word| word.contains(is_twin))
 }
 
 #[cfg(test)]

@@ -46,17 +46,22 @@ const KINDS: [(&str, &str, &str); 5] = [
 ];
 
 /// The sets that only rules use: the name of each, what is in it, and what it is.
-const SETS: [(&str, [&str; 2], &str); 3] = [
-    ("Effect", ["reject", "review"], "What a match means."),
+const SETS: [(&str, &[&str], &str); 4] = [
+    ("Effect", &["reject", "review"], "What a match means."),
     (
         "Matching",
-        ["whole_word", "substring"],
+        &["whole_word", "substring"],
         "Where keywords match.",
     ),
     (
         "LinkPolicy",
-        ["deny", "allow"],
+        &["deny", "allow"],
         "What a list of domains means.",
+    ),
+    (
+        "BareNames",
+        &["likely", "any", "none"],
+        "Which names without a scheme count as links.",
     ),
 ];
 

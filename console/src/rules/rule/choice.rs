@@ -2,7 +2,7 @@
 
 use domain::{
     id::HashListId,
-    rules::{LinkPolicy, Matching, RuleEffect},
+    rules::{Bare, LinkPolicy, Matching, RuleEffect},
     score::Category,
 };
 use management::FieldProblem;
@@ -43,6 +43,18 @@ impl Named for LinkPolicy {
         match self {
             Self::Deny => "deny",
             Self::Allow => "allow",
+        }
+    }
+}
+
+impl Named for Bare {
+    const ALL: &'static [Self] = &[Self::Likely, Self::Any, Self::None];
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Likely => "likely",
+            Self::Any => "any",
+            Self::None => "none",
         }
     }
 }

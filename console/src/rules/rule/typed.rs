@@ -2,7 +2,9 @@
 
 use domain::{
     image_hash::ListKind,
-    rules::{AiThreshold, ImageHash, Keyword, Link, Pattern, Rule, RuleBody, RuleKind, RuleType},
+    rules::{
+        AiThreshold, Bare, ImageHash, Keyword, Link, Pattern, Rule, RuleBody, RuleKind, RuleType,
+    },
     score::Category,
 };
 use management::FieldProblem;
@@ -14,7 +16,7 @@ use crate::{
 };
 
 /// The fields of the form.
-pub(super) const FIELDS: [&str; 12] = [
+pub(super) const FIELDS: [&str; 13] = [
     "name",
     "exceptions",
     "keywords",
@@ -22,6 +24,7 @@ pub(super) const FIELDS: [&str; 12] = [
     "pattern",
     "policy",
     "domains",
+    "bare",
     "lists",
     "category",
     "review_at",
@@ -43,6 +46,7 @@ pub(super) struct Typed {
     pub(super) pattern: String,
     pub(super) policy: String,
     pub(super) domains: String,
+    pub(super) bare: String,
     pub(super) lists: Vec<String>,
     pub(super) category: String,
     pub(super) review_at: String,
@@ -80,6 +84,7 @@ impl Typed {
             pattern: empty(),
             policy: "deny".to_owned(),
             domains: empty(),
+            bare: Bare::default().name().to_owned(),
             lists: Vec::new(),
             category: Category::Adult.to_string(),
             review_at: empty(),
@@ -101,6 +106,7 @@ impl Typed {
             pattern: text("pattern"),
             policy: text("policy"),
             domains: text("domains"),
+            bare: text("bare"),
             lists: form.all("lists").map(str::to_owned).collect(),
             category: text("category"),
             review_at: text("review_at"),
@@ -133,6 +139,7 @@ impl Typed {
             RuleKind::Link(link) => {
                 link.policy.name().clone_into(&mut typed.policy);
                 typed.domains = link.domains.join("\n");
+                link.bare.name().clone_into(&mut typed.bare);
                 link.effect.name().clone_into(&mut typed.effect);
             }
             RuleKind::ImageHash(known) => {
@@ -186,6 +193,11 @@ impl Typed {
             RuleType::Link => RuleKind::Link(Link {
                 policy: reading.one_of("policy", &self.policy),
                 domains: lines(&self.domains),
+                bare: if self.bare.is_empty() {
+                    Bare::default()
+                } else {
+                    reading.one_of("bare", &self.bare)
+                },
                 effect: reading.one_of("effect", &self.effect),
             }),
             RuleType::ImageHash => RuleKind::ImageHash(ImageHash {

@@ -4,8 +4,8 @@ use super::member::{Given, unknown_member};
 use super::reading::Reading;
 use crate::rules::error::Place;
 use crate::rules::{
-    AiThreshold, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, RuleEffect, RuleKind,
-    RuleType,
+    AiThreshold, Bare, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, RuleEffect,
+    RuleKind, RuleType,
 };
 use crate::score::Category;
 
@@ -14,7 +14,7 @@ pub(super) const NO_RULE: &str =
     "must be a rule: an object with `type`, `name` and the members of that type";
 
 /// The members of rules of every kind.
-pub(super) const MEMBERS: [&str; 15] = [
+pub(super) const MEMBERS: [&str; 16] = [
     "type",
     "id",
     "name",
@@ -25,6 +25,7 @@ pub(super) const MEMBERS: [&str; 15] = [
     "pattern",
     "policy",
     "domains",
+    "bare",
     "lists",
     "category",
     "review_at",
@@ -50,13 +51,19 @@ const MATCHINGS: [(&str, Matching); 2] = [
 const POLICIES: [(&str, LinkPolicy); 2] =
     [("deny", LinkPolicy::Deny), ("allow", LinkPolicy::Allow)];
 
+const BARES: [(&str, Bare); 3] = [
+    ("likely", Bare::Likely),
+    ("any", Bare::Any),
+    ("none", Bare::None),
+];
+
 /// The members of a kind, except `type`, `id`, `name` and `enabled`, in the order of the
 /// documentation.
 const fn members_of(kind: RuleType) -> &'static [&'static str] {
     match kind {
         RuleType::Keyword => &["exceptions", "keywords", "matching", "effect"],
         RuleType::Regex => &["exceptions", "pattern", "effect"],
-        RuleType::Link => &["exceptions", "policy", "domains", "effect"],
+        RuleType::Link => &["exceptions", "policy", "domains", "bare", "effect"],
         RuleType::ImageHash => &["lists", "effect"],
         RuleType::AiThreshold => &["category", "review_at", "reject_at"],
     }
@@ -113,6 +120,11 @@ impl Reading {
                     .one_of("policy", &POLICIES)
                     .unwrap_or(LinkPolicy::Allow),
                 domains: self.required_texts("domains"),
+                bare: if self.has("bare") {
+                    self.one_of("bare", &BARES).unwrap_or_default()
+                } else {
+                    Bare::default()
+                },
                 effect: self.effect(),
             }),
             RuleType::ImageHash => {

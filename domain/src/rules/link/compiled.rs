@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::mention::{Mention, domains_of};
+use super::mention::{Certainty, Mention, domains_of};
 use super::scan::mentions;
-use super::{DOMAINS_PER_CHECK, Link, LinkPolicy, parse};
+use super::{Bare, DOMAINS_PER_CHECK, Link, LinkPolicy, parse};
 use crate::rules::RuleType;
 use crate::rules::budget::{Meter, Over};
 use crate::rules::content::{ContentRule, Exceptions, Finding};
@@ -16,7 +16,9 @@ const BYTES_PER_DOMAIN: usize = 2 * size_of::<(Box<str>, Vec<usize>)>() + 4 * si
 
 /// All link rules of a group, compiled.
 pub(crate) struct Links {
-    rules: Vec<(ContentRule, LinkPolicy)>,
+    rules: Vec<(ContentRule, LinkPolicy, Certainty)>,
+    /// Whether a domain of a script without spaces, or with particles, is listed.
+    has_other_scripts: bool,
     /// For each listed domain, the rules that list it, ascending.
     listed: HashMap<Box<str>, Vec<usize>>,
 }
@@ -27,12 +29,14 @@ impl Links {
         meter: &mut Meter<'_>,
     ) -> Result<Self, Over> {
         let mut listed: HashMap<Box<str>, Vec<usize>> = HashMap::new();
+        let mut has_other_scripts = false;
         for (number, (content, rule)) in rules.iter().enumerate() {
             for (at, domain) in rule.domains.iter().enumerate() {
                 if at % DOMAINS_PER_CHECK == 0 {
                     meter.check_time()?;
                 }
                 let Ok(domain) = parse(domain) else { continue };
+                has_other_scripts |= domain.contains("xn--");
                 let owners = listed.entry(domain.into_boxed_str()).or_default();
                 if owners.last() != Some(&number) {
                     owners.push(number);
@@ -44,8 +48,9 @@ impl Links {
         Ok(Self {
             rules: rules
                 .into_iter()
-                .map(|(content, rule)| (content, rule.policy))
+                .map(|(content, rule)| (content, rule.policy, least(rule.bare)))
                 .collect(),
+            has_other_scripts,
             listed,
         })
     }
@@ -67,17 +72,17 @@ impl Links {
         let mut open: Vec<usize> = (0..self.rules.len()).collect();
         // For each rule, the last mention that it lists, counted from 1.
         let mut listed = vec![0; self.rules.len()];
-        for (mention, number) in mentions(text).iter().zip(1..) {
+        for (mention, number) in mentions(text, self.has_other_scripts).iter().zip(1..) {
             self.mark(mention, number, &mut listed);
             open.retain(|&at| {
-                let (rule, policy) = &self.rules[at];
+                let (rule, policy, least) = &self.rules[at];
                 let is_listed = listed[at] == number;
                 let (is_violated, details) = match policy {
                     LinkPolicy::Deny => {
                         (is_listed, "The text names a domain that this rule denies.")
                     }
                     LinkPolicy::Allow => (
-                        mention.is_link && !is_listed,
+                        mention.link >= *least && !is_listed,
                         "The text links to a domain that this rule does not allow.",
                     ),
                 };
@@ -118,15 +123,28 @@ impl Links {
         if let Some(host) = &mention.seen {
             mark(host, &[LinkPolicy::Deny]);
         }
+        for tail in &mention.tails {
+            let both = [LinkPolicy::Deny, LinkPolicy::Allow];
+            mark(&tail.host, &both[..=usize::from(tail.begins)]);
+        }
     }
 
     pub(crate) fn approx_bytes(&self) -> usize {
-        let rules = self.rules.iter().map(|(rule, _)| rule.approx_bytes());
+        let rules = self.rules.iter().map(|(rule, ..)| rule.approx_bytes());
         let listed = self
             .listed
             .iter()
             .map(|(domain, owners)| domain.len() + owners.capacity() * size_of::<usize>());
         let table = self.listed.capacity() * size_of::<(Box<str>, Vec<usize>)>();
         rules.sum::<usize>() + listed.sum::<usize>() + table
+    }
+}
+
+/// How certain a link must be for a rule.
+const fn least(bare: Bare) -> Certainty {
+    match bare {
+        Bare::Any => Certainty::Possible,
+        Bare::Likely => Certainty::Likely,
+        Bare::None => Certainty::Certain,
     }
 }

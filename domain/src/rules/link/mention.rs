@@ -13,9 +13,31 @@ pub(super) struct Mention {
     /// As a reader sees it, if that differs: `exаmple.com` with a Cyrillic letter is `example.com`
     /// here.
     pub(super) seen: Option<String>,
-    /// Whether it is a link. A mail address, a word of a path or a spelled-out "evil dot com" only
-    /// names a host.
-    pub(super) is_link: bool,
+    /// Where else the host may begin in text without spaces, each as a browser would open it: 例え.jp in
+    /// 詳しくは例え.jp. Only if somebody asks for it.
+    pub(super) tails: Vec<Tail>,
+    /// How surely it is a link.
+    pub(super) link: Certainty,
+}
+
+/// A part of a host in text without spaces.
+pub(super) struct Tail {
+    pub(super) host: String,
+    /// Whether a new word clearly begins there, so that the host begins there for a reader, too.
+    pub(super) begins: bool,
+}
+
+/// How surely a host is a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Certainty {
+    /// It is only named: in a mail address, or in a path.
+    Named,
+    /// Its ending is on the public suffix list. It may be a file.
+    Possible,
+    /// It is hardly anything else.
+    Likely,
+    /// It has a scheme, or begins with `www.`.
+    Certain,
 }
 
 impl Mention {

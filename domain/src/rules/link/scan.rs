@@ -5,14 +5,18 @@
 //! most its last 253 characters.
 
 mod grammar;
+mod unspaced;
 
 use std::ops::Range;
 
 use url::Host;
 
-use self::grammar::{Start, bracketed, dot, ends_link, host, is_label, scheme};
-use super::mention::Mention;
-use crate::text::{Readings, is_unspaced};
+use self::grammar::{
+    Start, bracketed, dot, ends_link, host, is_address, is_label, is_range, scheme,
+};
+use super::bare::Name;
+use super::mention::{Certainty, Mention, Tail};
+use crate::text::{Readings, is_hangul, is_unspaced};
 
 /// The longest name of a host, in bytes.
 const LONGEST_HOST: usize = 253;
@@ -20,10 +24,11 @@ const LONGEST_HOST: usize = 253;
 /// list of suffixes.
 const MOST_GLUED: usize = 3;
 
-/// All hosts that a text names, in their order.
-pub(super) fn mentions(text: &Readings<'_>) -> Vec<Mention> {
+/// All hosts that a text names, in their order. `with_tails` asks for [`Mention::tails`].
+pub(super) fn mentions(text: &Readings<'_>, with_tails: bool) -> Vec<Mention> {
     let mut scan = Scan {
         text,
+        with_tails,
         folded: text.folded().text(),
         at: 0,
         in_tail: false,
@@ -37,6 +42,7 @@ pub(super) fn mentions(text: &Readings<'_>) -> Vec<Mention> {
 struct Scan<'a> {
     text: &'a Readings<'a>,
     folded: &'a str,
+    with_tails: bool,
     at: usize,
     /// Whether the scan is behind a host, in its path or query.
     in_tail: bool,
@@ -58,8 +64,8 @@ struct Authority {
 #[derive(Default)]
 struct Run {
     labels: Vec<Range<usize>>,
-    /// Whether a dot is spelled out ("dot") or has spaces around it.
-    spelled: bool,
+    /// Whether the dot before a label is spelled out ("dot") or has spaces around it.
+    spelled: Vec<bool>,
 }
 
 impl Scan<'_> {
@@ -74,6 +80,8 @@ impl Scan<'_> {
             self.authority();
         } else if is_label(c, Start::Bare) {
             self.bare();
+        } else if c == '.' && !self.in_tail && self.ends_unspaced() {
+            self.unspaced();
         } else {
             self.in_tail &= !ends_link(c);
             self.at += c.len_utf8();
@@ -101,12 +109,13 @@ impl Scan<'_> {
         let rest = &self.folded[self.at..self.authority.end.max(self.at)];
         if let Some(address) = bracketed(rest) {
             let exact = Host::parse(address).ok().map(|host| host.to_string());
-            self.push(self.at..self.at + address.len(), exact, None, true);
+            let at = self.at..self.at + address.len();
+            self.push(at, exact, None, Certainty::Certain);
             self.at += address.len();
         } else {
             let mut run = self.run(Start::Scheme);
             self.cut_unspaced(&mut run);
-            self.mention(&run.labels, true);
+            self.mention(&run.labels, Certainty::Certain);
         }
         self.in_tail = true;
     }
@@ -114,38 +123,87 @@ impl Scan<'_> {
     /// Reads labels without a scheme: a host, or words between full stops.
     fn bare(&mut self) {
         let after_sign = self.folded[..self.at].ends_with('@');
-        let run = self.run(Start::Bare);
+        let mut run = self.run(Start::Bare);
         if run.labels.len() < 2 {
             return;
         }
+        self.cut_particle(&mut run);
         let rest = &self.folded[self.at..];
-        let is_address = after_sign || rest.starts_with('@');
+        let is_mail = after_sign || rest.starts_with('@');
         let has_path = rest.starts_with(['/', ':', '?', '#']);
         let is_www = &self.folded[run.labels[0].clone()] == "www";
         let mut labels = &run.labels[..];
         // Words that are glued to the host do not belong to it.
         for _ in 0..MOST_GLUED {
             let is_host = is_www
-                || self.has_known_suffix(labels) && (has_path || !self.is_sentence_end(labels));
+                || self.has_known_suffix(labels)
+                    && (has_path || run.spelled[labels.len() - 1] || !self.is_sentence_end(labels));
             if is_host || labels.len() < 2 {
                 break;
             }
             labels = &labels[..labels.len() - 1];
         }
-        if labels.len() < run.labels.len() {
-            self.mention(&run.labels, false);
-        }
-        if labels.len() > 1 {
-            let is_host = is_www || self.has_known_suffix(labels);
-            let is_link = is_host && !(self.in_tail || is_address || run.spelled);
-            self.mention(labels, is_link);
+        let is_whole = labels.len() == run.labels.len();
+        if !is_whole {
+            let whole = self.parts(&run.labels);
+            let is_number = is_address(&whole) && has_path && !is_range(rest);
+            let is_link = is_number && !(self.in_tail || is_mail);
+            self.mention(
+                &run.labels,
+                if is_link {
+                    Certainty::Likely
+                } else {
+                    Certainty::Named
+                },
+            );
             self.in_tail |= is_link;
         }
+        if labels.len() > 1 {
+            let is_spelled = run.spelled[1..labels.len()].contains(&true);
+            let link = if self.in_tail || is_mail {
+                Certainty::Named
+            } else if is_www {
+                Certainty::Certain
+            } else if self.has_known_suffix(labels) {
+                let rest = &self.folded[labels[labels.len() - 1].end..];
+                self.certainty(labels, rest, is_spelled)
+            } else {
+                Certainty::Named
+            };
+            self.mention(labels, link);
+            self.in_tail |= link > Certainty::Named;
+        }
+    }
+
+    /// How surely a name without a scheme is a link.
+    fn certainty(&self, labels: &[Range<usize>], rest: &str, is_spelled: bool) -> Certainty {
+        let labels = self.parts(labels);
+        let name = Name {
+            labels: &labels,
+            rest,
+        };
+        match (is_spelled, name.is_likely()) {
+            (true, _) if name.is_spelled_likely() => Certainty::Likely,
+            (true, _) => Certainty::Named,
+            (false, true) => Certainty::Likely,
+            (false, false) => Certainty::Possible,
+        }
+    }
+
+    /// The last labels, as many as anything asks for.
+    fn parts(&self, labels: &[Range<usize>]) -> Vec<&str> {
+        const MOST: usize = 8;
+        let labels = &labels[labels.len().saturating_sub(MOST)..];
+        labels
+            .iter()
+            .map(|label| &self.folded[label.clone()])
+            .collect()
     }
 
     /// Reads as many labels as there are.
     fn run(&mut self, start: Start) -> Run {
         let mut run = Run::default();
+        let mut is_spelled = false;
         loop {
             let rest = &self.folded[self.at..];
             let length = rest.find(|c| !is_label(c, start)).unwrap_or(rest.len());
@@ -153,6 +211,7 @@ impl Scan<'_> {
                 return run;
             }
             run.labels.push(self.at..self.at + length);
+            run.spelled.push(is_spelled);
             self.at += length;
             let rest = &self.folded[self.at..];
             let Some((dot, spelled)) = dot(rest) else {
@@ -161,7 +220,7 @@ impl Scan<'_> {
             if !rest[dot..].starts_with(|c| is_label(c, start)) {
                 return run;
             }
-            run.spelled |= spelled;
+            is_spelled = spelled;
             self.at += dot;
         }
     }
@@ -177,6 +236,20 @@ impl Scan<'_> {
             && let Some(end) = label.find(is_unspaced)
         {
             last.end = last.start + end;
+        }
+    }
+
+    /// Korean particles need no space after a link either: `example.com에서`.
+    fn cut_particle(&mut self, run: &mut Run) {
+        let Some(last) = run.labels.last_mut() else {
+            return;
+        };
+        let label = &self.folded[last.clone()];
+        if label.starts_with(|c: char| c.is_ascii())
+            && let Some(end) = label.find(is_hangul)
+        {
+            last.end = last.start + end;
+            self.at = last.end;
         }
     }
 
@@ -208,7 +281,7 @@ impl Scan<'_> {
         &self.text.original()[self.text.original_span(label.clone())]
     }
 
-    fn mention(&mut self, labels: &[Range<usize>], is_link: bool) {
+    fn mention(&mut self, labels: &[Range<usize>], link: Certainty) {
         let mut left = LONGEST_HOST;
         let fits = |label: &&Range<usize>| {
             left = left.saturating_sub(label.len() + 1);
@@ -219,7 +292,7 @@ impl Scan<'_> {
             return;
         };
         let (exact, seen) = (self.exact(labels), self.seen(labels));
-        self.push(first.start..last.end, exact, seen, is_link);
+        self.push(first.start..last.end, exact, seen, link);
     }
 
     fn push(
@@ -227,13 +300,14 @@ impl Scan<'_> {
         at: Range<usize>,
         exact: Option<String>,
         seen: Option<String>,
-        is_link: bool,
+        link: Certainty,
     ) {
         self.found.push(Mention {
             at,
             seen: seen.filter(|seen| exact.as_ref() != Some(seen)),
             exact,
-            is_link,
+            tails: Vec::new(),
+            link,
         });
     }
 

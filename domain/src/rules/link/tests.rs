@@ -138,7 +138,7 @@ fn case_33_a_text_of_nothing_but_hosts_is_read_once() {
     ] {
         let text = part.repeat(100_000 / part.len());
         let readings = crate::text::Readings::new(&text);
-        let named: usize = super::scan::mentions(&readings)
+        let named: usize = super::scan::mentions(&readings, true)
             .iter()
             .map(|mention| mention.at.len())
             .sum();

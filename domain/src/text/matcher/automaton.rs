@@ -13,10 +13,20 @@ pub(super) struct Automaton {
 }
 
 pub(super) struct Pattern {
-    pub(super) owners: Vec<(usize, Bounds)>,
+    pub(super) owners: Vec<Owner>,
     /// For the loose reading: how often each letter is repeated. See
     /// [`Loose::holds_word`](crate::text::loose::Loose::holds_word).
     pub(super) runs: Box<[u8]>,
+}
+
+/// Who looks for a pattern, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) number: usize,
+    pub(super) bounds: Bounds,
+    /// Whether the term has Latin letters only. A word of another script that only looks like it is not
+    /// the term among other words of that script: Russian но is not "ho".
+    pub(super) is_latin: bool,
 }
 
 impl Pattern {
@@ -25,13 +35,14 @@ impl Pattern {
     pub(super) fn report(
         &self,
         settled: &mut [bool],
-        mut offer: impl FnMut(Bounds, usize) -> Option<Answer>,
+        mut offer: impl FnMut(Owner) -> Option<Answer>,
     ) -> bool {
         let mut all = true;
-        for &(owner, bounds) in &self.owners {
-            if !settled[owner] {
-                settled[owner] = offer(bounds, owner) == Some(Answer::Enough);
-                all &= settled[owner];
+        for owner in &self.owners {
+            let settled = &mut settled[owner.number];
+            if !*settled {
+                *settled = offer(*owner) == Some(Answer::Enough);
+                all &= *settled;
             }
         }
         all
@@ -58,9 +69,8 @@ impl Automaton {
     }
 
     pub(super) fn approx_bytes(&self) -> usize {
-        let owners = |pattern: &Pattern| {
-            pattern.runs.len() + pattern.owners.capacity() * size_of::<(usize, Bounds)>()
-        };
+        let owners =
+            |pattern: &Pattern| pattern.runs.len() + pattern.owners.capacity() * size_of::<Owner>();
         self.search.as_ref().map_or(0, AhoCorasick::memory_usage)
             + self
                 .patterns

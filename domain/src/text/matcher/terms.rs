@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 
-use super::automaton::{Automaton, Pattern};
+use super::automaton::{Automaton, Owner, Pattern};
 use super::{Bounds, Matcher, Term};
 use crate::text::Folded;
-use crate::text::boundary::is_unspaced;
+use crate::text::boundary::{is_twin, is_unspaced};
 use crate::text::loose::Loose;
 use crate::text::trie::trie_states;
 
@@ -74,12 +74,16 @@ pub(super) fn fold_term(term: &str) -> String {
 struct Patterns {
     numbers: HashMap<(String, Box<[u8]>), usize>,
     texts: Vec<String>,
-    owners: Vec<Vec<(usize, Bounds)>>,
+    owners: Vec<Vec<Owner>>,
 }
 
 impl Patterns {
     fn add(&mut self, text: String, runs: Box<[u8]>, term: Term<'_>) {
-        let owner = (term.owner, term.bounds);
+        let owner = Owner {
+            number: term.owner,
+            bounds: term.bounds,
+            is_latin: !term.text.contains(is_twin),
+        };
         let number = *self
             .numbers
             .entry((text, runs))

@@ -104,6 +104,26 @@ fn phrases_and_scripts_without_spaces_are_found() {
 }
 
 #[test]
+fn a_word_of_a_script_that_looks_like_latin_is_no_latin_term() {
+    for (term, text, count) in [
+        ("ho", "Фильм длинный, но хороший", 0),
+        ("ho", "я знаю но", 0),
+        ("ho", "но", 1),
+        ("ho", "you но", 1),
+        ("но", "длинный но хороший", 1),
+        ("pot", "мой рот болит", 0),
+        ("va", "πρέπει να φύγω", 0),
+        ("pot", "a рot of gold, мой", 1),
+    ] {
+        assert_eq!(
+            found(&[term], Bounds::Word, text).len(),
+            count,
+            "{term}: {text}"
+        );
+    }
+}
+
+#[test]
 fn overlapping_terms_are_all_found_and_an_owner_can_have_enough() {
     let hits = found(
         &["cat", "cat sat", "sat", "at"],

@@ -16,6 +16,13 @@ pub(super) fn members(kind: &str) -> (Value, Vec<&'static str>) {
         "Whether keywords match whole words only, or parts of words, too.",
     );
     matching["default"] = "whole_word".into();
+    let mut bare = one_of(
+        "BareNames",
+        "Which names without a scheme count as links: `likely` ones (no names of files, no sentences that lack a \
+         space), `any` whose ending is on the public suffix list, or `none` unless it begins with `www.`. It \
+         matters only with `allow`. A denied domain is always found. If it is `likely`, answers omit it.",
+    );
+    bare["default"] = "likely".into();
     let threshold = |what: &str| {
         json!({
             "type": "number",
@@ -64,6 +71,7 @@ pub(super) fn members(kind: &str) -> (Value, Vec<&'static str>) {
                     "items": { "type": "string", "minLength": 1 },
                     "description": "Domains or IP addresses. A domain includes all names under it.",
                 },
+                "bare": bare,
                 "effect": effect,
             }),
             vec!["policy", "domains", "effect"],

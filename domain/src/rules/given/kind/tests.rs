@@ -19,4 +19,7 @@ fn the_names_are_those_of_the_documents() {
     for (name, policy) in POLICIES {
         assert_eq!(from_value::<LinkPolicy>(json!(name)).unwrap(), policy);
     }
+    for (name, bare) in BARES {
+        assert_eq!(from_value::<Bare>(json!(name)).unwrap(), bare);
+    }
 }

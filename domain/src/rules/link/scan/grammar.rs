@@ -59,6 +59,28 @@ pub(super) fn bracketed(authority: &str) -> Option<&str> {
     Some(&authority[..end + 2])
 }
 
+/// Whether labels are the four numbers of an address.
+pub(super) fn is_address(labels: &[&str]) -> bool {
+    let is_number = |label: &&str| {
+        label.len() <= 3 && label.bytes().all(|b| b.is_ascii_digit()) && label.parse::<u8>().is_ok()
+    };
+    labels.len() == 4 && labels.iter().all(is_number)
+}
+
+/// Whether what follows an address makes it a range of addresses (`10.0.0.0/8`), or is no path or port.
+pub(super) fn is_range(rest: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    match rest.split_at_checked(1) {
+        Some(("/", path)) => {
+            let length = digits(path);
+            (1..=2).contains(&length)
+                && !path[length..].starts_with(|c| is_label(c, Start::Bare) || c == '/')
+        }
+        Some((":", port)) => digits(port) == 0,
+        _ => true,
+    }
+}
+
 /// The length of a dot between two labels, and whether it is spelled out.
 pub(super) fn dot(rest: &str) -> Option<(usize, bool)> {
     let is_plain = |c: char| matches!(c, '.' | '。');

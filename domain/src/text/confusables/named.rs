@@ -1,0 +1,30 @@
+//! Latin letters with a stroke, hook, tail or curl that neither decompose nor are in the data of UTS 39,
+//! and small capitals. Unicode 14 names them `LATIN SMALL LETTER A WITH STROKE` and so on.
+
+/// The letters, by the letter in their names.
+pub(super) const LETTERS: [(char, &str); 24] = [
+    ('a', "ᶏⱥ"),
+    ('b', "ᵬᶀꞗɮ"),
+    ('c', "ƈɕꞓꞔ"),
+    ('d', "ȡᵭᶁᶑꟈ"),
+    ('e', "ᶒⱸꬴ"),
+    ('f', "ᶂ"),
+    ('g', "ʛꞡ"),
+    ('h', "ꞕɧ"),
+    ('i', "ᶖ"),
+    ('k', "ᶄꝃꝅꞣ"),
+    ('l', "ȴᴌŀʅᶅⱡꝉꞎꬷꬸꬹ"),
+    ('m', "ᶆꬺ"),
+    ('n', "ȵᶇꞑꞥꬻ"),
+    ('o', "ⱺꝍ"),
+    ('p', "ᵱᶈꝑꝓꝕ"),
+    ('q', "ɋꝗꝙꞯ"),
+    ('r', "ᵳᶉꞧꭆꭉ"),
+    ('s', "ȿᶊƨꞩꟊʆ"),
+    ('t', "ȶ"),
+    ('u', "ᶙꞹʊ"),
+    ('v', "ᶌⱱⱴꝟ"),
+    ('w', "ⱳ"),
+    ('x', "ᶍꭖꭗꭘꭙ"),
+    ('z', "ɀʑᶎ"),
+];
