@@ -27,7 +27,7 @@ pub struct HandedOver {
 /// identities at providers of single sign-on, recovery codes, links to a new password, and links that were made with the
 /// account. Makes a link to a new password for the owner of the address. The account may be in no team.
 ///
-/// Whoever holds the link has the account. So this is for the command line only. Every team of the account has it in the
+/// Anyone with the link has the account. So this is for the command line only. Every team of the account has it in the
 /// audit log.
 ///
 /// # Errors

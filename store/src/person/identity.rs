@@ -92,7 +92,7 @@ pub async fn sign_in(
     user: UserId,
     address: Address<'_>,
 ) -> Result<Option<IdentityId>, Error> {
-    let used = sqlx::query_scalar!(
+    let identity = sqlx::query_scalar!(
         "
         update identities i
         set
@@ -110,7 +110,7 @@ pub async fn sign_in(
     )
     .fetch_optional(conn)
     .await?;
-    Ok(used.map(IdentityId::from))
+    Ok(identity.map(IdentityId::from))
 }
 
 /// Whether the issuer has called the address of the account verified, to somebody with whom the account is still connected.

@@ -20,7 +20,7 @@ impl Scene {
     }
 
     /// Who signs in next.
-    fn expect_ceo(&self, subject: &str, verified: Value, roles: &[String]) {
+    fn expect_ceo(&self, subject: &str, verified: &Value, roles: &[String]) {
         let person = json!({
             "sub": subject, "email": CEO, "email_verified": verified, "name": "The Boss", "roles": roles,
             "auth_time": chrono::Utc::now().timestamp(),
@@ -63,15 +63,15 @@ async fn a_teams_link_creates_no_local_account_but_the_provider_lets_its_owner_j
     let sign_on = format!("{link}/sign-on");
     scene.provider.expect("eve", &[]);
     scene.enter(&mut stranger, &sign_on).await;
-    scene.expect_ceo("eve", Value::Null, &[]);
+    scene.expect_ceo("eve", &Value::Null, &[]);
     scene.enter(&mut stranger, &sign_on).await;
-    scene.expect_ceo("eve", json!(false), &[]);
+    scene.expect_ceo("eve", &json!(false), &[]);
     scene.enter(&mut stranger, &sign_on).await;
     assert!(!signs_in(&stranger));
     assert_eq!(scene.count("users").await, 0);
 
     let mut owner = scene.stage.browser();
-    scene.expect_ceo("boss", json!(true), &[]);
+    scene.expect_ceo("boss", &json!(true), &[]);
     assert_eq!(scene.enter(&mut owner, &sign_on).await.leads_to(), link);
     let there = format!("/t/{}/overview", scene.stage.team);
     assert_eq!(owner.post(&link, "").await.leads_to(), there);
@@ -96,7 +96,7 @@ async fn an_account_that_was_never_proven_gives_its_address_up(pool: PgPool) {
 
     let mut owner = scene.stage.browser();
     for verified in [Value::Null, json!("maybe")] {
-        scene.expect_ceo("boss", verified, &roles);
+        scene.expect_ceo("boss", &verified, &roles);
         let refused = scene.enter(&mut owner, "/sign-on").await;
         assert!(
             refused
@@ -105,7 +105,7 @@ async fn an_account_that_was_never_proven_gives_its_address_up(pool: PgPool) {
         );
         assert!(scene.take(&mut owner).await.status.is_client_error());
     }
-    scene.expect_ceo("boss", json!(true), &roles);
+    scene.expect_ceo("boss", &json!(true), &roles);
     let asked = scene.enter(&mut owner, "/sign-on").await;
     assert_eq!(asked.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(
@@ -155,7 +155,7 @@ async fn a_proven_account_keeps_its_address(pool: PgPool) {
     let scene = Scene::owning(pool).await;
     let mut browser = scene.stage.browser();
     browser.cookie.clone_from(&owner.cookie);
-    scene.expect_ceo("boss", json!(true), &[]);
+    scene.expect_ceo("boss", &json!(true), &[]);
     let page = browser.post("/account/sign-on", "").await.text;
     let address = between(&page, "main wide\" href=\"", "\"");
     let address = address.replace("&amp;", "&").replace("&#38;", "&");
@@ -167,7 +167,7 @@ async fn a_proven_account_keeps_its_address(pool: PgPool) {
 
     // Another person there has the same address later.
     let roles = [scene.role(Role::Owner)];
-    scene.expect_ceo("heir", json!(true), &roles);
+    scene.expect_ceo("heir", &json!(true), &roles);
     let mut heir = scene.stage.browser();
     let refused = scene.enter(&mut heir, "/sign-on").await;
     assert!(

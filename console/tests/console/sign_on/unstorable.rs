@@ -125,15 +125,19 @@ async fn no_text_of_a_form_or_an_address_fails_in_the_database(pool: PgPool) {
         let path = route
             .replace("{team}", &stage.team.to_string())
             .split('/')
-            .map(|part| match part.starts_with('{') {
-                true => Uuid::now_v7().to_string(),
-                false => part.to_owned(),
+            .map(|part| {
+                if part.starts_with('{') {
+                    Uuid::now_v7().to_string()
+                } else {
+                    part.to_owned()
+                }
             })
             .collect::<Vec<_>>()
             .join("/");
-        let browser = match route.starts_with("/instance/") {
-            true => &mut operator,
-            false => &mut owner,
+        let browser = if route.starts_with("/instance/") {
+            &mut operator
+        } else {
+            &mut owner
         };
         for (path, form) in [
             (format!("{path}?{fields}"), ""),
