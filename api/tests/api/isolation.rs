@@ -4,7 +4,6 @@
 
 mod places;
 mod things;
-mod unstorable;
 
 use std::time::Duration;
 
