@@ -11,7 +11,7 @@ use askama::Template;
 use management::account;
 use poem::{Response, http::StatusCode};
 
-use self::sessions::Row;
+use self::{sessions::Row, sign_on::Identity};
 use crate::{
     page::{self, At, Frame},
     problems::Problems,
@@ -28,6 +28,8 @@ struct Account {
     has_password: bool,
     /// What people call the provider of single sign-on, and whether the account is connected with it.
     provider: Option<(String, bool)>,
+    identities: Vec<Identity>,
+    recovery_codes: i64,
     /// What is wrong with the form of the password.
     problems: Problems,
 }
@@ -40,9 +42,12 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<R
     let (this, listed) = account::sessions::list(&visit.management, visit.session()?).await?;
     let owner = visit.mine().await?;
     let provider = visit.provider();
+    let connected = account::identities::list(&visit.management, visit.session()?).await?;
     let page = Account {
         has_password: owner.has_password,
         provider: provider.map(|name| (name.to_owned(), owner.is_connected)),
+        identities: Identity::of(&visit.management, provider, connected),
+        recovery_codes: owner.recovery_codes,
         frame: Frame::of(visit, At::Own, "account").await?,
         sessions: Row::of(this, listed),
         problems,

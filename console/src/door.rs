@@ -6,7 +6,7 @@ pub(crate) mod link;
 pub(crate) mod sign_in;
 pub(crate) mod sign_on;
 
-use domain::id::TeamId;
+use domain::{id::TeamId, key::LinkSecret};
 use management::account::{Next, SignedIn};
 use poem::{Response, http::header};
 
@@ -23,6 +23,19 @@ fn entered(signed_in: &SignedIn, team: Option<TeamId>) -> Response {
         (Next::GiveFactor, Some(team)) => format!("/sign-in/code?team={team}"),
         (Next::GiveFactor, None) => "/sign-in/code".to_owned(),
         (Next::SetUpFactor, _) => "/account/factor".to_owned(),
+    });
+    let held = cookie::hold(&signed_in.secret);
+    response.headers_mut().insert(header::SET_COOKIE, held);
+    response
+}
+
+/// Has the browser hold the session, and leads back to the invitation, which the person can accept now.
+fn entered_to_join(signed_in: &SignedIn, link: &LinkSecret) -> Response {
+    let link = link.expose();
+    let mut response = page::see_other(match signed_in.next {
+        Next::Enter => format!("/links/{link}"),
+        Next::GiveFactor => format!("/sign-in/code?link={link}"),
+        Next::SetUpFactor => "/account/factor".to_owned(),
     });
     let held = cookie::hold(&signed_in.secret);
     response.headers_mut().insert(header::SET_COOKIE, held);

@@ -6,13 +6,14 @@ use url::form_urlencoded;
 
 use crate::trouble::Trouble;
 
-/// Named texts in the order in which they were sent.
+/// Named texts in the order in which they were sent. None has U+0000, which Postgres does not store: every text of a form or
+/// an address is read here, so none of them reaches it.
 #[derive(Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// The query of a request.
-    pub(crate) fn of_query(request: &Request) -> Self {
+    pub(crate) fn of_query(request: &Request) -> Result<Self, Trouble> {
         Self::parse(request.uri().query().unwrap_or("").as_bytes())
     }
 
@@ -31,17 +32,19 @@ impl Form {
         }
         let body = request.take_body();
         let held = reader.read(request, body).await?;
-        Ok((Self::parse(&held.bytes), held.share))
+        Ok((Self::parse(&held.bytes)?, held.share))
     }
 
-    fn parse(bytes: &[u8]) -> Self {
-        let pairs = form_urlencoded::parse(bytes).into_owned();
-        // Browsers send line ends as CR LF.
-        Self(
-            pairs
-                .map(|(name, value)| (name, value.replace("\r\n", "\n")))
-                .collect(),
-        )
+    fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
+        let mut fields = Vec::new();
+        for (name, value) in form_urlencoded::parse(bytes) {
+            if name.contains('\0') || value.contains('\0') {
+                return Err(Trouble::Unstorable);
+            }
+            // Browsers send line ends as CR LF.
+            fields.push((name.into_owned(), value.replace("\r\n", "\n")));
+        }
+        Ok(Self(fields))
     }
 
     /// A field's text; empty if it was not sent.

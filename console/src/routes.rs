@@ -78,16 +78,19 @@ fn own() -> Vec<Screen> {
 
         get("/sign-on", Nothing, door::sign_on::begin),
         get("/sign-on/again", Session, door::sign_on::again),
+        post("/sign-on/take-address", Nothing, door::sign_on::take_address),
         back("/sign-on/callback", Nothing, door::sign_on::end),
 
         post("/sign-out", Nothing, door::sign_in::leave),
 
         get("/links/{link}", Nothing, door::link::show),
         post("/links/{link}", Nothing, door::link::follow),
+        get("/links/{link}/sign-on", Nothing, door::sign_on::join),
 
         get("/account", Session, account::show),
         post("/account/password", Session, account::password::change),
         post("/account/sign-on", Session, account::sign_on::connect),
+        post("/account/identities/{identity}/disconnect", Session, account::sign_on::disconnect),
         get("/account/factor", Session, account::factor::show),
         post("/account/factor", Session, account::factor::begin),
         post("/account/factor/confirm", Session, account::factor::confirm),

@@ -29,6 +29,9 @@ pub(crate) enum Trouble {
     /// What was sent is no form.
     #[error("no form")]
     NotAForm,
+    /// A text has U+0000.
+    #[error("a text that cannot be stored")]
+    Unstorable,
     /// The form was not read.
     #[error(transparent)]
     Body(#[from] BodyFault),
@@ -85,6 +88,7 @@ impl Trouble {
             Self::NoSuchPage => StatusCode::NOT_FOUND,
             Self::Foreign | Self::NotAlone => StatusCode::FORBIDDEN,
             Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Unstorable => StatusCode::BAD_REQUEST,
             Self::Body(fault) => match fault {
                 BodyFault::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
                 BodyFault::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -120,6 +124,10 @@ impl Trouble {
             Self::NotAForm => (
                 "Nothing was changed",
                 "What was sent is no form.".to_owned(),
+            ),
+            Self::Unstorable => (
+                "Nothing was changed",
+                "What was sent has the character U+0000, which cannot be stored.".to_owned(),
             ),
             Self::Body(fault) => ("Nothing was changed", fault.to_string()),
             Self::Fault(fault) => match fault {

@@ -78,7 +78,7 @@ impl Visit {
             management: Arc::clone(&console.management),
             origin: origin::of(console.public_url.as_ref(), &request),
             visitor: Visitor::new(client, browser, id.clone()),
-            query: Form::of_query(&request),
+            query: Form::of_query(&request)?,
             form,
             is_picture: is_picture(request.headers()),
             held,

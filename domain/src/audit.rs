@@ -172,6 +172,14 @@ named_set! {
         RecoveryCodeUse = "recovery_code.use",
         /// A person connected the account with the provider of single sign-on.
         IdentityCreate = "identity.create",
+        /// A person disconnected the account from the provider of single sign-on.
+        IdentityDelete = "identity.delete",
+        /// What else could sign in to a person's account was ended, because the person joined a further team.
+        AccessEnd = "access.end",
+        /// Everything that could sign in to an account was ended, to hand the account to the owner of its address.
+        AccountHandOver = "account.hand_over",
+        /// An account gave its address up to a person whom the provider of single sign-on calls its owner.
+        AddressGiveUp = "address.give_up",
         /// A person signed in.
         SessionCreate = "session.create",
         /// A session was ended.

@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::UserId;
+
 /// An e-mail address in lower case: two people never differ by case alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -19,6 +21,42 @@ impl Email {
     /// The address.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether the address is one of this domain. Addresses of a subdomain are not.
+    pub fn is_of(&self, domain: &Domain) -> bool {
+        self.0.rsplit_once('@').map(|(_, host)| host) == Some(domain.as_str())
+    }
+
+    /// What an account is called after it gave its address up. Nobody has an address of the domain `invalid` (RFC 2606).
+    pub fn given_up(account: UserId) -> Self {
+        Self(format!("{account}@given-up.invalid"))
+    }
+}
+
+/// A domain of e-mail addresses, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain(String);
+
+impl Domain {
+    /// The domain.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The text is no domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a domain of e-mail addresses, such as example.com")]
+pub struct InvalidDomain;
+
+impl FromStr for Domain {
+    type Err = InvalidDomain;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDomain> {
+        // What can stand behind the @ of an address.
+        let email: Email = format!("a@{text}").parse().map_err(|_| InvalidDomain)?;
+        Ok(Self(email.0[2..].to_owned()))
     }
 }
 
@@ -95,5 +133,38 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Email>(), Err(InvalidEmail), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_domain_is_compared_without_case_and_as_a_whole() {
+        let domain: Domain = "BigCorp.example".parse().unwrap();
+        assert_eq!(domain.as_str(), "bigcorp.example");
+        let is_of = |email: &str| email.parse::<Email>().unwrap().is_of(&domain);
+        assert!(is_of("ceo@bigcorp.example") && is_of("ceo@BIGCORP.EXAMPLE"));
+        for other in [
+            "ceo@mail.bigcorp.example",
+            "ceo@notbigcorp.example",
+            "ceo@bigcorp.example.org",
+            "bigcorp.example@example.com",
+        ] {
+            assert!(!is_of(other), "{other}");
+        }
+        for text in [
+            "",
+            "@a.example",
+            "a@b.example",
+            "*.a.example",
+            "a b",
+            "a..b",
+            "a.\0",
+        ] {
+            assert_eq!(text.parse::<Domain>(), Err(InvalidDomain), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_was_given_up_is_an_address_of_nobody() {
+        let given_up = Email::given_up(uuid::Uuid::from_u128(7).into());
+        assert_eq!(given_up.as_str().parse(), Ok(given_up));
     }
 }

@@ -101,6 +101,8 @@ ids! {
     MemberId,
     /// A sign-in of a person.
     SessionId,
+    /// A person at a provider of single sign-on, with whom an account is connected.
+    IdentityId,
     /// A link that is used once: an invitation or a password reset.
     LinkId,
     /// A review: something that a person is asked to look at. It is random, so that it does not tell

@@ -42,6 +42,7 @@ pub mod score;
 pub mod sign_in;
 pub mod signature;
 pub mod statistics;
+pub mod subject;
 pub mod submission;
 pub mod text;
 pub mod throttle;

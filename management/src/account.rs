@@ -5,6 +5,7 @@
 
 pub mod factor;
 pub mod first;
+pub mod identities;
 pub mod links;
 pub mod me;
 pub mod mine;

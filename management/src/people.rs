@@ -5,6 +5,7 @@
 //! least one owner.
 
 pub mod factors;
+pub mod hand_over;
 pub mod invitations;
 pub mod resets;
 pub mod sessions;

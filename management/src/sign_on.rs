@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use domain::email::{Domain, Email};
 use oidc::Provider;
 use shares::{Limit, Share, Shares, client};
 use tokio::time::timeout;
@@ -20,6 +21,8 @@ pub struct SignOn {
     name: String,
     /// What roles begin with in the provider's claim.
     pub(crate) prefix: String,
+    /// The domains whose addresses belong to the provider.
+    domains: Vec<Domain>,
     /// By address. For IPv6, by network, because one client has a whole network of addresses.
     turns: Arc<Shares<IpAddr>>,
 }
@@ -31,8 +34,20 @@ impl SignOn {
             provider,
             name,
             prefix,
+            domains: Vec::new(),
             turns: Shares::new(AT_ONCE),
         }
+    }
+
+    /// The addresses of these domains belong to the provider: it says whose they are.
+    #[must_use]
+    pub fn owning(self, domains: Vec<Domain>) -> Self {
+        Self { domains, ..self }
+    }
+
+    /// Whether the address belongs to the provider.
+    pub(crate) fn owns(&self, email: &Email) -> bool {
+        self.domains.iter().any(|domain| email.is_of(domain))
     }
 
     /// What people call the provider.

@@ -18,6 +18,8 @@ pub struct Identity {
     pub subject: String,
     /// The e-mail address, unless the provider says that it is not verified.
     pub email: Option<String>,
+    /// Whether the provider says that it is verified. Many say nothing about it.
+    pub is_verified: bool,
     /// The person's name.
     pub name: Option<String>,
     /// The values of the claim with the roles.
@@ -35,11 +37,18 @@ impl Identity {
         let verified = token
             .get("email_verified")
             .or_else(|| more.get("email_verified"));
-        let email = stated("email").filter(|_| !is_false(verified));
+        let verified = verified.and_then(truth);
+        let email = stated("email").filter(|_| verified != Some(false));
+        // The same answer must say both: another one may be about another address.
+        let is_verified = [token, more].iter().any(|claims| {
+            let verified = claims.get("email_verified").and_then(truth);
+            email.is_some() && text(claims, "email") == email && verified == Some(true)
+        });
         let name = &settings.roles_claim;
         let roles = texts(claims::at(token, name).or_else(|| claims::at(more, name)));
         Self {
             subject: subject.to_owned(),
+            is_verified,
             email: email.map(str::to_owned),
             name: stated("name")
                 .or_else(|| stated("preferred_username"))
@@ -61,11 +70,11 @@ impl Identity {
 }
 
 /// Some providers state truth as a text.
-fn is_false(claim: Option<&Value>) -> bool {
+fn truth(claim: &Value) -> Option<bool> {
     match claim {
-        Some(Value::Bool(verified)) => !verified,
-        Some(Value::String(verified)) => verified == "false",
-        _ => false,
+        Value::Bool(verified) => Some(*verified),
+        Value::String(verified) => verified.parse().ok(),
+        _ => None,
     }
 }
 
@@ -148,6 +157,30 @@ mod tests {
         for unverified in [json!(false), json!("false")] {
             let token = json!({ "email": "a@example.com", "email_verified": unverified });
             assert_eq!(of(token, json!({})).email, None);
+        }
+    }
+
+    #[test]
+    fn an_address_is_verified_if_the_same_answer_says_so() {
+        let here =
+            |verified: Value| json!({ "email": "a@example.com", "email_verified": verified });
+        let there = json!({ "email": "b@example.com", "email_verified": true });
+        let address = json!({ "email": "a@example.com" });
+        for (token, more, verified) in [
+            (here(json!(true)), json!({}), true),
+            (here(json!("true")), json!({}), true),
+            (json!({}), here(json!(true)), true),
+            (address.clone(), here(json!(true)), true),
+            (address.clone(), json!({}), false),
+            (address.clone(), there, false),
+            (address, json!({ "email_verified": true }), false),
+            (here(json!("yes")), json!({}), false),
+            (here(json!(1)), json!({}), false),
+            (here(json!(false)), here(json!(true)), false),
+            (json!({ "email_verified": true }), json!({}), false),
+        ] {
+            let found = of(token.clone(), more.clone());
+            assert_eq!(found.is_verified, verified, "{token} {more}");
         }
     }
 }

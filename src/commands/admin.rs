@@ -98,15 +98,19 @@ enum SetUp {
     },
     /// Invite a person into a team, or as an operator; the link is shown once
     CreateUser(person::NewUser),
-    /// Make a link with which a person sets a new password; it is shown once, and the second factor stays
+    /// Make a link with which a person sets a new password; it is shown once. Using it ends everything else that can sign in to
+    /// the account, but the second factor stays
     ResetPassword(person::Reset),
-    /// Remove a person's second factor and recovery codes, and end all sessions; only for a person who has lost the app and all
-    /// codes, because the password alone opens the account until the person sets up another factor
+    /// Remove a person's second factor, and end everything else that can sign in beside the password; only for a person who has
+    /// lost the app and all codes, because the password alone opens the account until the person sets up another factor
     RemoveFactor {
         /// The person's e-mail address
         #[arg(long)]
         email: Email,
     },
+    /// End everything that can sign in to an account, also its password and its second factor, and make a link with which the
+    /// owner of the address sets a new password; for an account that somebody else had before
+    HandOver(person::Reset),
     /// List people: of a team, or all
     ListUsers {
         /// Only the people of this team
@@ -227,6 +231,7 @@ fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
         | SetUp::CreateUser(_)
         | SetUp::ResetPassword(_)
         | SetUp::RemoveFactor { .. }
+        | SetUp::HandOver(_)
         | SetUp::ListUsers { .. }
         | SetUp::CreateKey { .. }
         | SetUp::RotateKey { .. } => none,
@@ -244,6 +249,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
         SetUp::CreateUser(new) => person::invite(management, new).await,
         SetUp::ResetPassword(wanted) => person::reset(management, wanted).await,
         SetUp::RemoveFactor { email } => person::remove_factor(management, &email).await,
+        SetUp::HandOver(wanted) => person::hand_over(management, wanted).await,
         SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {
             operator::create_token(management, name, team, &scopes).await

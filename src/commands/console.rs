@@ -64,7 +64,8 @@ pub(crate) fn sign_on(options: &ConsoleOptions) -> anyhow::Result<Option<SignOn>
     let settings = options.sign_on()?;
     let sign_on = settings.map(|settings| {
         let provider = Provider::new(settings.provider, workers::tls::client_config())?;
-        anyhow::Ok(SignOn::new(provider, settings.name, settings.prefix))
+        let sign_on = SignOn::new(provider, settings.name, settings.prefix);
+        anyhow::Ok(sign_on.owning(settings.domains))
     });
     sign_on.transpose()
 }

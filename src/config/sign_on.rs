@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
+use domain::email::Domain;
 use oidc::{ClientSecret, Issuer, Settings};
 use url::Url;
 
@@ -38,6 +39,10 @@ pub(crate) struct SignOnOptions {
     /// Values of the claim `acr`, separated by commas, that mean that the provider checked several factors
     #[arg(long, env = "GATEHOUSE_OIDC_STRONG_ACRS", value_delimiter = ',')]
     oidc_strong_acrs: Vec<String>,
+    /// Domains of e-mail addresses that belong to the provider, separated by commas: it says whose they are. Links of teams create
+    /// no local account for them
+    #[arg(long, env = "GATEHOUSE_OIDC_DOMAINS", value_delimiter = ',', value_parser = domain)]
+    oidc_domains: Vec<Domain>,
 }
 
 /// The provider that the operator configured.
@@ -45,6 +50,7 @@ pub(crate) struct SignOnSettings {
     pub(crate) provider: Settings,
     pub(crate) name: String,
     pub(crate) prefix: String,
+    pub(crate) domains: Vec<Domain>,
 }
 
 impl SignOnOptions {
@@ -68,6 +74,11 @@ impl SignOnOptions {
             ensure!(
                 self.oidc_client_id.is_none() && secret.is_none(),
                 "a client of single sign-on is set, but not its provider: set GATEHOUSE_OIDC_ISSUER, too"
+            );
+            ensure!(
+                self.oidc_domains.is_empty(),
+                "GATEHOUSE_OIDC_DOMAINS says whose addresses the provider's are, but there is no provider: set GATEHOUSE_OIDC_ISSUER, \
+                 too"
             );
             return Ok(None);
         };
@@ -93,6 +104,7 @@ impl SignOnOptions {
             },
             name: self.oidc_name.clone(),
             prefix: self.oidc_role_prefix.clone(),
+            domains: self.oidc_domains.clone(),
         }))
     }
 }
@@ -116,6 +128,12 @@ fn secret() -> anyhow::Result<Option<ClientSecret>> {
 fn issuer(text: &str) -> Result<Issuer, String> {
     text.parse()
         .map_err(|wrong: oidc::WrongIssuer| wrong.to_string())
+}
+
+fn domain(text: &str) -> Result<Domain, String> {
+    text.trim()
+        .parse()
+        .map_err(|wrong: domain::email::InvalidDomain| wrong.to_string())
 }
 
 fn name(text: &str) -> Result<String, String> {
@@ -168,6 +186,21 @@ mod tests {
             (settings.name.as_str(), settings.prefix.as_str()),
             ("single sign-on", "gatehouse:")
         );
+    }
+
+    #[test]
+    fn domains_are_a_list_that_needs_a_provider() {
+        let domains = ["--oidc-domains", "BigCorp.example, b.example"];
+        let told = settings(&domains, URL, None).err().unwrap();
+        assert!(told.contains("GATEHOUSE_OIDC_ISSUER"), "{told}");
+        let both = [&BOTH[..], &domains[..]].concat();
+        let set = settings(&both, URL, Some("s")).unwrap().unwrap();
+        let set: Vec<&str> = set.domains.iter().map(Domain::as_str).collect();
+        assert_eq!(set, ["bigcorp.example", "b.example"]);
+        for wrong in ["*.example.com", "@example.com", "a b"] {
+            let told = settings(&[&BOTH[..], &["--oidc-domains", wrong]].concat(), URL, None);
+            assert!(told.err().unwrap().contains("must be a domain"), "{wrong}");
+        }
     }
 
     #[test]

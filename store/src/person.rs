@@ -1,5 +1,6 @@
 //! People: their accounts, and their roles in teams.
 
+pub mod access;
 mod account;
 pub mod entrance;
 pub mod factor;
@@ -17,8 +18,8 @@ pub use self::{
         Account, account, create_account, create_without_password, lock_account, set_password,
     },
     membership::{
-        Membership, change, count, count_all, disable, is_member, is_somebody_by_hand, join,
-        memberships, own_sites, teams_without,
+        Membership, change, count, count_all, disable, is_member, is_somebody, join, memberships,
+        own_sites, teams_without,
     },
     requirement::{needs_factor, require_factor, requires_factor},
 };

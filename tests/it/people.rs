@@ -123,7 +123,8 @@ async fn the_command_line_invites_people_and_gives_them_a_way_back(pool: PgPool)
     assert_eq!(
         made(&pool, &remove),
         json!({
-            "email": "ada@example.com", "had_factor": true, "ended_sessions": 2, "must_set_up": true,
+            "email": "ada@example.com", "had_factor": true, "ended_sessions": 2, "ended_identities": 0,
+            "ended_recovery_codes": 1, "ended_links": 1, "must_set_up": true,
         })
     );
     for table in [
@@ -146,7 +147,10 @@ async fn the_command_line_invites_people_and_gives_them_a_way_back(pool: PgPool)
     .fetch_all(&pool)
     .await
     .unwrap();
-    let removed = json!({ "email": "ada@example.com", "ended_sessions": 2 });
+    let removed = json!({
+        "email": "ada@example.com", "ended_sessions": 2, "ended_identities": 0, "ended_recovery_codes": 1,
+        "ended_links": 1,
+    });
     let reset = json!({ "email": "ada@example.com" });
     let row =
         |action: &str, team: &str, details: Value| (action.to_owned(), team.to_owned(), details);
@@ -169,7 +173,7 @@ async fn the_command_line_invites_people_and_gives_them_a_way_back(pool: PgPool)
 #[sqlx::test(migrations = false)]
 async fn a_person_who_does_not_exist_is_refused_in_one_line(pool: PgPool) {
     run(&pool, &["migrate"]);
-    for command in ["reset-password", "remove-factor"] {
+    for command in ["reset-password", "remove-factor", "hand-over"] {
         let told = refused(&pool, &[command, "--email", "nobody@example.com"]);
         assert!(told.contains("There is no such person."), "{told}");
         let told = refused(&pool, &[command, "--email", "nobody"]);
@@ -182,4 +186,58 @@ async fn a_person_who_does_not_exist_is_refused_in_one_line(pool: PgPool) {
     assert!(told.contains("must be operator without a team"), "{told}");
     assert_eq!(count(&pool, "select count(*) from links").await, 0);
     assert_eq!(count(&pool, "select count(*) from audit_log").await, 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn one_command_hands_an_account_over(pool: PgPool) {
+    run(&pool, &["migrate"]);
+    let team = made(&pool, &["create-team", "--name", "first"]);
+    let team = team["team_id"].as_str().unwrap();
+    let email = ["--email", "ada@example.com"];
+    let invite = [
+        &["create-user", "--role", "owner", "--team", team][..],
+        &email,
+    ];
+    made(&pool, &invite.concat());
+    join(&pool, "ada@example.com").await;
+    for statement in [
+        "insert into identities (issuer, subject, user_id) select 'https://a.example', 'eve', id from users",
+        "insert into management_tokens (id, team_id, hash, hint, scopes, creator, created_by)
+         select gen_random_uuid(), m.team_id, 'hash', '', '{}', 'member', m.id from memberships m",
+    ] {
+        sqlx::query(statement).execute(&pool).await.unwrap();
+    }
+    let public = ["--public-url", "https://desk.example/"];
+    let mut done = made(&pool, &[&["hand-over"][..], &email, &public].concat());
+    let done = done.as_object_mut().unwrap();
+    let link = done.remove("link").unwrap();
+    let link = link.as_str().unwrap();
+    assert!(
+        link.starts_with("https://desk.example/links/link_"),
+        "{link}"
+    );
+    assert!(done.remove("expires_at").unwrap().is_string());
+    assert_eq!(
+        Value::Object(done.clone()),
+        json!({
+            "email": "ada@example.com", "had_factor": true, "ended_sessions": 2, "ended_identities": 1,
+            "ended_recovery_codes": 1, "ended_links": 0, "tokens": 1,
+        })
+    );
+    for statement in [
+        "select count(*) from factors",
+        "select count(*) from recovery_codes",
+        "select count(*) from sessions",
+        "select count(*) from identities",
+        "select count(*) from users where has_password or password_hash = 'no hash'",
+    ] {
+        assert_eq!(count(&pool, statement).await, 0, "{statement}");
+    }
+    let told =
+        "select count(*) from audit_log where action = 'account.hand_over' and team_id is not null";
+    assert_eq!(count(&pool, told).await, 1);
+    assert_eq!(
+        count(&pool, "select count(*) from links where kind = 'reset'").await,
+        1
+    );
 }

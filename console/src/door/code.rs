@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
+use domain::key::LinkSecret;
 use management::{Refused, account::sign_in};
 use poem::http::{StatusCode, header};
 
@@ -12,8 +13,9 @@ use crate::{cookie, page, router::Answer, visit::Visit};
 #[derive(Template)]
 #[template(path = "door/code.html")]
 struct Code<'a> {
-    /// Where the person goes on, if not to the start.
+    /// Where the person goes on, if not to the start: to this team, or to an invitation with this link.
     team: &'a str,
+    link: &'a str,
     problem: Option<String>,
 }
 
@@ -21,6 +23,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     visit.session()?;
     Ok(page::shown(&Code {
         team: visit.query.get("team"),
+        link: visit.query.get("link"),
         problem: None,
     }))
 }
@@ -31,7 +34,9 @@ pub(crate) async fn give(visit: Arc<Visit>) -> Answer {
     match sign_in::give_code(&visit.management, &visit.visitor, session, code).await {
         Ok(secret) => {
             let team = visit.form.get("team").parse().ok();
-            let mut response = page::see_other(home(team));
+            let link = visit.form.get("link").parse::<LinkSecret>().ok();
+            let there = link.map_or_else(|| home(team), |link| format!("/links/{}", link.expose()));
+            let mut response = page::see_other(there);
             response
                 .headers_mut()
                 .insert(header::SET_COOKIE, cookie::hold(&secret));
@@ -40,6 +45,7 @@ pub(crate) async fn give(visit: Arc<Visit>) -> Answer {
         Err(refused @ (Refused::WrongCode | Refused::TooManyTries { .. })) => {
             let page = Code {
                 team: visit.form.get("team"),
+                link: visit.form.get("link"),
                 problem: Some(refused.to_string()),
             };
             Ok(page::html(StatusCode::UNPROCESSABLE_ENTITY, &page))

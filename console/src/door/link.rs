@@ -5,20 +5,21 @@ use std::sync::Arc;
 use askama::Template;
 use domain::{
     email::Email,
+    id::TeamId,
     key::{LinkSecret, SecretHash},
     name::Name,
     role::Role,
 };
 use management::{
-    FieldProblem, Refused,
+    FieldProblem, Noun, Refused,
     account::{
-        first,
-        links::{self, Leads},
+        Next, first,
+        links::{self, Accepted, Entry, Leads},
     },
 };
 use poem::{Response, http::StatusCode};
 
-use super::entered;
+use super::{entered, entered_to_join, home};
 use crate::{page, router::Answer, trouble::Trouble, visit::Visit};
 
 #[derive(Template)]
@@ -27,8 +28,12 @@ struct Join<'a> {
     team: Option<String>,
     email: String,
     role: Role,
-    has_account: bool,
+    entry: Entry,
     name: &'a str,
+    /// What people call the provider of single sign-on, if the person can sign in there.
+    provider: Option<&'a str>,
+    /// The path with which the person does it.
+    sign_on: String,
     problem: Problem,
 }
 
@@ -64,28 +69,26 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
     let link = link(&visit)?;
     let password = visit.form.get("password");
-    let followed = match links::look(&visit.management, link).await? {
-        Leads::Invitation {
-            team, has_account, ..
-        } => {
-            let name = visit.form.get("name").trim().parse::<Name>();
-            if let (Err(error), false) = (&name, has_account) {
-                let problem = Problem {
-                    name: Some(error.to_string()),
-                    ..Problem::default()
-                };
-                return form(&visit, problem, StatusCode::UNPROCESSABLE_ENTITY).await;
-            }
-            let name = name.ok();
-            let joined = links::accept(
-                &visit.management,
-                &visit.visitor,
-                link,
-                name.as_ref(),
-                password,
-            );
+    let followed = match links::look(&visit.management, link, visit.held()).await? {
+        Leads::Invitation { team, entry, .. } => {
             let team = team.map(|(team, _)| team);
-            joined.await.map(|signed_in| entered(&signed_in, team))
+            match entry {
+                Entry::Confirm(_) => confirm(&visit, link, team).await,
+                Entry::Provider => Err(Refused::Invalid(
+                    "This address belongs to the sign-in service: sign in there.".into(),
+                )),
+                Entry::NewAccount | Entry::Password => {
+                    let name = visit.form.get("name").trim().parse::<Name>();
+                    if let (Err(error), Entry::NewAccount) = (&name, entry) {
+                        let problem = Problem {
+                            name: Some(error.to_string()),
+                            ..Problem::default()
+                        };
+                        return form(&visit, problem, StatusCode::UNPROCESSABLE_ENTITY).await;
+                    }
+                    accept(&visit, link, team, name.ok().as_ref()).await
+                }
+            }
         }
         Leads::First { .. } => become_operator(&visit, link, password).await,
         Leads::Reset { .. } => {
@@ -98,8 +101,10 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
         Ok(response) => return Ok(response),
         Err(Refused::Fields(fields)) => of_fields(&fields.problems),
         Err(
-            refused
-            @ (Refused::SignInFailed | Refused::TooManyTries { .. } | Refused::Conflict(..)),
+            refused @ (Refused::SignInFailed
+            | Refused::TooManyTries { .. }
+            | Refused::Conflict(..)
+            | Refused::Invalid(_)),
         ) => Problem {
             other: Some(refused.to_string()),
             ..Problem::default()
@@ -107,6 +112,40 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
         Err(other) => return Err(other.into()),
     };
     form(&visit, problem, StatusCode::UNPROCESSABLE_ENTITY).await
+}
+
+/// Accepts the invitation with a password.
+async fn accept(
+    visit: &Visit,
+    link: SecretHash,
+    team: Option<TeamId>,
+    name: Option<&Name>,
+) -> Result<Response, Refused> {
+    let (management, visitor) = (&visit.management, &visit.visitor);
+    let password = visit.form.get("password");
+    match links::accept(management, visitor, link, name, password).await? {
+        Accepted::Joined(signed_in) => Ok(entered(&signed_in, team)),
+        Accepted::SignedIn(signed_in) => {
+            let secret = visit.part::<LinkSecret>("link");
+            let secret = secret.map_err(|_| Refused::NotFound(Noun::Link))?;
+            Ok(entered_to_join(&signed_in, &secret))
+        }
+    }
+}
+
+/// Accepts the invitation as the person who is signed in.
+async fn confirm(
+    visit: &Visit,
+    link: SecretHash,
+    team: Option<TeamId>,
+) -> Result<Response, Refused> {
+    let (management, visitor) = (&visit.management, &visit.visitor);
+    let session = visit.held().ok_or(Refused::Unauthenticated)?;
+    let next = links::accept_signed_in(management, visitor, link, session).await?;
+    Ok(match next {
+        Next::Enter | Next::GiveFactor => page::see_other(home(team)),
+        Next::SetUpFactor => page::see_other("/account/factor"),
+    })
 }
 
 async fn become_operator(
@@ -124,18 +163,23 @@ async fn become_operator(
 }
 
 async fn form(visit: &Visit, problem: Problem, status: StatusCode) -> Answer {
-    match links::look(&visit.management, link(visit)?).await? {
+    match links::look(&visit.management, link(visit)?, visit.held()).await? {
         Leads::Invitation {
             team,
             email,
             role,
-            has_account,
+            entry,
         } => {
             let page = Join {
                 team: team.map(|(_, name)| name),
                 email,
                 role,
-                has_account,
+                provider: match &entry {
+                    Entry::Provider | Entry::Password => visit.provider(),
+                    Entry::NewAccount | Entry::Confirm(_) => None,
+                },
+                sign_on: format!("{}/sign-on", visit.path()),
+                entry,
                 name: visit.form.get("name"),
                 problem,
             };

@@ -22,7 +22,9 @@ struct SignIn<'a> {
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let done = match visit.query.get("done") {
         "signed-out" => Some("You are signed out."),
-        "password-set" => Some("Your new password is set. Sign in with it."),
+        "password-set" => Some(
+            "Your new password is set. Everything else that could sign in has ended. Sign in with the new password.",
+        ),
         _ => None,
     };
     Ok(page::shown(&SignIn {

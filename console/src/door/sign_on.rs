@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use askama::Template;
+use domain::key::LinkSecret;
 use management::account::sign_on::{self, Begun, Finished, NotSignedOn, Purpose, Returned};
 use poem::{
     Response,
     http::{StatusCode, header},
 };
 
-use super::entered;
+use super::{entered, entered_to_join};
 use crate::{cookie, page, router::Answer, trouble::Trouble, visit::Visit};
 
 /// What came of it, if the person is not simply signed in.
@@ -19,6 +20,21 @@ struct Message<'a> {
     title: &'a str,
     text: &'a str,
     link: (&'a str, &'a str),
+}
+
+/// There is an account with the person's address, and nobody has proved to own it.
+#[derive(Template)]
+#[template(path = "door/unproven.html")]
+struct Unproven<'a> {
+    text: &'a str,
+}
+
+/// Leads to the provider once more. It is a page with a link, as for connecting an account.
+#[derive(Template)]
+#[template(path = "door/take_address.html")]
+struct TakeAddress<'a> {
+    provider: &'a str,
+    address: &'a str,
 }
 
 const TO_SIGN_IN: (&str, &str) = ("/sign-in", "Back to signing in");
@@ -33,6 +49,29 @@ pub(crate) async fn begin(visit: Arc<Visit>) -> Answer {
 pub(crate) async fn again(visit: Arc<Visit>) -> Answer {
     let session = visit.session()?;
     go(&visit, Purpose::ProveAgain(session)).await
+}
+
+/// Sends the browser to the provider, to accept an invitation as the person who is known there.
+pub(crate) async fn join(visit: Arc<Visit>) -> Answer {
+    let link = visit.part::<LinkSecret>("link")?;
+    go(&visit, Purpose::Join(link)).await
+}
+
+/// Begins to take the address from an account that nobody has proved to own it. Only a form of ours begins it: another site
+/// could otherwise have somebody lose an account.
+pub(crate) async fn take_address(visit: Arc<Visit>) -> Answer {
+    let provider = visit.provider().ok_or(Trouble::NoSuchPage)?;
+    let purpose = Purpose::TakeAddress;
+    let begun = match sign_on::begin(&visit.management, &visit.visitor, purpose).await {
+        Ok(begun) => begun,
+        Err(not) => return refused(&visit, not),
+    };
+    let mut response = page::shown(&TakeAddress {
+        provider,
+        address: begun.address.as_str(),
+    });
+    hold(&mut response, &begun);
+    Ok(response)
 }
 
 async fn go(visit: &Visit, purpose: Purpose) -> Answer {
@@ -65,6 +104,7 @@ pub(crate) async fn end(visit: Arc<Visit>) -> Answer {
         sign_on::finish(management, visitor, visit.held(), visit.attempt(), returned).await;
     let mut response = match finished {
         Ok(Finished::Entered(signed_in)) => entered(&signed_in, None),
+        Ok(Finished::Joining(signed_in, link)) => entered_to_join(&signed_in, &link),
         Ok(Finished::ProvedAgain) => page::shown(&Message {
             title: "Thank you",
             text: "You have signed in again. Close this tab, and continue in the one where you were.",
@@ -89,9 +129,15 @@ pub(crate) fn refused(visit: &Visit, not: NotSignedOn) -> Answer {
         NotSignedOn::Lost
         | NotSignedOn::NoEmail
         | NotSignedOn::KnownEmail
+        | NotSignedOn::NotInvited
+        | NotSignedOn::Unproven
         | NotSignedOn::KnownPerson
         | NotSignedOn::OtherPerson => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    if matches!(not, NotSignedOn::Unproven) {
+        let text = &not.to_string();
+        return Ok(page::html(status, &Unproven { text }));
+    }
     // Whoever is signed in goes back to the account.
     let link = if visit.held().is_some() {
         TO_ACCOUNT

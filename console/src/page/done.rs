@@ -5,7 +5,10 @@ pub(crate) fn done(name: &str) -> Option<&'static str> {
     Some(match name {
         "password-changed" => "Your password was changed. Your other sessions were ended.",
         "connected" => "Your account is connected. You can sign in with it from now on.",
-        "factor-removed" => "The second factor was removed.",
+        "disconnected" => "The account is disconnected. Sessions that began there were ended.",
+        "factor-removed" => {
+            "The second factor was removed. Your other sessions, connections, recovery codes and links were ended."
+        }
         "session-ended" => "The session was ended.",
         "sessions-ended" => "All your other sessions were ended.",
         "site-saved" => {

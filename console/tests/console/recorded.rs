@@ -23,6 +23,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "the account is connected when the provider sends the browser back",
     ),
     (
+        "/sign-on/take-address",
+        "",
+        "the address is taken when the provider sends the browser back",
+    ),
+    (
         "/sign-in/code",
         "",
         "the sign-in was recorded with the password",

@@ -1,10 +1,14 @@
 //! Single sign-on: a provider says who it is, and which roles the person has.
 
+mod domains;
 mod factors;
+mod hands;
+mod identities;
 mod outages;
 mod provider;
 mod refusals;
 mod roles;
+mod unstorable;
 
 use domain::{id::TeamId, role::Role};
 use management::{

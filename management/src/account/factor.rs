@@ -13,7 +13,7 @@ use serde_json::json;
 use store::{
     PgConnection,
     person::{
-        self,
+        self, access,
         failure::{self, Pair},
         session,
     },
@@ -111,8 +111,9 @@ pub async fn confirm(
     })
 }
 
-/// Removes the second factor and the recovery codes. A person who needs one can then only set up
-/// another one.
+/// Removes the second factor. Everything ends that could sign in beside the password and this session: other sessions,
+/// identities at providers (but the one with which this session began), recovery codes, and links to a new password. A
+/// person who needs a second factor can then only set up another one.
 ///
 /// # Errors
 /// The session is over or lacks the factor, or the password was given too long ago.
@@ -124,12 +125,13 @@ pub async fn remove(
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
     let user = own.held.user;
+    let ended = access::end_others(&mut own.tx, user, Some(own.held.id)).await?;
     if !person::factor::remove(&mut own.tx, user).await? {
         return Ok(());
     }
     session::lower_all(&mut own.tx, user).await?;
-    session::end_all(&mut own.tx, user, Some(own.held.id)).await?;
-    own.done(visitor, Action::FactorDelete, user.as_uuid(), &json!({}))
+    let details = json!(ended);
+    own.done(visitor, Action::FactorDelete, user.as_uuid(), &details)
         .await
 }
 

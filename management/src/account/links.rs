@@ -1,31 +1,30 @@
-//! Links that are used once: accepting an invitation, and setting a new password. A person with a
-//! link needs no session.
+//! Links that are used once: what each is for, and setting a new password. A person with a link
+//! needs no session.
+
+mod join;
 
 use domain::{
-    actor::Actor,
     audit::Action,
     email::Email,
     id::{TeamId, UserId},
     key::SecretHash,
-    name::Name,
     role::Role,
-    sign_in::MOST_TEAMS,
 };
 use serde_json::json;
 use store::{
     PgConnection,
-    audit::{self, Entry},
     person::{
-        self, Account,
-        failure::{self, Pair},
+        self,
+        access::{self, Others},
         link::{self, Invitation, Purpose},
-        session,
     },
     team,
 };
 
-use super::{SignedIn, enter, record};
-use crate::{Conflict, Management, Noun, Refused, Visitor, created};
+use super::{Own, record};
+use crate::{Management, Noun, Refused, SignOn, Visitor};
+
+pub use join::{Accepted, accept, accept_signed_in};
 
 /// What a link is for. The page that it opens shows this.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +37,8 @@ pub enum Leads {
         email: String,
         /// The role.
         role: Role,
-        /// Whether the person has an account. If so, the page asks for its password. If not, it
-        /// asks for a name and a new password.
-        has_account: bool,
+        /// What the person has to do.
+        entry: Entry,
     },
     /// It sets a new password.
     Reset {
@@ -54,11 +52,28 @@ pub enum Leads {
     },
 }
 
-/// Tells what a link is for.
+/// What somebody has to do to accept an invitation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// To choose a name and a password: there is no account with the address.
+    NewAccount,
+    /// To sign in at the provider: there is no account with the address, and the address belongs to the provider.
+    Provider,
+    /// To give the password of the account.
+    Password,
+    /// Nothing: the person is signed in. From then on, these cannot sign in any more.
+    Confirm(Others),
+}
+
+/// Tells what a link is for. `held` is the session of the browser.
 ///
 /// # Errors
 /// It is unknown, used, withdrawn or too old. The answer is the same for all four.
-pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Refused> {
+pub async fn look(
+    management: &Management,
+    link: SecretHash,
+    held: Option<SecretHash>,
+) -> Result<Leads, Refused> {
     let mut tx = management.begin().await?;
     match usable(&mut tx, link).await? {
         Purpose::Invitation(invitation) => {
@@ -67,11 +82,23 @@ pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Re
                 None => None,
             };
             let account = person::account(&mut tx, &address(&invitation.email)?).await?;
+            // The next statements may need the connection.
+            drop(tx);
+            let entry = match account {
+                Some(account) => match signed_in(management, held, account.user).await? {
+                    Some(mut own) => Entry::Confirm(
+                        access::others(&mut own.tx, account.user, Some(own.held.id)).await?,
+                    ),
+                    None => Entry::Password,
+                },
+                None if is_providers(management, &invitation)? => Entry::Provider,
+                None => Entry::NewAccount,
+            };
             Ok(Leads::Invitation {
                 team: team.map(|team| (team.id, team.name)),
                 email: invitation.email,
                 role: invitation.role,
-                has_account: account.is_some(),
+                entry,
             })
         }
         Purpose::Reset(user) => {
@@ -92,116 +119,32 @@ pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Re
     }
 }
 
-/// Accepts an invitation, and signs in. A person with an account gives its password. Others choose
-/// a name and a password. A second factor is asked for as in every sign-in.
-///
-/// # Errors
-/// The link cannot be used; the password is wrong, or cannot be chosen; a name is missing; the
-/// person is in the team already, or in too many.
-pub async fn accept(
+/// The session, if it is one of this account and has given what the account needs.
+async fn signed_in(
     management: &Management,
-    visitor: &Visitor,
-    link: SecretHash,
-    name: Option<&Name>,
-    password: &str,
-) -> Result<SignedIn, Refused> {
-    let mut tx = management.begin().await?;
-    let Purpose::Invitation(invitation) = usable(&mut tx, link).await? else {
-        return Err(Refused::NotFound(Noun::Link));
-    };
-    let email = address(&invitation.email)?;
-    let account = person::account(&mut tx, &email).await?;
-    drop(tx);
-    let (mut tx, account) = if let Some(account) = account {
-        let pair = Pair::of(email.as_str(), shares::client(visitor.address));
-        if !management
-            .is_password(visitor.address, pair, password, Some(&account))
-            .await?
-        {
-            return Err(Refused::SignInFailed);
-        }
-        let mut tx = management.begin().await?;
-        failure::forget(&mut tx, pair).await?;
-        let now = person::lock_account(&mut tx, account.user).await?;
-        if now.password_hash != account.password_hash {
-            return Err(Refused::SignInFailed);
-        }
-        (tx, now)
-    } else {
-        let name = name.ok_or_else(|| Refused::field("name", "must be given"))?;
-        let hash = management.choose(visitor.address, &email, password).await?;
-        let mut tx = management.begin().await?;
-        let user = person::create_account(&mut tx, &email, name, &hash).await?;
-        let account = Account {
-            // None: another invitation of this person was accepted at the same time.
-            user: user.ok_or(Refused::SignInFailed)?,
-            email: invitation.email.clone(),
-            name: name.as_str().to_owned(),
-            password_hash: hash,
-            has_password: true,
-            has_factor: false,
-        };
-        (tx, account)
-    };
-    // If two accept it at the same time, one of them gets it.
-    let Some(Purpose::Invitation(invitation)) = link::take(&mut tx, link).await? else {
-        return Err(Refused::NotFound(Noun::Link));
-    };
-    join(&mut tx, visitor, account.user, &invitation).await?;
-    let signed_in = enter(&mut tx, visitor, &account).await?;
-    let details = json!({ "address": visitor.address });
-    let target = signed_in.session.as_uuid();
-    record(
-        &mut tx,
-        account.user,
-        visitor,
-        Action::SessionCreate,
-        target,
-        &details,
-    )
-    .await?;
-    tx.commit().await.map_err(store::Error::from)?;
-    Ok(signed_in)
-}
-
-async fn join(
-    conn: &mut PgConnection,
-    visitor: &Visitor,
+    held: Option<SecretHash>,
     user: UserId,
-    invitation: &Invitation,
-) -> Result<(), Refused> {
-    let memberships = person::memberships(conn, user).await?;
-    if memberships.iter().any(|one| one.team == invitation.team) {
-        return Err(Refused::conflict(
-            Conflict::AlreadyMember,
-            "You are in this team already.",
-        ));
-    }
-    if i64::try_from(memberships.len()).unwrap_or(i64::MAX) >= MOST_TEAMS {
-        return Err(Refused::conflict(
-            Conflict::LimitReached,
-            format!("You are in {MOST_TEAMS} teams, which is the most: leave one first."),
-        ));
-    }
-    let sites = invitation.sites.as_deref();
-    let member = person::join(conn, user, invitation.team, invitation.role, sites).await?;
-    // The maker of a link to a new password had every scope that the person had then. The person
-    // has more now.
-    link::cancel_resets(conn, user).await?;
-    let joined = person::find(conn, domain::reach::Reach::Everything, member).await?;
-    let entry = Entry {
-        actor: Actor::Member(member),
-        action: Action::InvitationAccept,
-        team: invitation.team,
-        target: Some(invitation.id.as_uuid()),
-        details: &created(&joined),
-        request_id: Some(&visitor.request),
+) -> Result<Option<Own>, Refused> {
+    let Some(held) = held else {
+        return Ok(None);
     };
-    Ok(audit::record(conn, entry).await?)
+    match management.own(held).await {
+        Ok(own) => Ok((own.held.user == user).then_some(own)),
+        Err(Refused::Unauthenticated | Refused::Forbidden(..)) => Ok(None),
+        Err(other) => Err(other),
+    }
 }
 
-/// Sets a new password with a link. All sessions of the person end. The second factor stays, and
-/// the next sign-in asks for it.
+/// Whether the provider says who owns the invited address, so that a team's link creates no account for it. Operators choose
+/// themselves whom they make an operator, and one with a password is of use when the provider is down.
+fn is_providers(management: &Management, invitation: &Invitation) -> Result<bool, Refused> {
+    let email = address(&invitation.email)?;
+    let owns = |sign_on: &SignOn| sign_on.owns(&email);
+    Ok(invitation.team.is_some() && management.sign_on.as_ref().is_some_and(owns))
+}
+
+/// Sets a new password with a link. Everything ends that could sign in before: sessions, identities at providers, recovery
+/// codes, and other links. The second factor stays, and the next sign-in asks for it.
 ///
 /// # Errors
 /// The link cannot be used, or the password cannot be chosen.
@@ -226,10 +169,10 @@ pub async fn reset_password(
         return Err(Refused::NotFound(Noun::Link));
     }
     person::set_password(&mut tx, user, &hash).await?;
-    link::cancel_resets(&mut tx, user).await?;
-    session::end_all(&mut tx, user, None).await?;
+    let ended = access::end_all(&mut tx, user).await?;
+    let details = json!(ended);
     let action = Action::PasswordReset;
-    record(&mut tx, user, visitor, action, user.as_uuid(), &json!({})).await?;
+    record(&mut tx, user, visitor, action, user.as_uuid(), &details).await?;
     Ok(tx.commit().await.map_err(store::Error::from)?)
 }
 

@@ -64,9 +64,9 @@ async fn enter_with_password(
     };
     let mut tx = management.begin().await?;
     let now = person::lock_account(&mut tx, account.user).await?;
-    let is_somebody = person::is_somebody_by_hand(&mut tx, account.user).await?;
-    // The password was changed while it was compared, or the person is in no team, or only by the grace of the provider
-    // of single sign-on.
+    let is_somebody = person::is_somebody(&mut tx, account.user).await?;
+    // The password was changed while it was compared, or the person is in no team. A person who has only what the provider of
+    // single sign-on grants sees nothing of it in this session, but can connect the account with the provider again.
     if now.password_hash != account.password_hash || !is_somebody {
         return Err(Refused::SignInFailed);
     }

@@ -5,23 +5,26 @@
 //! in the browser that began.
 
 mod account;
+mod enter;
 mod grants;
 mod memberships;
 mod refusal;
 mod sealed;
+mod stated;
 
 use chrono::Utc;
-use domain::{audit::Action, key::SecretHash};
-use oidc::{Ask, Attempt, Identity};
-use serde_json::json;
-use store::person::{
-    self, identity,
-    session::{self, Proved},
+use domain::{
+    audit::Action,
+    key::{LinkSecret, SecretHash},
 };
-use tracing::{info, warn};
+use oidc::{Ask, Attempt};
+use serde_json::json;
+use store::person::{identity, session};
+use tracing::info;
 use url::Url;
 
-use super::{SignedIn, enter_by_provider, outcome::Outcome, record};
+use self::{enter::Wish, stated::Stated};
+use super::{SignedIn, outcome::Outcome};
 use crate::{Management, Refused, SignOn, Visitor};
 
 use sealed::Sealed;
@@ -54,6 +57,8 @@ pub struct Returned<'a> {
 pub enum Finished {
     /// The person is signed in.
     Entered(SignedIn),
+    /// The person is signed in, and can accept the invitation of this link.
+    Joining(SignedIn, LinkSecret),
     /// The person has authenticated again, which allows delicate changes for 10 minutes.
     ProvedAgain,
     /// The account is connected with the provider.
@@ -71,14 +76,14 @@ pub async fn begin(
     purpose: Purpose,
 ) -> Result<Begun, NotSignedOn> {
     let sign_on = provider(management)?;
-    let ask = match purpose {
-        Purpose::Enter => Ask::SignIn,
+    let ask = match &purpose {
+        Purpose::Enter | Purpose::TakeAddress | Purpose::Join(_) => Ask::SignIn,
         Purpose::ProveAgain(session) => {
-            management.own(session).await?;
+            management.own(*session).await?;
             Ask::Again
         }
         Purpose::Connect(session) => {
-            management.own(session).await?.require_recent_password()?;
+            management.own(*session).await?.require_recent_password()?;
             Ask::SignIn
         }
     };
@@ -106,7 +111,7 @@ pub async fn finish(
 ) -> Result<Finished, NotSignedOn> {
     let finished = finish_attempt(management, visitor, held, kept, returned).await;
     match &finished {
-        Ok(Finished::Entered(_)) => Outcome::SignOn.count(),
+        Ok(Finished::Entered(_) | Finished::Joining(..)) => Outcome::SignOn.count(),
         Err(NotSignedOn::Refused(Refused::Overloaded)) => Outcome::Overloaded.count(),
         // No sign-in, a session that was over, or a failure of the database.
         Ok(Finished::ProvedAgain | Finished::Connected)
@@ -144,19 +149,25 @@ async fn finish_attempt(
     let redeemed = sign_on.provider.redeem(&attempt, answer, now).await;
     drop(turn);
     let identity = redeemed.map_err(|failed| refusal::of(&failed, visitor))?;
+    let stated = Stated::of(&identity, sign_on, visitor)?;
+    let enter = async |wish: Wish| {
+        enter::enter(management, visitor, sign_on, &attempt, &stated, wish).await
+    };
     match purpose {
-        Purpose::Enter => {
-            let signed_in = enter(management, visitor, sign_on, &attempt, &identity).await;
-            signed_in.map(Finished::Entered)
+        Purpose::Enter => Ok(Finished::Entered(enter(Wish::Enter).await?)),
+        Purpose::TakeAddress => Ok(Finished::Entered(enter(Wish::TakeAddress).await?)),
+        Purpose::Join(link) => {
+            let signed_in = enter(Wish::Join(link.hash())).await?;
+            Ok(Finished::Joining(signed_in, link))
         }
         Purpose::ProveAgain(session) => {
             require_same(held, session)?;
-            prove_again(management, sign_on, session, &attempt, &identity).await?;
+            prove_again(management, sign_on, session, &attempt, &stated).await?;
             Ok(Finished::ProvedAgain)
         }
         Purpose::Connect(session) => {
             require_same(held, session)?;
-            connect(management, visitor, sign_on, session, &attempt, &identity).await?;
+            connect(management, visitor, sign_on, session, &attempt, &stated).await?;
             Ok(Finished::Connected)
         }
     }
@@ -175,55 +186,21 @@ fn require_same(held: Option<SecretHash>, began: SecretHash) -> Result<(), NotSi
     }
 }
 
-/// Signs in. What the provider grants is brought up to date first.
-async fn enter(
-    management: &Management,
-    visitor: &Visitor,
-    sign_on: &SignOn,
-    attempt: &Attempt,
-    identity: &Identity,
-) -> Result<SignedIn, NotSignedOn> {
-    let wanted = grants::wanted(&identity.roles, &sign_on.prefix);
-    let mut tx = management.begin().await?;
-    if !identity::use_up(&mut tx, sealed::key(attempt)).await? {
-        return Err(NotSignedOn::Lost);
-    }
-    let user = account::find_or_create(&mut tx, sign_on, identity, &wanted).await?;
-    let account = person::lock_account(&mut tx, user).await?;
-    memberships::bring_up_to_date(&mut tx, visitor, user, wanted).await?;
-    if person::memberships(&mut tx, user).await?.is_empty() {
-        // What was taken away stays away.
-        session::end_all(&mut tx, user, None).await?;
-        tx.commit().await.map_err(store::Error::from)?;
-        warn!(address = %visitor.address, "the provider knows a person who has no role here");
-        return Err(NotSignedOn::NoRole);
-    }
-    let proved = Proved {
-        authenticated_at: identity.authenticated_at,
-        is_strong: identity.is_strong,
-    };
-    let signed_in = enter_by_provider(&mut tx, visitor, &account, proved).await?;
-    let details = json!({ "address": visitor.address, "issuer": sign_on.issuer() });
-    let (action, target) = (Action::SessionCreate, signed_in.session.as_uuid());
-    record(&mut tx, user, visitor, action, target, &details).await?;
-    tx.commit().await.map_err(store::Error::from)?;
-    Ok(signed_in)
-}
-
 /// Notes that the owner of the session has authenticated again.
 async fn prove_again(
     management: &Management,
     sign_on: &SignOn,
     session: SecretHash,
     attempt: &Attempt,
-    identity: &Identity,
+    stated: &Stated,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
     if !identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
-    let user = identity::user(&mut own.tx, sign_on.issuer(), &identity.subject).await?;
-    if user != Some(own.held.user) {
+    let (user, issuer) = (own.held.user, sign_on.issuer());
+    let known = identity::sign_in(&mut own.tx, issuer, &stated.subject, user, stated.address());
+    if known.await?.is_none() {
         return Err(NotSignedOn::OtherPerson);
     }
     session::note_password(&mut own.tx, own.held.id).await?;
@@ -238,7 +215,7 @@ async fn connect(
     sign_on: &SignOn,
     session: SecretHash,
     attempt: &Attempt,
-    identity: &Identity,
+    stated: &Stated,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
@@ -246,7 +223,8 @@ async fn connect(
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
-    if !identity::create(&mut own.tx, issuer, &identity.subject, user).await? {
+    let created = identity::create(&mut own.tx, issuer, &stated.subject, user, stated.address());
+    if created.await?.is_none() {
         return Err(NotSignedOn::KnownPerson);
     }
     let (action, details) = (Action::IdentityCreate, json!({ "issuer": issuer }));

@@ -2,8 +2,12 @@
 //! recovery codes.
 
 use domain::{audit::Action, email::Email, scope::Scope};
-use serde_json::json;
-use store::person::{self, factor, session};
+use serde_json::{Value, json};
+use store::person::{
+    self,
+    access::{self, Ended},
+    factor,
+};
 
 use super::require_everything_of;
 use crate::{Caller, Change, Management, Noun, Refused};
@@ -13,14 +17,14 @@ use crate::{Caller, Change, Management, Noun, Refused};
 pub struct Removed {
     /// Whether there was a second factor. Without one, nothing was changed.
     pub had_factor: bool,
-    /// How many sessions of the person were ended.
-    pub ended_sessions: u64,
+    /// What else could sign in to the account, and was ended.
+    pub ended: Ended,
     /// Whether the person must set up another factor at the next sign-in.
     pub must_set_up: bool,
 }
 
-/// Removes the second factor and the recovery codes of the person with this e-mail address, and
-/// ends all sessions of the person. The password stays.
+/// Removes the second factor of the person with this e-mail address, and ends everything that could sign in to the account
+/// beside its password: sessions, identities at providers of single sign-on, recovery codes, and links. The password stays.
 ///
 /// From then on, the password alone opens the account. So this is for the command line only, and no
 /// other face offers it. Every team of the person has it in the audit log.
@@ -45,22 +49,29 @@ pub async fn remove(
     if !account.has_factor {
         return Ok(Removed {
             had_factor: false,
-            ended_sessions: 0,
+            ended: Ended::default(),
             must_set_up,
         });
     }
+    let ended = access::end_all(session.conn(), user).await?;
     factor::remove(session.conn(), user).await?;
-    let ended_sessions = session::end_all(session.conn(), user, None).await?;
     let changes = memberships.iter().map(|membership| Change {
         action: Action::FactorDelete,
         team: membership.team,
         target: membership.id.as_uuid(),
-        details: json!({ "email": account.email, "ended_sessions": ended_sessions }),
+        details: with_email(&account.email, ended),
     });
     session.commit_all(changes.collect()).await?;
     Ok(Removed {
         had_factor: true,
-        ended_sessions,
+        ended,
         must_set_up,
     })
+}
+
+/// What was ended, and whose it was.
+pub(super) fn with_email(email: &str, ended: Ended) -> Value {
+    let mut details = json!(ended);
+    details["email"] = json!(email);
+    details
 }

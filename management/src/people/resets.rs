@@ -8,8 +8,8 @@ use store::person::{self, Person, link};
 use super::{find, require_everything_of};
 use crate::{Caller, Change, Management, Noun, Refused, Session};
 
-/// Makes a link with which a person sets a new password. An earlier one stops working. Anyone with
-/// the link can act as the person, unless there is a second factor. So the caller must have every
+/// Makes a link with which a person sets a new password. An earlier one stops working. Using it ends everything else that
+/// could sign in to the account but the second factor. Anyone with the link can act as the person, unless there is one. So the caller must have every
 /// scope that the person has, in every team.
 ///
 /// # Errors

@@ -59,6 +59,8 @@ pub enum Noun {
     Invitation,
     /// A session of somebody.
     Session,
+    /// A person's connection with a provider of single sign-on.
+    Identity,
     /// A link that is used once.
     Link,
     /// A version of a rule group.
@@ -98,6 +100,7 @@ impl std::fmt::Display for Noun {
             Self::Person => "person",
             Self::Invitation => "invitation",
             Self::Session => "session",
+            Self::Identity => "connection",
             Self::Link => "link",
             Self::Version => "version",
             Self::Queue => "queue",

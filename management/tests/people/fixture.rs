@@ -14,7 +14,8 @@ use management::{
     Caller, Darkroom, Forbidden, Management, Outlet, Pace, PaceSettings, Passwords, Refused,
     Visitor, Workbench,
     account::{
-        SignedIn, factor, links,
+        SignedIn, factor,
+        links::{self, Accepted},
         sign_in::{give_code, sign_in},
     },
     exports::Streams,
@@ -140,15 +141,17 @@ impl Fixture {
     }
 
     pub(crate) async fn accept(&self, link: SecretHash) -> Result<SignedIn, Refused> {
-        let name = "Ada".parse().unwrap();
-        links::accept(
-            &self.management,
-            &visitor(HERE),
-            link,
-            Some(&name),
-            PASSWORD,
-        )
-        .await
+        let (name, here) = ("Ada".parse().unwrap(), visitor(HERE));
+        let accepted = links::accept(&self.management, &here, link, Some(&name), PASSWORD);
+        match accepted.await? {
+            Accepted::Joined(signed_in) => Ok(signed_in),
+            // Something else can sign in, and ends now.
+            Accepted::SignedIn(signed_in) => {
+                let session = signed_in.secret.hash();
+                links::accept_signed_in(&self.management, &here, link, session).await?;
+                Ok(signed_in)
+            }
+        }
     }
 
     /// A person of the team, who has set up a second factor if one is needed.

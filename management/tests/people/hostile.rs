@@ -54,7 +54,7 @@ async fn case_79_what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
     .await
     .unwrap();
     for link in [invitation, reset] {
-        let leads = links::look(&app.management, link).await;
+        let leads = links::look(&app.management, link, None).await;
         assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
     }
 }
@@ -117,7 +117,7 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
         .invite(&admin.caller(), None, "next@example.com", Role::Viewer)
         .await;
     assert_eq!(forbidden(replaced), Forbidden::MissingScope);
-    links::look(&app.management, link).await.unwrap();
+    links::look(&app.management, link, None).await.unwrap();
     // The owner replaces it, and the operator withdraws a first owner's.
     app.invite(&owner.caller(), None, "next@example.com", Role::Viewer)
         .await
@@ -140,7 +140,7 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
     invitations::cancel(&app.management, &operator.caller(), of_another.id)
         .await
         .unwrap();
-    let leads = links::look(&app.management, first).await;
+    let leads = links::look(&app.management, first, None).await;
     assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
 }
 

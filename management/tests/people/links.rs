@@ -5,13 +5,13 @@ use management::{
     Caller, Conflict, Refused,
     account::{
         Next,
-        links::{self, Leads},
+        links::{self, Accepted, Entry, Leads},
     },
     people::{self, invitations, resets},
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, visitor};
+use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, Somebody, visitor};
 
 fn conflict<T: std::fmt::Debug>(result: Result<T, Refused>) -> Conflict {
     match result {
@@ -29,7 +29,7 @@ async fn assert_unusable(app: &Fixture, link: SecretHash) {
     let here = visitor(HERE);
     let reset = links::reset_password(&app.management, &here, link, "a quite new one").await;
     assert!(matches!(reset, Err(Refused::NotFound(_))), "{reset:?}");
-    let leads = links::look(&app.management, link).await;
+    let leads = links::look(&app.management, link, None).await;
     assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
 }
 
@@ -41,14 +41,14 @@ async fn an_invitation_is_used_once_also_by_two_at_once(pool: PgPool) {
         .invite(&by, Some(app.team), "ada@example.com", Role::Lead)
         .await
         .unwrap();
-    let leads = links::look(&app.management, link).await.unwrap();
+    let leads = links::look(&app.management, link, None).await.unwrap();
     assert_eq!(
         leads,
         Leads::Invitation {
             team: Some((app.team, "team".to_owned())),
             email: "ada@example.com".to_owned(),
             role: Role::Lead,
-            has_account: false,
+            entry: Entry::NewAccount,
         }
     );
     let (one, other) = tokio::join!(app.accept(link), app.accept(link));
@@ -111,14 +111,47 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
     );
     let refused = accepted.await;
     assert!(matches!(refused, Err(Refused::SignInFailed)), "{refused:?}");
-    let accepted = links::accept(&app.management, &visitor(HERE), link, None, PASSWORD).await;
-    assert_eq!(accepted.unwrap().next, Next::GiveFactor);
+    let here = visitor(HERE);
+    let accepted = links::accept(&app.management, &here, link, None, PASSWORD).await;
+    let Ok(Accepted::SignedIn(signed_in)) = accepted else {
+        panic!("the second factor comes first: {accepted:?}");
+    };
+    assert_eq!(signed_in.next, Next::GiveFactor);
+    let half = signed_in.secret.hash();
+    let joined = links::accept_signed_in(&app.management, &here, link, half).await;
+    assert!(matches!(joined, Err(Refused::SignInFailed)), "{joined:?}");
+    let leads = links::look(&app.management, link, Some(half)).await;
+    assert!(
+        matches!(
+            &leads,
+            Ok(Leads::Invitation {
+                entry: Entry::Password,
+                ..
+            })
+        ),
+        "{leads:?}"
+    );
+    let session = app.give_code(half, &owner.code(0)).await.unwrap().hash();
+    let leads = links::look(&app.management, link, Some(session)).await;
+    let Ok(Leads::Invitation {
+        entry: Entry::Confirm(others),
+        ..
+    }) = leads
+    else {
+        panic!("{leads:?}");
+    };
+    assert_eq!((others.sessions, others.recovery_codes), (1, 10));
+    let joined = links::accept_signed_in(&app.management, &here, link, session).await;
+    assert_eq!(joined.unwrap(), Next::Enter);
     assert_eq!(app.count("select count(*) from users").await, 1);
     assert_eq!(
         app.count("select count(*) from users where name = 'Ada'")
             .await,
         1
     );
+    let over = app.people(&owner).await;
+    assert!(matches!(over, Err(Refused::Unauthenticated)), "{over:?}");
+    let owner = Somebody { session, ..owner };
     app.people(&owner).await.unwrap();
 }
 

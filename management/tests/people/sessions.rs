@@ -174,7 +174,7 @@ async fn a_team_ends_sessions_of_its_own_people_and_of_nobody_elses(pool: PgPool
     let link = app
         .invite(&by, Some(another), "both@example.com", Role::Viewer)
         .await;
-    app.accept(link.unwrap()).await.unwrap();
+    let joined = app.accept(link.unwrap()).await.unwrap().secret.hash();
 
     let listed = people::sessions::list(&app.management, &admin.caller(), ALL)
         .await
@@ -197,7 +197,7 @@ async fn a_team_ends_sessions_of_its_own_people_and_of_nobody_elses(pool: PgPool
         matches!(refused, Err(Refused::Forbidden(..))),
         "{refused:?}"
     );
-    let (_, of_both) = sessions::list(&app.management, both.session).await.unwrap();
+    let (_, of_both) = sessions::list(&app.management, joined).await.unwrap();
     let refused = people::sessions::end(&app.management, &admin.caller(), of_both[0].id).await;
     assert!(matches!(refused, Err(Refused::NotFound(_))), "{refused:?}");
 }

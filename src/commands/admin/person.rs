@@ -1,4 +1,4 @@
-//! People: `gatehouse admin create-user`, `reset-password`, `remove-factor` and `list-users`.
+//! People: `gatehouse admin create-user`, `reset-password`, `remove-factor`, `hand-over` and `list-users`.
 
 use ::console::origin;
 use clap::Args;
@@ -12,6 +12,7 @@ use management::{
     Caller, Management, Refused,
     people::{
         self, Standing, factors,
+        hand_over::hand_over as hand_account_over,
         invitations::{self, Wanted},
         resets,
     },
@@ -46,7 +47,7 @@ pub(super) struct NewUser {
     console: PublicUrlOptions,
 }
 
-/// Options of `gatehouse admin reset-password`.
+/// Options of `gatehouse admin reset-password` and `gatehouse admin hand-over`.
 #[derive(Debug, Args)]
 pub(super) struct Reset {
     /// The person's e-mail address
@@ -97,8 +98,27 @@ pub(super) async fn remove_factor(
     Ok(json!({
         "email": email,
         "had_factor": removed.had_factor,
-        "ended_sessions": removed.ended_sessions,
+        "ended_sessions": removed.ended.sessions,
+        "ended_identities": removed.ended.identities,
+        "ended_recovery_codes": removed.ended.recovery_codes,
+        "ended_links": removed.ended.links,
         "must_set_up": removed.must_set_up,
+    }))
+}
+
+pub(super) async fn hand_over(management: &Management, wanted: Reset) -> Result<Value, Refused> {
+    let Reset { email, console } = wanted;
+    let done = hand_account_over(management, &Caller::command_line(), &email).await?;
+    Ok(json!({
+        "email": email,
+        "had_factor": done.had_factor,
+        "ended_sessions": done.ended.sessions,
+        "ended_identities": done.ended.identities,
+        "ended_recovery_codes": done.ended.recovery_codes,
+        "ended_links": done.ended.links,
+        "tokens": done.tokens,
+        "link": link(&console, &done.link.secret),
+        "expires_at": done.link.expires_at,
     }))
 }
 

@@ -22,6 +22,8 @@ pub struct Mine {
     pub has_password: bool,
     /// Whether the person is connected with the provider of single sign-on.
     pub is_connected: bool,
+    /// How many recovery codes the person has that were not used.
+    pub recovery_codes: i64,
     /// The second factor in this session.
     pub factor: Factor,
     /// The teams that the person is in, the first joined first.
@@ -78,6 +80,7 @@ pub async fn mine(
         select
             u.name, u.email, u.has_password,
             exists (select from identities i where i.user_id = u.id and i.issuer = $4) as "is_connected!",
+            (select count(*) from recovery_codes r where r.user_id = u.id and r.used_at is null) as "recovery_codes!",
             f.confirmed_at is not null as "has_factor!", s.factor_at is not null as "has_given_factor!",
             s.used_at < now() - interval '1 minute' as "is_untouched!",
             m.role as "role?", m.team_id as "team_id?", t.name as "team_name?",
@@ -109,6 +112,7 @@ pub async fn mine(
         email: first.email.clone(),
         has_password: first.has_password,
         is_connected: first.is_connected,
+        recovery_codes: first.recovery_codes,
         factor: match (first.has_factor, first.has_given_factor) {
             (false, false) => Factor::None,
             (false, true) => Factor::Vouched,

@@ -77,18 +77,33 @@ pub async fn accept(conn: &mut PgConnection, user: UserId, step: Step) -> Result
     Ok(accepted.rows_affected() > 0)
 }
 
-/// Removes a person's factor and recovery codes. Tells whether there was a factor.
-pub async fn remove(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
-    sqlx::query!(
-        "delete from recovery_codes where user_id = $1",
-        user.as_uuid()
+/// Removes a person's recovery codes. Tells how many of them were not used.
+pub async fn remove_recovery_codes(conn: &mut PgConnection, user: UserId) -> Result<u64, Error> {
+    let unused = sqlx::query_scalar!(
+        r#"
+        with removed as (delete from recovery_codes where user_id = $1 returning used_at)
+        select count(*) filter (where used_at is null) as "unused!" from removed
+        "#,
+        user.as_uuid(),
     )
-    .execute(&mut *conn)
+    .fetch_one(conn)
     .await?;
-    let removed = sqlx::query!("delete from factors where user_id = $1", user.as_uuid())
-        .execute(conn)
-        .await?;
-    Ok(removed.rows_affected() > 0)
+    Ok(unused.unsigned_abs())
+}
+
+/// Removes a person's factor and recovery codes, also a factor that is being set up. Tells whether there was a factor.
+pub async fn remove(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
+    remove_recovery_codes(conn, user).await?;
+    let removed = sqlx::query_scalar!(
+        r#"
+        with removed as (delete from factors where user_id = $1 returning confirmed_at)
+        select exists (select from removed where confirmed_at is not null) as "had!"
+        "#,
+        user.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(removed)
 }
 
 /// Replaces all recovery codes of a person.
@@ -97,12 +112,7 @@ pub async fn set_recovery_codes(
     user: UserId,
     codes: &[SecretHash],
 ) -> Result<(), Error> {
-    sqlx::query!(
-        "delete from recovery_codes where user_id = $1",
-        user.as_uuid()
-    )
-    .execute(&mut *conn)
-    .await?;
+    remove_recovery_codes(conn, user).await?;
     let hashes: Vec<Vec<u8>> = codes.iter().map(|code| code.as_bytes().to_vec()).collect();
     sqlx::query!(
         "insert into recovery_codes (user_id, hash) select $1, unnest($2::bytea [])",

@@ -22,12 +22,12 @@ pub struct Membership {
     pub role: Role,
 }
 
-/// Whether a person is anything without the provider of single sign-on.
-pub async fn is_somebody_by_hand(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
+/// Whether a person is in a team, or is an operator.
+pub async fn is_somebody(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
     let is_somebody = sqlx::query_scalar!(
         r#"
         select exists (
-            select from memberships where user_id = $1 and disabled_at is null and not by_provider
+            select from memberships where user_id = $1 and disabled_at is null
         ) as "is!"
         "#,
         user.as_uuid(),

@@ -1,71 +1,124 @@
 //! The account of somebody whom the provider knows.
 
-use domain::{email::Email, id::UserId, name::Name};
-use oidc::Identity;
+use domain::{
+    audit::Action,
+    email::Email,
+    id::{IdentityId, UserId},
+};
+use serde_json::json;
 use store::{
     PgConnection,
-    person::{self, identity},
+    person::{self, Account, access, identity},
 };
+use tracing::warn;
 
-use super::{NotSignedOn, grants::Wanted};
-use crate::{SignOn, passwords};
+use super::{
+    NotSignedOn,
+    enter::{Wish, invites},
+    stated::Stated,
+};
+use crate::{Refused, SignOn, Visitor, account::record, passwords};
 
-/// How much of a name is kept.
-const LONGEST_NAME: usize = 100;
-
-/// The account of the issuer's subject. A person with a role gets one at the first sign-in. An account is never found by
-/// its e-mail address: anyone who can change the address at the provider would get the account.
+/// The account of the issuer's subject. A person with a role or an invitation gets one at the first sign-in. An account is
+/// never found by its e-mail address: anyone who can change the address at the provider would get the account.
 pub(super) async fn find_or_create(
     conn: &mut PgConnection,
+    visitor: &Visitor,
     sign_on: &SignOn,
-    person: &Identity,
-    wanted: &Wanted,
+    stated: &Stated,
+    wish: Wish,
 ) -> Result<UserId, NotSignedOn> {
-    let (issuer, subject) = (sign_on.issuer(), person.subject.as_str());
-    if let Some(user) = identity::user(conn, issuer, subject).await? {
+    let issuer = sign_on.issuer();
+    if let Some(user) = identity::user(conn, issuer, &stated.subject).await? {
         return Ok(user);
     }
-    let email: Option<Email> = person
-        .email
-        .as_deref()
-        .and_then(|email| email.trim().parse().ok());
-    let email = email.ok_or(NotSignedOn::NoEmail)?;
-    if wanted.is_empty() {
-        let is_known = person::account(conn, &email).await?.is_some();
-        return Err(if is_known {
-            NotSignedOn::KnownEmail
-        } else {
-            NotSignedOn::NoRole
-        });
+    let email = stated.email.as_ref().ok_or(NotSignedOn::NoEmail)?;
+    let known = person::account(conn, email).await?;
+    let is_taken = known.is_some();
+    if let Some(known) = known {
+        if !can_take(conn, sign_on, stated, email, &known).await? {
+            return Err(NotSignedOn::KnownEmail);
+        }
+        if wish != Wish::TakeAddress {
+            return Err(NotSignedOn::Unproven);
+        }
+        give_up(conn, visitor, issuer, &known).await?;
     }
-    let name = name(person, &email);
-    let hash = passwords::of_nobody();
-    let created = person::create_without_password(conn, &email, &name, &hash).await?;
-    let Some(user) = created else {
-        // Perhaps the same person has signed in for the first time in two browsers at once.
-        let user = identity::user(conn, issuer, subject).await?;
-        return user.ok_or(NotSignedOn::KnownEmail);
+    let is_invited = match wish {
+        Wish::Join(_) if !stated.is_verified => return Err(NotSignedOn::NoEmail),
+        Wish::Join(link) => {
+            if !invites(conn, link, email.as_str()).await? {
+                return Err(NotSignedOn::NotInvited);
+            }
+            true
+        }
+        // Even without a role, so that the address is nobody else's from now on.
+        Wish::TakeAddress => is_taken,
+        Wish::Enter => false,
     };
-    if identity::create(conn, issuer, subject, user).await? {
-        Ok(user)
-    } else {
-        Err(NotSignedOn::Lost)
+    if stated.wanted.is_empty() && !is_invited {
+        return Err(NotSignedOn::NoRole);
     }
+    create(conn, issuer, stated, email).await
 }
 
-/// The person's name, or the address if there is none that can be shown.
-fn name(person: &Identity, email: &Email) -> Name {
-    let stated = person.name.as_deref().unwrap_or_default();
-    let shown: String = stated.trim().chars().take(LONGEST_NAME).collect();
-    let name = shown.trim().parse::<Name>();
-    let address = || {
-        email
-            .as_str()
-            .chars()
-            .take(LONGEST_NAME)
-            .collect::<String>()
-            .parse()
+/// Whether the account has to give its address up: the address belongs to the provider, which calls this person its owner
+/// and has never called anybody so who has the account.
+async fn can_take(
+    conn: &mut PgConnection,
+    sign_on: &SignOn,
+    stated: &Stated,
+    email: &Email,
+    known: &Account,
+) -> Result<bool, Refused> {
+    if !stated.is_verified || !sign_on.owns(email) {
+        return Ok(false);
+    }
+    Ok(!identity::is_proven(conn, sign_on.issuer(), known.user).await?)
+}
+
+/// Takes its address from an account. Nobody can sign in to it any more. Its teams are told.
+async fn give_up(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    issuer: &str,
+    known: &Account,
+) -> Result<(), NotSignedOn> {
+    let user = known.user;
+    let account = person::lock_account(conn, user).await?;
+    if account.email != known.email || identity::is_proven(conn, issuer, user).await? {
+        return Err(NotSignedOn::KnownEmail);
+    }
+    let (ended, had_factor) = access::clear(conn, user, &passwords::of_nobody()).await?;
+    let email = access::give_up_address(conn, user).await?;
+    warn!(%user, "an account gave its address up to a person whom the provider calls verified");
+    let details = json!({
+        "changed": { "email": { "from": account.email, "to": email } },
+        "decided_by": "provider",
+        "issuer": issuer,
+        "ended": ended,
+        "had_factor": had_factor,
+    });
+    let action = Action::AddressGiveUp;
+    record(conn, user, visitor, action, user.as_uuid(), &details).await?;
+    Ok(())
+}
+
+async fn create(
+    conn: &mut PgConnection,
+    issuer: &str,
+    stated: &Stated,
+    email: &Email,
+) -> Result<UserId, NotSignedOn> {
+    let (name, hash) = (stated.name_or(email), passwords::of_nobody());
+    let created = person::create_without_password(conn, email, &name, &hash).await?;
+    let Some(user) = created else {
+        // Perhaps the same person has signed in for the first time in two browsers at once.
+        let user = identity::user(conn, issuer, &stated.subject).await?;
+        return user.ok_or(NotSignedOn::KnownEmail);
     };
-    name.or_else(|_| address())
-        .expect("an address of printable ASCII is a name")
+    let address = stated.address();
+    let connected: Option<IdentityId> =
+        identity::create(conn, issuer, &stated.subject, user, address).await?;
+    connected.map(|_| user).ok_or(NotSignedOn::Lost)
 }

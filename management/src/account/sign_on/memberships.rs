@@ -29,10 +29,10 @@ pub(super) async fn bring_up_to_date(
     conn: &mut PgConnection,
     visitor: &Visitor,
     user: UserId,
-    wanted: Wanted,
+    wanted: &Wanted,
 ) -> Result<(), Refused> {
     // Teams before memberships, and in order, as everybody who changes people does.
-    let wanted = lock_teams(conn, user, wanted).await?;
+    let wanted = lock_teams(conn, user, wanted.clone()).await?;
     let held = grant::lock_all(conn, user).await?;
     for (team, role) in &wanted {
         match held.iter().find(|one| one.team == *team) {

@@ -42,9 +42,19 @@ pub enum NotSignedOn {
         "There is an account with your e-mail address already. Sign in with its password. Then connect it under “Your account”."
     )]
     KnownEmail,
+    /// There is another account with the address, which belongs to the provider, and nobody has proved to own the account.
+    #[error(
+        "There is an account with your e-mail address already, and nobody has proved that the address is theirs. If it is your account, sign in with its password. Then connect it under “Your account”. If you have never had an account here, take the address: nobody can sign in to that account any more then, and you get an account of your own."
+    )]
+    Unproven,
+    /// The link invites somebody else, or nobody any more.
+    #[error(
+        "This invitation is for another e-mail address than the one that the sign-in service has of you, or it was used or withdrawn."
+    )]
+    NotInvited,
     /// The provider's person belongs to another account, or the account to another person.
     #[error(
-        "Your account is connected with somebody else at the sign-in service, or this person there has another account here."
+        "Your account is connected with somebody else at the sign-in service, or this person there has another account here. You can disconnect it under “Your account”."
     )]
     KnownPerson,
     /// Neither the provider nor anybody here gives the person a role.

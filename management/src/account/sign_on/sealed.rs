@@ -2,7 +2,10 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
-use domain::{key::SecretHash, sign_in::ATTEMPT};
+use domain::{
+    key::{LinkSecret, SecretHash},
+    sign_in::ATTEMPT,
+};
 use oidc::Attempt;
 use serde::{Deserialize, Serialize};
 use store::seal::MasterKey;
@@ -13,10 +16,14 @@ const OWNER: &str = "sign_on_attempt";
 const LONGEST: usize = 2_048;
 
 /// What an attempt is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Signing in.
     Enter,
+    /// Signing in, and taking the address from an account that nobody has proved to own it.
+    TakeAddress,
+    /// Signing in to accept an invitation with this link.
+    Join(LinkSecret),
     /// Authenticating again, with this session.
     ProveAgain(SecretHash),
     /// Connecting the account of this session.
@@ -37,26 +44,34 @@ struct Written {
     purpose: Kind,
     /// The hash of the session's secret.
     session: Option<[u8; 32]>,
+    /// The secret of the link.
+    #[serde(default)]
+    link: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
 enum Kind {
     Enter,
+    TakeAddress,
+    Join,
     ProveAgain,
     Connect,
 }
 
 impl Sealed {
     pub(super) fn seal(self, key: &MasterKey) -> String {
-        let (purpose, session) = match self.purpose {
-            Purpose::Enter => (Kind::Enter, None),
-            Purpose::ProveAgain(session) => (Kind::ProveAgain, Some(session)),
-            Purpose::Connect(session) => (Kind::Connect, Some(session)),
+        let (purpose, session, link) = match self.purpose {
+            Purpose::Enter => (Kind::Enter, None, None),
+            Purpose::TakeAddress => (Kind::TakeAddress, None, None),
+            Purpose::Join(link) => (Kind::Join, None, Some(link.expose().to_owned())),
+            Purpose::ProveAgain(session) => (Kind::ProveAgain, Some(session), None),
+            Purpose::Connect(session) => (Kind::Connect, Some(session), None),
         };
         let written = Written {
             attempt: self.attempt,
             purpose,
             session: session.map(|session| *session.as_bytes()),
+            link,
         };
         let written = serde_json::to_vec(&written).expect("it has text keys only");
         URL_SAFE_NO_PAD.encode(key.seal(OWNER, &written))
@@ -71,11 +86,18 @@ impl Sealed {
         let opened = key.open(OWNER, &sealed).ok()?;
         let written: Written = serde_json::from_slice(&opened).ok()?;
         let session = written.session.map(SecretHash::from);
-        let purpose = match (written.purpose, session) {
-            (Kind::Enter, None) => Purpose::Enter,
-            (Kind::ProveAgain, Some(session)) => Purpose::ProveAgain(session),
-            (Kind::Connect, Some(session)) => Purpose::Connect(session),
-            (Kind::Enter, Some(_)) | (Kind::ProveAgain | Kind::Connect, None) => return None,
+        let link = written.link.map(|link| link.parse::<LinkSecret>());
+        let purpose = match (written.purpose, session, link) {
+            (Kind::Enter, None, None) => Purpose::Enter,
+            (Kind::TakeAddress, None, None) => Purpose::TakeAddress,
+            (Kind::Join, None, Some(Ok(link))) => Purpose::Join(link),
+            (Kind::ProveAgain, Some(session), None) => Purpose::ProveAgain(session),
+            (Kind::Connect, Some(session), None) => Purpose::Connect(session),
+            (
+                Kind::Enter | Kind::TakeAddress | Kind::Join | Kind::ProveAgain | Kind::Connect,
+                _,
+                _,
+            ) => return None,
         };
         let attempt = written.attempt;
         (now <= attempt.begun_at + ATTEMPT).then_some(Self { attempt, purpose })
@@ -100,12 +122,18 @@ mod tests {
         let hash = SecretHash::from([7; 32]);
         for purpose in [
             Purpose::Enter,
+            Purpose::TakeAddress,
+            Purpose::Join(LinkSecret::generate(std::iter::repeat(7))),
             Purpose::ProveAgain(hash),
             Purpose::Connect(hash),
         ] {
             let attempt = Attempt::begin(Ask::SignIn, now);
             let state = attempt.state.clone();
-            let kept = Sealed { attempt, purpose }.seal(&key);
+            let sealed = Sealed {
+                attempt,
+                purpose: purpose.clone(),
+            };
+            let kept = sealed.seal(&key);
             assert!(kept.len() < LONGEST / 2, "{}", kept.len());
             let opened = Sealed::open(&kept, &key, now + ATTEMPT).unwrap();
             assert_eq!((opened.attempt.state, opened.purpose), (state, purpose));

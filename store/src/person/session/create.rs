@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{SessionId, UserId},
+    id::{IdentityId, SessionId, UserId},
     key::SessionSecret,
     sign_in::{LONGEST_SESSION, MOST_SESSIONS},
 };
@@ -24,6 +24,8 @@ pub struct Origin<'a> {
 /// What a provider of single sign-on has proved.
 #[derive(Clone, Copy, Debug)]
 pub struct Proved {
+    /// Who signs in there. The session ends when the account is disconnected from this identity.
+    pub identity: IdentityId,
     /// When the person authenticated there, if it says so. This is as if the person had typed the password then.
     pub authenticated_at: Option<DateTime<Utc>>,
     /// Whether it checked several factors.
@@ -71,10 +73,11 @@ pub async fn create_by_provider(
     let hash = secret.hash();
     let id = sqlx::query_scalar!(
         "
-        insert into sessions (id, user_id, hash, address, user_agent, by_provider, password_at, factor_at)
+        insert into sessions
+            (id, user_id, hash, address, user_agent, by_provider, password_at, factor_at, identity_id)
         values (
             $1, $2, $3, $4, $5, true, least(coalesce($6, now() - make_interval(secs => $8)), now()),
-            case when $7 then now() end
+            case when $7 then now() end, $9
         )
         returning id
         ",
@@ -86,6 +89,7 @@ pub async fn create_by_provider(
         proved.authenticated_at,
         proved.is_strong,
         seconds(LONGEST_SESSION),
+        proved.identity.as_uuid(),
     )
     .fetch_one(conn)
     .await?;
