@@ -189,7 +189,10 @@ impl Input {
     pub(super) fn modalities(&self) -> Modalities {
         Modalities {
             text: self.text.as_deref().is_some_and(|text| !text.is_empty()),
-            image: self.image.as_deref().is_some_and(|url| !url.is_empty()),
+            image: self
+                .image
+                .as_ref()
+                .is_some_and(|url| url.as_str() != Some("")),
         }
     }
 
