@@ -43,9 +43,12 @@ pub(super) fn position(offset: usize) -> u32 {
 impl Folded {
     /// Folds a text.
     pub(crate) fn new(original: &str) -> Self {
-        if original.bytes().all(is_plain) {
+        let has_controls = original
+            .bytes()
+            .fold(false, |any, b| any | b.is_ascii_control());
+        if original.is_ascii() && (!has_controls || original.bytes().all(is_plain)) {
             let lower = original.to_ascii_lowercase();
-            let text = if lower.bytes().any(|b| matches!(b, b'\t'..=b'\r')) {
+            let text = if has_controls {
                 lower.replace(['\t', '\n', '\u{0B}', '\u{0C}', '\r'], " ")
             } else {
                 lower
@@ -57,8 +60,26 @@ impl Folded {
                 turns: false,
             };
         }
-        let characters = original.char_indices();
-        Self::of(original.len(), characters.map(|(from, c)| (from, c, c)))
+        let mut folding = Folding::with_capacity(original.len());
+        let mut at = 0;
+        while let Some(c) = original[at..].chars().next() {
+            let rest = original[at..].bytes();
+            let ascii = rest.take_while(u8::is_ascii).count();
+            folding.fold_ascii(&original[at..at + ascii], at);
+            at += ascii;
+            if ascii == 0 {
+                let from = position(at);
+                at += c.len_utf8();
+                folding.fold(
+                    c,
+                    Source {
+                        from,
+                        to: position(at),
+                    },
+                );
+            }
+        }
+        Self::from(folding)
     }
 
     /// Folds characters in any order. Each is a place in the original, the character that stands there,
@@ -70,13 +91,7 @@ impl Folded {
             let from = position(from);
             folding.fold(c, Source { from, to });
         }
-        folding.end();
-        Self {
-            text: folding.text,
-            origin: Origin::Mapped(folding.sources),
-            mixed: folding.mixed,
-            turns: folding.turns,
-        }
+        Self::from(folding)
     }
 
     /// The same text with other words in some places. Returns also the new places.
@@ -158,6 +173,18 @@ impl Folded {
                 let end = sources.partition_point(|s| (s.from as usize) < original.end);
                 start..end.max(start)
             }
+        }
+    }
+}
+
+impl From<Folding> for Folded {
+    fn from(mut folding: Folding) -> Self {
+        folding.end();
+        Self {
+            text: folding.text,
+            origin: Origin::Mapped(folding.sources),
+            mixed: folding.mixed,
+            turns: folding.turns,
         }
     }
 }

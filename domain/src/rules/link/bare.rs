@@ -121,7 +121,7 @@ const COMMON: [&str; 38] = [
 ];
 
 /// The most common endings in scripts without spaces.
-const UNSPACED: [&str; 13] = [
+pub(super) const UNSPACED: [&str; 13] = [
     "中国",
     "中國",
     "公司",

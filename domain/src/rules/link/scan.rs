@@ -64,8 +64,8 @@ struct Authority {
 #[derive(Default)]
 struct Run {
     labels: Vec<Range<usize>>,
-    /// Whether the dot before a label is spelled out ("dot") or has spaces around it.
-    spelled: Vec<bool>,
+    /// The numbers of the labels before which the dot is spelled out ("dot") or has spaces around it.
+    spelled: Vec<usize>,
 }
 
 impl Scan<'_> {
@@ -137,7 +137,9 @@ impl Scan<'_> {
         for _ in 0..MOST_GLUED {
             let is_host = is_www
                 || self.has_known_suffix(labels)
-                    && (has_path || run.spelled[labels.len() - 1] || !self.is_sentence_end(labels));
+                    && (has_path
+                        || run.spelled.contains(&(labels.len() - 1))
+                        || !self.is_sentence_end(labels));
             if is_host || labels.len() < 2 {
                 break;
             }
@@ -159,7 +161,7 @@ impl Scan<'_> {
             self.in_tail |= is_link;
         }
         if labels.len() > 1 {
-            let is_spelled = run.spelled[1..labels.len()].contains(&true);
+            let is_spelled = run.spelled.iter().any(|label| *label < labels.len());
             let link = if self.in_tail || is_mail {
                 Certainty::Named
             } else if is_www {
@@ -211,7 +213,9 @@ impl Scan<'_> {
                 return run;
             }
             run.labels.push(self.at..self.at + length);
-            run.spelled.push(is_spelled);
+            if is_spelled {
+                run.spelled.push(run.labels.len() - 1);
+            }
             self.at += length;
             let rest = &self.folded[self.at..];
             let Some((dot, spelled)) = dot(rest) else {

@@ -53,6 +53,11 @@ impl Kinds {
         self.0 |= 1 << kind as u8;
     }
 
+    /// Whether there are only Latin letters and digits.
+    const fn is_latin(self) -> bool {
+        self.0 & !(1 << Kind::Latin as u8 | 1 << Kind::Digit as u8) == 0
+    }
+
     const fn has(self, kind: Kind) -> bool {
         self.0 & 1 << kind as u8 != 0
     }
@@ -100,6 +105,28 @@ impl Folding {
         }
     }
 
+    /// Folds ASCII that begins at a place of the original. Only its first and its last word can belong to
+    /// a word that mixes scripts. What is between them needs no look at its letters.
+    pub(super) fn fold_ascii(&mut self, text: &str, at: usize) {
+        let bytes = text.as_bytes();
+        let is_part = |b: &&u8| b.is_ascii_alphanumeric() || b.is_ascii_control();
+        let first = bytes.iter().take_while(is_part).count();
+        let last = bytes.len() - bytes.iter().rev().take_while(is_part).count();
+        for (offset, b) in bytes.iter().enumerate() {
+            let from = position(at + offset);
+            let source = Source { from, to: from + 1 };
+            if offset == first {
+                self.end_word();
+            }
+            if (first..last).contains(&offset) && !b.is_ascii_control() {
+                self.text.push(char::from(b.to_ascii_lowercase()));
+                self.sources.push(source);
+            } else {
+                self.fold(char::from(*b), source);
+            }
+        }
+    }
+
     pub(super) fn fold(&mut self, c: char, source: Source) {
         if c.is_ascii_lowercase() {
             self.note(Kind::Latin);
@@ -139,7 +166,7 @@ impl Folding {
         if self.word.letters == 0 {
             return;
         }
-        if self.word.is_mixed() {
+        if !self.word.kinds.is_latin() && self.word.is_mixed() {
             self.mixed.push(Mixed {
                 at: self.word.start..position(self.text.len()),
                 kinds: self.word.kinds,

@@ -71,6 +71,20 @@ proptest! {
     }
 
     #[test]
+    fn ascii_is_folded_in_one_go_as_it_is_character_by_character(
+        text in "([a-zA-Z0-9 .\n\u{8}]|[a-c]{6}|[а-г]|[αβ]|ძ|é){0,40}",
+    ) {
+        let fast = Folded::new(&text);
+        let slow = Folded::of(text.len(), text.char_indices().map(|(at, c)| (at, c, c)));
+        prop_assert_eq!(fast.text(), slow.text());
+        let mixed = |folded: &Folded| folded.mixed().iter().map(Mixed::at).collect::<Vec<_>>();
+        prop_assert_eq!(mixed(&fast), mixed(&slow));
+        for at in 0..fast.text().len() {
+            prop_assert_eq!(fast.original_span(at..at + 1), slow.original_span(at..at + 1));
+        }
+    }
+
+    #[test]
     fn folding_again_changes_nothing(text in "\\PC{0,60}") {
         let once = Folded::new(&text);
         let twice = Folded::new(once.text());

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Certainty, MOST_GLUED, Mention, Name, Scan, Start, Tail};
+use crate::rules::link::bare::UNSPACED;
 use crate::text::is_unspaced;
 
 /// The longest label that is looked for before a dot, and the longest ending after it, in characters.
@@ -79,11 +80,18 @@ impl Scan<'_> {
         self.at - letters.map(char::len_utf8).sum::<usize>()..self.at
     }
 
-    /// The end of a known ending in a script without spaces.
+    /// The end of a known ending in a script without spaces. Rare ones are looked for only if a rule lists
+    /// a domain of another script, because each costs several lookups.
     fn unspaced_ending(&self) -> Option<usize> {
-        let letters = self.folded[self.at..].char_indices().take(LONGEST_ENDING);
+        let rest = &self.folded[self.at..];
+        if let Some(ending) = UNSPACED.iter().find(|ending| rest.starts_with(**ending)) {
+            return Some(self.at + ending.len());
+        }
+        let letters = rest.char_indices().take(LONGEST_ENDING);
         let mut ends = letters.map(|(at, c)| self.at + at + c.len_utf8());
-        ends.find(|end| self.has_known_suffix(std::slice::from_ref(&(self.at..*end))))
+        ends.find(|end| {
+            self.with_tails && self.has_known_suffix(std::slice::from_ref(&(self.at..*end)))
+        })
     }
 
     /// The other places where the host may begin.
