@@ -4,6 +4,7 @@
 
 mod places;
 mod things;
+mod unstorable;
 
 use std::time::Duration;
 

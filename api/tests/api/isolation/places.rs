@@ -51,6 +51,31 @@ impl Position {
 
 /// All of them.
 pub(super) fn places(document: &Value) -> Vec<Place> {
+    found(document, Wanted::Ids)
+}
+
+/// Every place in every documented request where a text stands.
+pub(super) fn texts(document: &Value) -> Vec<Place> {
+    found(document, Wanted::Texts)
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Ids,
+    Texts,
+}
+
+impl Wanted {
+    fn is(self, name: &str, schema: &Value) -> bool {
+        match self {
+            Self::Ids => is_id(name, schema),
+            Self::Texts => schema["type"] == "string",
+        }
+    }
+}
+
+fn found(document: &Value, wanted: Wanted) -> Vec<Place> {
     let server = document["servers"][0]["url"].as_str().unwrap();
     let mut places = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -79,16 +104,18 @@ pub(super) fn places(document: &Value) -> Vec<Place> {
             let mut positions = Vec::new();
             for parameter in parameters {
                 let name = named(parameter);
-                if !is_id(&name, &parameter["schema"]) {
+                if !wanted.is(&name, &parameter["schema"]) {
                     continue;
                 }
                 match parameter["in"].as_str() {
                     Some("path") => positions.push(Position::Path(name)),
                     Some("query") => positions.push(Position::Query(name)),
+                    // No header can have U+0000.
+                    Some("header") if wanted == Wanted::Texts => {}
                     other => panic!("an id in {other:?} of {operation:?}"),
                 }
             }
-            members(document, &content["schema"], "", &mut positions);
+            members(document, &content["schema"], "", wanted, &mut positions);
             places.extend(positions.into_iter().map(|position| Place {
                 operation: operation.clone(),
                 position,
@@ -121,29 +148,35 @@ fn is_id(name: &str, schema: &Value) -> bool {
     (named || schema["format"] == "uuid") && !OWN_NAMES.contains(&name)
 }
 
-fn members(document: &Value, schema: &Value, at: &str, found: &mut Vec<Position>) {
+fn members(document: &Value, schema: &Value, at: &str, wanted: Wanted, found: &mut Vec<Position>) {
     if let Some(reference) = schema["$ref"].as_str() {
         let schema = document.pointer(&reference[1..]).unwrap();
-        return members(document, schema, at, found);
+        return members(document, schema, at, wanted, found);
     }
     for kind in ["allOf", "oneOf", "anyOf"] {
         for part in schema[kind].as_array().into_iter().flatten() {
-            members(document, part, at, found);
+            members(document, part, at, wanted, found);
         }
     }
     for (name, member) in schema["properties"].as_object().unwrap_or(&Map::new()) {
         let at = format!("{at}/{name}");
         let is_list = member["type"] == "array";
-        if is_id(name, if is_list { &member["items"] } else { member }) {
+        if wanted.is(name, if is_list { &member["items"] } else { member }) {
             let position = Position::Body(if is_list { format!("{at}/0") } else { at });
             if !found.contains(&position) {
                 found.push(position);
             }
         } else {
-            members(document, member, &at, found);
+            members(document, member, &at, wanted, found);
         }
     }
     if schema["items"].is_object() {
-        members(document, &schema["items"], &format!("{at}/0"), found);
+        members(
+            document,
+            &schema["items"],
+            &format!("{at}/0"),
+            wanted,
+            found,
+        );
     }
 }
