@@ -38,13 +38,17 @@ pub(crate) fn tell(text: &str) {
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c != '\n' && is_unprintable(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
+        push_printable(&mut shown, c);
     }
     shown
+}
+
+fn push_printable(shown: &mut String, c: char) {
+    if c != '\n' && is_unprintable(c) {
+        shown.extend(c.escape_default());
+    } else {
+        shown.push(c);
+    }
 }
 
 /// The same on one line that is not too long.
@@ -60,12 +64,20 @@ pub(crate) fn quoted(text: &str) -> String {
     )
 }
 
-/// Cuts it before it is escaped, so that no escape is cut in half.
+/// At most this many characters with their escapes, none of which is cut in half.
 fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}... (cut)", printable(&text[..end])),
-        None => printable(text),
+    let (mut shown, mut length) = (String::new(), 0);
+    for c in text.chars() {
+        let before = shown.len();
+        push_printable(&mut shown, c);
+        length += shown[before..].chars().count();
+        if length > most {
+            shown.truncate(before);
+            shown.push_str("... (cut)");
+            break;
+        }
     }
+    shown
 }
 
 /// The same JSON, in which strings have escapes in place of such characters.
@@ -128,9 +140,12 @@ mod tests {
         let long = "\u{1b}".repeat(100_000);
         assert_eq!(
             quoted(&long),
-            format!("`{}... (cut)`", r"\u{1b}".repeat(80))
+            format!("`{}... (cut)`", r"\u{1b}".repeat(80 / 6))
         );
-        assert_eq!(line(&long).len(), 6 * LONGEST_LINE + "... (cut)".len());
+        assert_eq!(
+            line(&long).len(),
+            6 * (LONGEST_LINE / 6) + "... (cut)".len()
+        );
     }
 
     #[test]

@@ -116,6 +116,7 @@ async fn every_line_gets_a_verdict_or_says_what_is_wrong_with_it() {
         summary["results"],
         json!({
             "statuses": { "approved": 1, "rejected": 2 },
+            "unchecked": 0,
             "refusals": { "empty_submission": 1, "invalid_line": 3, "invalid_request": 1 },
         })
     );

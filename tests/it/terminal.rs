@@ -197,7 +197,9 @@ async fn what_is_quoted_is_escaped_and_recognised(pool: PgPool) {
     let said = printed(gatehouse(&pool), &["audit", "verify", "--file", &line]).await;
     assert!(said.contains(r"b\u{1b}[2J"), "{said}");
 
-    let rules = json!({ "name": "a", "rules": [{ "name": "x", "type": format!("c{HOSTILE}") }] });
+    // YAML has no such character.
+    let hostile = HOSTILE.replace('\u{7f}', "");
+    let rules = json!({ "name": "a", "rules": [{ "name": "x", "type": format!("c{hostile}") }] });
     let rules = files.file("rules.yaml", rules.to_string());
     let load = ["admin", "load-rules", "--team", ID, &rules];
     let said = printed(gatehouse(&pool), &load).await;

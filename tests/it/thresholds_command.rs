@@ -145,9 +145,10 @@ async fn a_threshold_here_selects_as_many_texts_as_theirs_does() {
     theirs.answer(Mode::Well);
     let ran = setting.ended(running).await;
     assert_eq!(ran.code, Some(2), "one line is invalid: {ran:?}");
+    // Four lines are sent at the same time.
     assert!(
         ran.said
-            .contains("line 1, OpenAI: 429 Too Many Requests; trying again in 3 s"),
+            .contains(", OpenAI: 429 Too Many Requests; trying again in 3 s"),
         "it does as Retry-After says: {}",
         ran.said
     );

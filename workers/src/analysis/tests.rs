@@ -49,7 +49,7 @@ fn analyst(pool: &PgPool) -> Analyst {
 }
 
 async fn judged(analyst: &Analyst, item: &ToAnalyse, started: Instant) -> Stage {
-    let analysed = Inquiry::end(item, Inquiry::of(item, &[]));
+    let analysed = Inquiry::end(item, Inquiry::of(item, false, &[]));
     analyst.judge_at_once(item, analysed, started).await
 }
 

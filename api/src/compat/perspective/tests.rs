@@ -111,6 +111,7 @@ fn an_answer_has_what_was_asked_for() {
                 "media_id": Uuid::from_u128(7),
                 "status": "rejected",
                 "action": "block",
+                "reason": null,
                 "unscored": ["SEVERE_TOXICITY"],
             },
         })

@@ -36,11 +36,11 @@ fn item(wanted: &[Category], parts: Vec<Part>) -> ToAnalyse {
 }
 
 fn text(item: &ToAnalyse) -> Inquiry<'_> {
-    Inquiry::new(item, Modality::Text, &[])
+    Inquiry::new(item, Modality::Text, false, &[])
 }
 
 fn image(item: &ToAnalyse) -> Inquiry<'_> {
-    Inquiry::new(item, Modality::Image, &["narrow"])
+    Inquiry::new(item, Modality::Image, false, &["narrow"])
 }
 
 fn ended(inquiry: Inquiry<'_>) -> Analysed {
