@@ -111,11 +111,7 @@ async fn import(
         all.there += stored.there;
         all.pending += stored.pending;
         let done = all.added + all.there + all.pending;
-        tell(&format!(
-            "{}: {done} of {} items",
-            quoted(&name),
-            verified.items
-        ));
+        tell(&format!("{name}: {done} of {} items", verified.items));
     }
     let made = json!({
         "site_id": site,

@@ -75,6 +75,10 @@ impl<'a> Encoded<'a> {
         if is_too_large(characters) {
             return Err(Undecodable::TooLarge);
         }
+        if characters == 0 && self.is_uri {
+            // An empty file, which is no image.
+            return Ok(Vec::new());
+        }
         if characters == 0 {
             return Err(invalid("is not base64: it has only white space"));
         }
