@@ -37,6 +37,11 @@ fn every_problem_is_explained_and_declared_by_an_operation() {
         ("method_not_allowed".to_owned(), 405),
         ("not_ready".to_owned(), 503),
     ]);
+    // What only clients of other services are answered with.
+    known.extend([
+        ("model_not_found".to_owned(), 404),
+        ("not_checked".to_owned(), 503),
+    ]);
     // What only people who have signed in are answered with: they have no operation of this interface.
     known.extend([
         ("factor_exists".to_owned(), 409),

@@ -127,7 +127,7 @@ impl Analysis {
                 Some(attribute) => Failed::Unread {
                     attribute,
                     languages: asked.languages,
-                    item: Item::from(whole),
+                    item: Box::new(Item::from(whole)),
                 },
             });
         }

@@ -24,7 +24,7 @@ pub(super) enum Failed {
         /// The languages that the client names.
         languages: Vec<String>,
         /// What became of the text.
-        item: Item,
+        item: Box<Item>,
     },
 }
 
