@@ -64,8 +64,8 @@ async fn case_91_what_was_not_checked_is_named_to_whoever_asks_or_is_told() {
             let asked = up.status(media).await;
             assert!(says_so(&asked["moderationResult"]), "{asked}");
             let told = eventually("the event", SOON, async || {
-                let mut received = receiver.received().into_iter();
-                received.find(|event| event.tells("media.moderated", media))
+                let mut events = receiver.received().into_iter();
+                events.find(|event| event.tells("media.moderated", media))
             });
             let told = told.await.json();
             assert!(says_so(&told["data"]["moderation_details"]), "{told}");

@@ -229,9 +229,7 @@ async fn a_text_that_nobody_could_score_is_perspectives_own_error() {
             "languages": languages,
         });
         let (_, _, rest) = asked(&body).unwrap().into_parts();
-        let failed = Analysis::of(rest, &[judged(&[])])
-            .err()
-            .expect("it has no score");
+        let failed = Analysis::of(rest, &[judged(&[])]).expect_err("it has no score");
         let mut response = failed.into_response();
         assert_eq!(response.status(), 400);
         let body: Value = response.take_body().into_json().await.unwrap();
