@@ -139,7 +139,7 @@ async fn mistakes_stand_at_their_fields_and_what_was_typed_stays(pool: PgPool) {
         ("answer_cache_seconds", "0", "Must be a whole number"),
         ("author_pointer", "user/id", "Must be a JSON pointer"),
         ("author_pointer", " /user/id", "Must be a JSON pointer"),
-        ("author_pointer", "/a\0", "Must be a JSON pointer"),
+        ("compat_unchecked", "maybe", "Must be one of the choices"),
         ("submissions_per_minute", "-1", "Must be a whole number"),
         ("status_queries_per_minute", "1.5", "Must be a whole number"),
         ("item_retention_days", "0", "Must be a whole number"),
