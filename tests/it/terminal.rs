@@ -15,7 +15,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::support::{gatehouse, unset};
+use crate::support::{admin, gatehouse, text, unset};
 
 /// Clears the screen, sets the title, colours, rings, deletes, reverses, hides. The last one is how terminals that know the
 /// upper control characters begin a sequence.
@@ -197,11 +197,12 @@ async fn what_is_quoted_is_escaped_and_recognised(pool: PgPool) {
     let said = printed(gatehouse(&pool), &["audit", "verify", "--file", &line]).await;
     assert!(said.contains(r"b\u{1b}[2J"), "{said}");
 
-    // YAML has no such character.
-    let hostile = HOSTILE.replace('\u{7f}', "");
-    let rules = json!({ "name": "a", "rules": [{ "name": "x", "type": format!("c{hostile}") }] });
+    // YAML has no such characters.
+    let hostile = HOSTILE.replace(['\u{7f}', '\u{9b}'], "");
+    let team = text(&admin(&pool, &["create-team", "--name", "a"]), "team_id");
+    let rules = json!({ "name": "a", "rules": [{ "name": format!("c{hostile}"), "type": "x" }] });
     let rules = files.file("rules.yaml", rules.to_string());
-    let load = ["admin", "load-rules", "--team", ID, &rules];
+    let load = ["admin", "load-rules", "--team", &team, &rules];
     let said = printed(gatehouse(&pool), &load).await;
     assert!(said.contains(r"c\u{1b}[2J"), "{said}");
 
@@ -254,9 +255,11 @@ async fn an_answer_of_a_server_is_escaped_and_short() {
         "mgmt_0000000000000000000000000000000000000000000000000000000000000000",
     );
     let texts = files.file("texts", "{\"body\":\"a\"}\n{\"body\":\"b\"}");
-    let long = format!("d{HOSTILE}").repeat(10_000);
-    let problem = json!({ "code": long, "detail": long, "status": 403 }).to_string();
-    let url = server("403 Forbidden", problem).await;
+    let problem = |times: usize| {
+        let long = format!("d{HOSTILE}").repeat(times);
+        json!({ "code": long, "detail": long, "status": 403 }).to_string()
+    };
+    let url = server("403 Forbidden", problem(10_000)).await;
     let results = files.path("results");
     let results = results.to_str().unwrap();
     let submit = [
@@ -272,6 +275,8 @@ async fn an_answer_of_a_server_is_escaped_and_short() {
     ];
     let said = printed(program(), &submit).await;
     assert!(said.contains(r"d\u{1b}[2J"), "{said}");
+    // The command that exports reads only the beginning of a longer problem.
+    let url = server("403 Forbidden", problem(100)).await;
     let to = files.path("site.tar");
     let export = [
         "export",
