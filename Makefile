@@ -34,7 +34,7 @@ test-receivers: ## the code of docs/webhooks.md, against vectors and a real serv
 test-providers: ## requests to providers and their answers, checked with the official SDKs (needs Node.js and Python)
 	@scripts/test-providers
 
-test-compat: ## OpenAI's SDKs and Perspective's samples, unchanged but for the address, on a real service (needs Node.js and Python)
+test-compat: ## clients of OpenAI and of Perspective, unchanged but for the address, on a real service (needs Node.js and Python)
 	@scripts/test-compat
 
 test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; about 5 minutes)
