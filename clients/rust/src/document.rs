@@ -466,6 +466,11 @@ pub struct ModerationDetails {
     pub reason: ::std::option::Option<::std::string::String>,
     /// The rules that the item violates, if any.
     pub rule_violations: ::std::vec::Vec<RuleViolation>,
+    /// What was not checked, whatever the status. Absent if everything was. Values: `provider_failed`,
+    /// `categories_not_scored`, `text_not_scored`, `text_not_examined`, `image_not_analysed`, `image_not_scored`,
+    /// `image_not_examined`, `rules_too_heavy`. Values may be added. `reason` says the same in words.
+    #[serde(default, skip_serializing_if = "::std::vec::Vec::is_empty")]
+    pub unchecked: ::std::vec::Vec<::std::string::String>,
 }
 /// Who or what decided.
 #[derive(
