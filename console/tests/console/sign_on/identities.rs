@@ -71,7 +71,7 @@ async fn the_last_way_in_stays(pool: PgPool) {
     assert_eq!(scene.count("identities").await, 1);
 }
 
-/// The provider's roles are of no use to a password, but whoever got one can connect the account with the provider again.
+/// A password gives none of the provider's roles, but the person can connect the account with the provider again.
 #[sqlx::test(migrations = false)]
 async fn who_had_only_the_provider_comes_back_to_it_after_a_new_password(pool: PgPool) {
     let scene = Scene::new(pool).await;

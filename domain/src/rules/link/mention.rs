@@ -34,7 +34,7 @@ pub(super) enum Certainty {
     Named,
     /// Its ending is on the public suffix list. It may be a file.
     Possible,
-    /// It is hardly anything else.
+    /// It is almost certainly a link.
     Likely,
     /// It has a scheme, or begins with `www.`.
     Certain,

@@ -45,7 +45,7 @@ pub(super) async fn enter(
     }
     let user = account::find_or_create(&mut tx, visitor, sign_on, stated, wish).await?;
     let account = person::lock_account(&mut tx, user).await?;
-    // Only now: whoever ends what can sign in to the account holds the same lock.
+    // Checked under the lock, because an operation that ends all sign-ins holds the same lock.
     let (issuer, subject) = (sign_on.issuer(), &stated.subject);
     let known = identity::sign_in(&mut tx, issuer, subject, user, stated.address()).await?;
     let identity = known.ok_or(NotSignedOn::Lost)?;
