@@ -21,10 +21,11 @@ mod thresholds;
 mod up;
 mod worker;
 
-use std::{io::Write as _, process::ExitCode};
+use std::{io::Write as _, path::Path, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use store::schema;
+use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
@@ -147,6 +148,14 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Warns of variables that nobody reads. Other programs may share the environment, so a process starts with them. `providers` is its
+/// file of providers.
+fn warn_of_unknown_variables(providers: Option<&Path>) {
+    for unknown in config::unknown_variables::<Cli>(providers) {
+        warn!("{unknown}");
+    }
+}
+
 fn in_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -156,6 +165,7 @@ fn in_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Re
 
 async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
+    warn_of_unknown_variables(None);
     let pool = service::open(&options, "gatehouse migrate").await?;
     schema::migrate(&pool).await?;
     writeln!(std::io::stdout(), "the schema is up to date")?;

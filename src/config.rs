@@ -6,8 +6,10 @@ mod console;
 mod egress;
 mod environment;
 mod http;
+mod known;
 mod logs;
 mod master_key;
+mod nearest;
 mod otlp;
 mod postgres;
 mod providers;
@@ -28,6 +30,7 @@ pub(crate) use console::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
 pub(crate) use egress::{EgressOptions, judge};
 pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;
+pub(crate) use known::unknown_variables;
 pub(crate) use logs::{LogFormat, log_filter, log_format};
 pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use otlp::OtlpOptions;
@@ -113,7 +116,8 @@ pub(crate) fn default_data_dir() -> anyhow::Result<PathBuf> {
         .context("neither HOME nor XDG_DATA_HOME is set; name a directory with --data-dir")
 }
 
-/// A variable, if it is set. Secrets are not options: other users could read them in the list of processes.
+/// A variable, if it is set. Secrets are not options: other users could read them in the list of processes. If the name begins
+/// with `GATEHOUSE_`, `known` must list it.
 fn variable(name: &str) -> anyhow::Result<Option<String>> {
     match std::env::var(name) {
         Ok(value) if value.is_empty() => Ok(None),

@@ -66,6 +66,7 @@ const LINGER: Duration = Duration::from_secs(5);
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     service::warn_root();
+    super::warn_of_unknown_variables(None);
     let program = config::own_program()?;
     let key = config::required_master_key()?;
     let hosts = Hosts::parse(&options.database.database_url)?;

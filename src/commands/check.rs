@@ -21,6 +21,9 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     for problem in config::problems::<Cli>() {
         problems.of::<()>(Err(anyhow!(problem)));
     }
+    for unknown in config::unknown_variables::<Cli>(options.providers.file()) {
+        problems.of::<()>(Err(anyhow!(unknown)));
+    }
     problems.of(telemetry::log_filter());
     problems.of(config::log_format());
     problems.of(config::webhook_secret());

@@ -28,6 +28,7 @@ pub(super) const fn provider_files(concurrency: usize) -> usize {
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     service::warn_root();
+    super::warn_of_unknown_variables(options.work.providers.file());
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
     let hosts = Hosts::parse(&options.database.database_url)?;

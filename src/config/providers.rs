@@ -22,6 +22,8 @@ use workers::provider::{
 
 use super::{values::http_url, variable};
 
+pub(super) use file::variables;
+
 /// The longest deadline of a provider for a text or an image. One run of a job has a minute for
 /// everything.
 const LONGEST_DEADLINE_SECONDS: u64 = 45;
@@ -61,15 +63,19 @@ enum ProviderName {
 }
 
 impl ProviderOptions {
+    /// The file that describes the providers, if there is one. An empty path is none, as for all options.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let file = self.providers_file.as_deref();
+        file.filter(|path| !path.as_os_str().is_empty())
+    }
+
     /// The providers that the operator configured.
     ///
     /// # Errors
     /// One line that says what is wrong with the configuration.
     pub(crate) fn load(&self) -> anyhow::Result<Providers> {
-        let file = self.providers_file.as_ref();
-        let file = file.filter(|path| !path.as_os_str().is_empty());
         let proxy = self.proxy()?;
-        match (file, self.providers.as_slice()) {
+        match (self.file(), self.providers.as_slice()) {
             (Some(_), []) if self.encoder_file().is_some() => {
                 bail!(
                     "GATEHOUSE_ENCODER_FILE and GATEHOUSE_PROVIDERS_FILE are both set; write `encoder_file` into the file instead"

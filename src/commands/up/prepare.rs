@@ -31,6 +31,7 @@ pub(crate) struct Prepared {
 /// user. Call it before there are threads.
 pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     telemetry::start_logs()?;
+    super::super::warn_of_unknown_variables(options.work.providers.file());
     let path = match options.data_dir.take() {
         Some(path) => path,
         None => config::default_data_dir()?,

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use workers::provider::{Provider, Providers, Proxy};
 
 use self::entry::Entry;
+use crate::config::nearest::with_nearest;
 
 /// Each is a value of metric labels, and in the worst case an item is sent to all of them.
 const MOST_PROVIDERS: usize = 100;
@@ -41,6 +42,19 @@ pub(super) fn load(path: &Path, proxy: Option<&Proxy>) -> anyhow::Result<Provide
     parse(&text, &surroundings).map_err(|error| anyhow!("the providers in {shown}: {error:#}"))
 }
 
+/// The variables that the file names, in members such as `key_env`. None if it cannot be read: [`load`] says why.
+pub(in crate::config) fn variables(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let file: toml::Table = toml::from_str(&text).unwrap_or_default();
+    let entries = file.get("provider").and_then(toml::Value::as_array);
+    let entries = entries.into_iter().flatten();
+    let members = entries.filter_map(toml::Value::as_table).flatten();
+    members
+        .filter(|(member, _)| member.ends_with("_env"))
+        .filter_map(|(_, name)| name.as_str().map(str::to_owned))
+        .collect()
+}
+
 fn parse(text: &str, surroundings: &Surroundings) -> anyhow::Result<Providers> {
     let file: File = toml::from_str(text).map_err(|error| {
         let line = error
@@ -49,7 +63,8 @@ fn parse(text: &str, surroundings: &Surroundings) -> anyhow::Result<Providers> {
         let place = line
             .map(|line| format!("line {line}: "))
             .unwrap_or_default();
-        anyhow!("{place}{}", error.message().replace('\n', " "))
+        let message = error.message().replace('\n', " ");
+        anyhow!("{place}{}", with_nearest(&message))
     })?;
     ensure!(!file.provider.is_empty(), "there is no [[provider]]");
     ensure!(

@@ -1,9 +1,14 @@
 //! Wrong variables are named, and `gatehouse check` lists all problems.
 
+use std::{
+    fs,
+    process::{Child, Stdio},
+};
+
 use sqlx::PgPool;
 
 use super::printed;
-use crate::support::run;
+use crate::support::{DataDir, SOON, eventually, gatehouse, run};
 
 #[test]
 fn a_wrong_variable_is_named_and_an_empty_one_counts_as_not_set() {
@@ -85,5 +90,81 @@ async fn check_is_content_where_all_is_in_order(pool: PgPool) {
         "providers: builtin",
     ] {
         assert!(out.contains(told), "{out}");
+    }
+}
+
+/// Eight jobs at once were meant.
+const MISSPELT: (&str, &str) = ("GATEHOUSE_CONCURENCY", "8");
+const TOLD: &str = "the variable `GATEHOUSE_CONCURENCY` is unknown and has no effect: did you mean GATEHOUSE_CONCURRENCY?";
+
+#[sqlx::test(migrations = false)]
+async fn a_variable_that_nobody_reads_is_a_problem_for_check(pool: PgPool) {
+    run(&pool, &["migrate"]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(
+        file.path(),
+        "[[provider]]\nname = \"own\"\nkind = \"openai\"\nkey_env = \"GATEHOUSE_OWN_KEY\"\n",
+    )
+    .unwrap();
+    let check = |variables: &[(&str, &str)]| {
+        let mut command = gatehouse(&pool);
+        command
+            .arg("check")
+            .env("GATEHOUSE_PROVIDERS_FILE", file.path())
+            .env("GATEHOUSE_OWN_KEY", "key")
+            .envs(variables.iter().copied());
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), error)
+    };
+    // The file names the variable with the key, and an empty variable counts as not set.
+    assert_eq!(
+        check(&[("GATEHOUSE_CONCURENCY", "")]),
+        (Some(0), String::new())
+    );
+    assert_eq!(check(&[MISSPELT]), (Some(1), format!("error: {TOLD}\n")));
+}
+
+/// Dropping it kills the process.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_process_warns_of_a_variable_that_nobody_reads_and_starts(pool: PgPool) {
+    run(&pool, &["migrate"]);
+    let data = DataDir::new();
+    let directory = data.path().to_str().unwrap();
+    let metrics = ["--metrics-listen", "127.0.0.1:0"];
+    let listen = ["--listen", "127.0.0.1:0"];
+    for arguments in [
+        [&["api"], &listen[..], &metrics].concat(),
+        [&["worker"], &metrics[..]].concat(),
+        [&["up", "--data-dir", directory], &listen[..], &metrics].concat(),
+    ] {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let mut command = gatehouse(&pool);
+        let child = command
+            .args(&arguments)
+            .envs([MISSPELT])
+            .env("GATEHOUSE_LOG_FORMAT", "human")
+            .stderr(log.reopen().unwrap())
+            .spawn()
+            .unwrap();
+        let _started = Started(child);
+        let listens = "a process that listens";
+        let text = eventually(listens, SOON, async || {
+            let text = fs::read_to_string(log.path()).unwrap();
+            text.contains("listening").then_some(text)
+        })
+        .await;
+        let warnings: Vec<_> = text.lines().filter(|line| line.contains(TOLD)).collect();
+        let is_warning = matches!(warnings[..], [line] if line.contains("WARN"));
+        assert!(is_warning, "{arguments:?}: {text}");
     }
 }

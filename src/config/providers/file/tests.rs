@@ -157,6 +157,14 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             format!("{http}timeout = 3"),
             "line 6: unknown field `timeout`",
         ),
+        (
+            format!("{http}concurency = 3"),
+            "line 6: unknown field `concurency`: did you mean `concurrency`?",
+        ),
+        (
+            http.replace("[[provider]]", "[[providers]]"),
+            "line 1: unknown field `providers`: did you mean `provider`?",
+        ),
         (format!("{http}kind = \"x\""), "duplicate key"),
         (format!("{http}{http}"), "two with the name a"),
         (http.replace("\"a\"", "\"A b\""), "is no name"),
@@ -238,6 +246,18 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
     ] {
         assert_refused(&text, word);
     }
+}
+
+#[test]
+fn the_variables_that_a_file_names_are_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("providers.toml");
+    let text = "[[provider]]\nkey_env = \"ONE\"\nname = \"a\"\n[[provider]]\nproxy_password_env = \"TWO\"\nkey_env = 3\n";
+    fs::write(&file, text).unwrap();
+    assert_eq!(variables(&file), ["ONE", "TWO"]);
+    fs::write(&file, "[[provider]").unwrap();
+    assert_eq!(variables(&file), Vec::<String>::new());
+    assert_eq!(variables(Path::new("/nowhere")), Vec::<String>::new());
 }
 
 #[test]
