@@ -13,6 +13,7 @@ mod import;
 mod kept;
 mod lines;
 mod listen;
+mod migrate;
 mod progress;
 mod queue;
 mod site_key;
@@ -24,12 +25,11 @@ mod worker;
 use std::{io::Write as _, path::Path, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
-use store::schema;
 use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    darkroom, demo_file, service, telemetry,
+    darkroom, demo_file,
 };
 
 /// A self-hosted content moderation service.
@@ -118,7 +118,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Api(options) => in_runtime(api::run(*options))?,
         Command::Worker(options) => in_runtime(worker::run(options))?,
-        Command::Migrate(options) => in_runtime(migrate(options))?,
+        Command::Migrate(options) => in_runtime(migrate::run(options))?,
         Command::Check(options) => return in_runtime(check::run(options)),
         Command::Healthcheck(options) => return in_runtime(healthcheck::run(options)),
         Command::Openapi { document } => print_document(document)?,
@@ -161,15 +161,6 @@ fn in_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Re
         .enable_all()
         .build()?
         .block_on(command)
-}
-
-async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
-    telemetry::start_logs()?;
-    warn_of_unknown_variables(None);
-    let pool = service::open(&options, "gatehouse migrate").await?;
-    schema::migrate(&pool).await?;
-    writeln!(std::io::stdout(), "the schema is up to date")?;
-    Ok(())
 }
 
 fn print_document(document: Document) -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! `gatehouse check`: tries everything that a process needs, without starting one.
 
 mod live;
+mod notes;
 
 use std::{io, process::ExitCode};
 
@@ -70,23 +71,19 @@ async fn check_database(
         return Ok(());
     };
     tell("database: can be written to")?;
-    if problems.of(require_schema(&pool).await).is_none() {
+    let standing = schema::standing(&pool).await;
+    let Some(standing) = problems.of(standing.map_err(Into::into)) else {
         return Ok(());
-    }
-    tell("schema: up to date")?;
+    };
+    tell(&format!("schema: {standing}"))?;
     if let Some(key) = key
         && problems.of(require_key(&pool, key).await).is_some()
     {
         tell("master key: opens this database's secrets")?;
     }
-    Ok(())
-}
-
-async fn require_schema(pool: &PgPool) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        schema::is_current(pool).await?,
-        "the database does not have this version's schema yet: run `gatehouse migrate`"
-    );
+    for note in problems.of(notes::about(&pool).await).unwrap_or_default() {
+        tell(&format!("note: {note}"))?;
+    }
     Ok(())
 }
 

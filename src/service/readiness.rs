@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use ::api::Readiness;
 use store::{
-    Error, PgConnection, PgPool, schema,
+    Error, PgConnection, PgPool,
+    schema::{self, Standing},
     seal::{self, MasterKey},
 };
 use tokio::sync::watch;
@@ -20,7 +21,7 @@ pub(super) const SCHEMA_POLL: Duration = Duration::from_secs(1);
 /// unready, and answering 503 with `Retry-After` is better than not answering.
 ///
 /// # Errors
-/// The master key cannot open this database's secrets.
+/// The master key cannot open this database's secrets, or the schema is too new for this binary.
 pub(crate) async fn wait_for_schema(
     pool: &PgPool,
     key: &MasterKey,
@@ -56,17 +57,18 @@ pub(super) async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<O
         Err(unfit) if unfit.is_final() => return Err(unfit.into()),
         Err(error) => return Ok(Some(error.to_string())),
     }
-    match schema::is_current(pool).await {
-        Ok(true) => {}
-        Ok(false) => {
-            let missing =
-                "the database does not have this version's schema yet: run `gatehouse migrate`";
-            return Ok(Some(missing.to_owned()));
-        }
+    let standing = match schema::standing(pool).await {
+        Ok(standing) => standing,
+        Err(unready) if unready.is_final() => return Err(unready.into()),
         Err(error) => return Ok(Some(error.to_string())),
-    }
+    };
     match check_key(pool, key).await {
-        Ok(()) => Ok(None),
+        Ok(()) => {
+            if standing != Standing::Current {
+                info!("the schema is {standing}");
+            }
+            Ok(None)
+        }
         Err(error @ Error::Unreadable(_)) => Err(wrong_key(error)),
         Err(error) => Ok(Some(error.to_string())),
     }

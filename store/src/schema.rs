@@ -1,10 +1,20 @@
-//! The schema: migrations, and whether the database has the one that this binary was built for.
+//! The schema: migrations, and whether the database has one that this binary can serve.
 
 mod indexes;
+mod ops_role;
+mod room;
+mod standing;
+#[cfg(test)]
+mod tests;
 
 use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
 
 use crate::Error;
+
+pub use self::{
+    ops_role::missing_role,
+    standing::{Standing, Unready, Versions},
+};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../migrations");
 
@@ -18,45 +28,38 @@ pub async fn connect_for_command(pool: &PgPool) -> Result<PgConnection, Error> {
     Ok(conn)
 }
 
-/// Brings the database to this binary's schema. Several processes may try at once: one does it, the
+/// Brings the database to this binary's schema, or leaves a newer one as it is. Several processes may try at once: one does it, the
 /// others wait.
-pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Unready`]. Nothing was written if the database belongs to others, if the role may not create tables, or if the schema is too new.
+pub async fn migrate(pool: &PgPool) -> Result<Standing, Unready> {
     let mut conn = database::connect(pool).await?;
     sqlx::raw_sql("set lock_timeout = 0")
         .execute(&mut conn)
         .await?;
-    for migrator in [&queue::MIGRATOR, &MIGRATOR] {
-        migrator.run(&mut conn).await.map_err(sqlx::Error::from)?;
-    }
-    indexes::create_missing(&mut conn, indexes::SMALL_BYTES).await?;
-    Ok(conn.close().await?)
+    // The lock ends with the connection.
+    indexes::lock(&mut conn).await?;
+    let standing = match standing::look(&mut conn).await {
+        Ok(newer @ Standing::Newer { .. }) => newer,
+        Ok(Standing::Current) | Err(Unready::Behind) => {
+            for migrator in [&queue::MIGRATOR, &MIGRATOR] {
+                migrator.run(&mut conn).await.map_err(sqlx::Error::from)?;
+            }
+            indexes::create_missing(&mut conn, indexes::SMALL_BYTES).await?;
+            Standing::Current
+        }
+        Err(unready) => return Err(unready),
+    };
+    conn.close().await?;
+    Ok(standing)
 }
 
-/// Whether every migration that this binary knows is applied. Newer ones may be there: migrations
-/// only ever expand what older binaries use.
-pub async fn is_current(pool: &PgPool) -> Result<bool, Error> {
-    // Both tables are missing in an empty database, so the statement checks for them before they
-    // are read.
-    let there = sqlx::query_scalar!(
-        r#"
-        select to_regclass('_sqlx_migrations') is not null and to_regclass('queue._migrations') is not null as "there!"
-        "#
-    )
-    .fetch_one(pool)
-    .await?;
-    if !there {
-        return Ok(false);
-    }
-    let service = "select max(version) from _sqlx_migrations where success";
-    let queue = "select max(version) from queue._migrations where success";
-    Ok(newest(pool, service).await? >= newest_known(&MIGRATOR)
-        && newest(pool, queue).await? >= newest_known(&queue::MIGRATOR))
-}
-
-async fn newest(pool: &PgPool, statement: &'static str) -> Result<Option<i64>, Error> {
-    Ok(sqlx::query_scalar(statement).fetch_one(pool).await?)
-}
-
-fn newest_known(migrator: &Migrator) -> Option<i64> {
-    migrator.iter().map(|migration| migration.version).max()
+/// Whether this binary can serve the schema: every migration that it knows is applied. Newer ones may be there if they only add.
+///
+/// # Errors
+/// [`Unready`] says why not, and what to do.
+pub async fn standing(pool: &PgPool) -> Result<Standing, Unready> {
+    let mut conn = pool.acquire().await?;
+    standing::look(&mut conn).await
 }

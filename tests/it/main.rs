@@ -34,6 +34,7 @@ mod retention;
 mod review;
 mod rolling_restart;
 mod rules;
+mod schema;
 mod secrets;
 mod sockets;
 mod submit_command;

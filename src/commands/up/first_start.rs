@@ -5,7 +5,12 @@ use std::{fs, io::ErrorKind};
 use anyhow::Context as _;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
-use store::{PgPool, schema, seal::MasterKey};
+use store::{
+    PgPool,
+    schema::{self, Standing},
+    seal::MasterKey,
+};
+use tracing::info;
 use workers::outbound::{Exemption, HostPort};
 
 use crate::{
@@ -59,9 +64,12 @@ pub(super) async fn prepare_demo(
 /// Upgrades the database to this version's schema, and checks that the master key belongs to it.
 pub(super) async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
     database::fit(pool).await?;
-    schema::migrate(pool)
+    let standing = schema::migrate(pool)
         .await
         .context("cannot upgrade the database to this version's schema")?;
+    if standing != Standing::Current {
+        info!("the schema is {standing}");
+    }
     service::check_master_key(&mut *pool.acquire().await?, key).await
 }
 

@@ -68,7 +68,7 @@ const INDEXES: [Index; 6] = [
 /// waits for every open transaction.
 pub(super) const SMALL_BYTES: i64 = 64 * 1024 * 1024;
 
-/// Held as an advisory lock by the process that creates them.
+/// Held as an advisory lock by the process that migrates and creates them.
 const LOCK: i64 = 0x6761_7465_6964_7831;
 
 const AGAIN: Duration = Duration::from_millis(200);
@@ -76,16 +76,21 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// Creates the indexes that are missing, concurrently on tables of more than `small_bytes`. Several processes may try at
 /// once.
 pub(super) async fn create_missing(conn: &mut PgConnection, small_bytes: i64) -> Result<(), Error> {
+    lock(conn).await?;
+    for index in &INDEXES {
+        create(conn, index, small_bytes).await?;
+    }
+    Ok(())
+}
+
+/// Waits until no other process migrates. The lock ends with the connection, which can take it several times.
+pub(super) async fn lock(conn: &mut PgConnection) -> Result<(), Error> {
     // Not a waiting lock: it would hold a snapshot, and a concurrent creation waits for all of these.
     while !sqlx::query_scalar!(r#"select pg_try_advisory_lock($1) as "is_ours!""#, LOCK)
         .fetch_one(&mut *conn)
         .await?
     {
         sleep(AGAIN).await;
-    }
-    // The lock ends with the connection.
-    for index in &INDEXES {
-        create(conn, index, small_bytes).await?;
     }
     Ok(())
 }
