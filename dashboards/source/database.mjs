@@ -127,6 +127,25 @@ export default dashboard({
       unit: "Bps", runbook: "DiskGrowth",
     }),
     graph({
+      title: "Files of the WAL",
+      says: "Size of pg_wal, the size up to which Postgres lets it grow, and what the replication slot furthest behind needs. Far over the target: a slot, or an archive that fails.",
+      series: [
+        ["files", "max(gatehouse_wal_files_bytes)"],
+        ["target", "max(gatehouse_wal_target_bytes)"],
+        ["needed by a slot", "max(gatehouse_wal_slot_bytes)"],
+      ],
+      unit: "bytes", runbook: "WalGrowth",
+    }),
+    graph({
+      title: "Archiving",
+      says: "Failed tries over 15 minutes, and 1 while the last try failed. Meanwhile no backup gets newer, and pg_wal grows.",
+      series: [
+        ["failed tries", "max(increase(gatehouse_wal_archive_failures_total[15m]))"],
+        ["failing", "max(gatehouse_wal_archive_failing)"],
+      ],
+      unit: "short", limits: { red: 1 }, runbook: "ArchivingFails",
+    }),
+    graph({
       title: "Last retention",
       says: "How long ago old rows were last deleted.",
       series: [["age", RETENTION]],

@@ -1,12 +1,19 @@
 //! URLs of databases. A URL may name several hosts, as in libpq:
 //! `postgres://user@host1,host2:5433/name`. sqlx knows only one host, so this module splits them.
 
+mod parameters;
+
 use std::fmt;
 
+use ::url::form_urlencoded;
 use sqlx::postgres::PgConnectOptions;
+
+use self::parameters::{TARGET, advice, is_known};
 
 /// The most hosts of one URL.
 const MAX_HOSTS: usize = 16;
+/// The most characters of a parameter's name in a message.
+const LONGEST_SHOWN: usize = 64;
 
 /// Where the servers of one database are.
 #[derive(Clone)]
@@ -29,6 +36,20 @@ pub enum InvalidUrl {
         "target_session_attrs in the database URL is `{0}`, but Gatehouse writes: use read-write, or leave it out"
     )]
     Target(String),
+    /// It has a parameter that nobody reads.
+    #[error("the database URL has the parameter `{name}`, which Gatehouse does not know: {advice}")]
+    Parameter {
+        /// Its name.
+        name: String,
+        /// The nearest known parameter, or all.
+        advice: String,
+    },
+    /// The same, but it may be a part of the password.
+    #[error(
+        "the database URL has a parameter that Gatehouse does not know. If the password has one of the characters / ? # @ %, write it as \
+         %2F %3F %23 %40 %25"
+    )]
+    Unquoted,
     /// A part of it is wrong.
     #[error("the database URL is wrong: {0}")]
     Part(#[source] sqlx::Error),
@@ -104,11 +125,23 @@ fn without_target(path: &str) -> Result<String, InvalidUrl> {
     let Some((path, query)) = path.split_once('?') else {
         return Ok(path.to_owned());
     };
+    for (name, _) in form_urlencoded::parse(query.as_bytes()) {
+        if !is_known(&name) {
+            // A password with a question mark ends the authority, and goes on here up to the @.
+            return Err(if query.contains('@') {
+                InvalidUrl::Unquoted
+            } else {
+                let advice = advice(&name);
+                let name = name.chars().take(LONGEST_SHOWN).collect();
+                InvalidUrl::Parameter { name, advice }
+            });
+        }
+    }
     let mut kept = Vec::new();
     for parameter in query.split('&') {
         match parameter.split_once('=') {
-            Some(("target_session_attrs", "read-write" | "primary")) => {}
-            Some(("target_session_attrs", target)) => {
+            Some((TARGET, "read-write" | "primary")) => {}
+            Some((TARGET, target)) => {
                 return Err(InvalidUrl::Target(target.to_owned()));
             }
             _ => kept.push(parameter),
@@ -166,6 +199,20 @@ mod tests {
                 "`standby`",
             ),
             ("postgres://a:secret@b/c?sslmode=maybe", "is wrong"),
+            (
+                "postgres://a:secret@b/c?sslmod=require",
+                "parameter `sslmod`, which Gatehouse does not know: did you mean `sslmode`?",
+            ),
+            (
+                "postgres://a:secret@b/c?sslmode=disable&channel_binding=require",
+                "parameter `channel_binding`, which Gatehouse does not know: it knows target_session_attrs, sslmode, ",
+            ),
+            (
+                "postgres://a:secret@b/c?target_session=read-write",
+                "did you mean `target_session_attrs`?",
+            ),
+            ("postgres://a:x?secret@b/c", "write it as %2F"),
+            ("postgres://a:x?secret=secret@b/c", "write it as %2F"),
         ] {
             let error = Hosts::parse(url).unwrap_err().to_string();
             assert!(error.contains(told), "{error}");

@@ -4,7 +4,8 @@
 use std::{fs, os::unix::process::CommandExt as _, path::Path, process::Command, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{Connection as _, PgConnection, PgPool};
+use store::figures;
 use tempfile::TempDir;
 
 use super::*;
@@ -98,6 +99,73 @@ async fn what_was_committed_is_durable_whatever_the_local_settings_say() {
         text(postgres.url(), settings).await.unwrap(),
         "data_checksums=on fsync=on full_page_writes=on listen_addresses= synchronous_commit=on work_mem=9216"
     );
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn its_log_has_no_texts_of_rows_whatever_the_local_settings_say() {
+    if ran_as_account("its_log_has_no_texts_of_rows_whatever_the_local_settings_say") {
+        return;
+    }
+    let (_temporary, data) = scratch();
+    let local = "log_error_verbosity = verbose\nlog_parameter_max_length_on_error = -1\n";
+    fs::write(data.join("postgres.local.conf"), local).unwrap();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    let settings = "select string_agg(name || '=' || setting, ' ' order by name) from pg_settings where name in \
+                    ('log_error_verbosity', 'log_parameter_max_length_on_error')";
+    assert_eq!(
+        text(postgres.url(), settings).await.unwrap(),
+        "log_error_verbosity=terse log_parameter_max_length_on_error=0"
+    );
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn an_archive_that_fails_is_seen() {
+    if ran_as_account("an_archive_that_fails_is_seen") {
+        return;
+    }
+    let (_temporary, data) = scratch();
+    let local = "archive_mode = on\narchive_command = 'false'\n";
+    fs::write(data.join("postgres.local.conf"), local).unwrap();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    let pool = PgPool::connect(postgres.url()).await.unwrap();
+    let mut conn = figures::connect(&pool).await.unwrap();
+    let sight = figures::sight(&mut conn).await.unwrap();
+    let archiving =
+        async |conn: &mut PgConnection| figures::archiving(conn, &sight).await.unwrap().unwrap();
+    assert_eq!(archiving(&mut conn).await.failures, 0.0);
+    run(postgres.url(), "create table written (id int)").await;
+    run(
+        postgres.url(),
+        "do $$ begin perform pg_switch_wal(); end $$",
+    )
+    .await;
+    let mut seen = archiving(&mut conn).await;
+    for _ in 0..300 {
+        if seen.is_failing {
+            break;
+        }
+        sleep(Duration::from_millis(100)).await;
+        seen = archiving(&mut conn).await;
+    }
+    assert!(seen.is_failing && seen.failures > 0.0, "{seen:?}");
+    run(postgres.url(), "alter system set archive_command = 'true'").await;
+    run(
+        postgres.url(),
+        "do $$ begin perform pg_reload_conf(); perform pg_switch_wal(); end $$",
+    )
+    .await;
+    for _ in 0..300 {
+        if !seen.is_failing {
+            break;
+        }
+        sleep(Duration::from_millis(100)).await;
+        seen = archiving(&mut conn).await;
+    }
+    assert!(!seen.is_failing, "{seen:?}");
+    drop(conn);
+    pool.close().await;
     postgres.stop().await;
 }
 

@@ -1,5 +1,7 @@
 //! The descriptions of the metrics on `/metrics`. The queue describes its own metrics.
 
+mod database;
+
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
 enum Kind {
@@ -11,7 +13,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 61] = [
+const METRICS: [(Kind, &str, Unit, &str); 53] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -278,54 +280,6 @@ const METRICS: [(Kind, &str, Unit, &str); 61] = [
     ),
     (
         Gauge,
-        "gatehouse_db_pool_connections",
-        Unit::Count,
-        "Connections of the process's pool, by state",
-    ),
-    (
-        Histogram,
-        "gatehouse_db_acquire_seconds",
-        Unit::Seconds,
-        "Time until a pool gave a caller a connection",
-    ),
-    (
-        Counter,
-        "gatehouse_db_errors_total",
-        Unit::Count,
-        "Failed statements and connections, by class of the SQLSTATE",
-    ),
-    (
-        Counter,
-        "gatehouse_sql_statements_total",
-        Unit::Count,
-        "Statements that this process sent to Postgres",
-    ),
-    (
-        Gauge,
-        "gatehouse_oldest_transaction_seconds",
-        Unit::Seconds,
-        "How long the oldest open transaction of a client has been open",
-    ),
-    (
-        Gauge,
-        "gatehouse_dead_tuples",
-        Unit::Count,
-        "Rows of a table that vacuum has not yet removed",
-    ),
-    (
-        Gauge,
-        "gatehouse_database_bytes",
-        Unit::Bytes,
-        "Size of the database",
-    ),
-    (
-        Gauge,
-        "gatehouse_wal_bytes_total",
-        Unit::Bytes,
-        "Write-ahead log that the server has written",
-    ),
-    (
-        Gauge,
         "gatehouse_retention_last_success_timestamp_seconds",
         Unit::Seconds,
         "Unix time at which this process last removed everything that had expired",
@@ -382,7 +336,7 @@ const METRICS: [(Kind, &str, Unit, &str); 61] = [
 
 /// Describes them to the installed recorder.
 pub(super) fn describe() {
-    for (kind, name, unit, help) in METRICS {
+    for (kind, name, unit, help) in METRICS.into_iter().chain(database::METRICS) {
         match kind {
             Counter => describe_counter!(name, unit, help),
             Gauge => describe_gauge!(name, unit, help),

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    mem::take,
     time::Duration,
 };
 
@@ -10,7 +11,7 @@ use metrics::gauge;
 use queue::Queue;
 use store::{
     Error, PgConnection, PgPool,
-    figures::{self, Endpoints},
+    figures::{self, Blind, Endpoints, Sight},
 };
 use tokio::time::{sleep, timeout};
 use tracing::warn;
@@ -22,10 +23,21 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long all of them may take together.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const PLAIN: [&str; 7] = [
-    "gatehouse_oldest_transaction_seconds",
+const OLDEST_TRANSACTION: &str = "gatehouse_oldest_transaction_seconds";
+const WAL_FILES: &str = "gatehouse_wal_files_bytes";
+/// What Postgres tells about itself.
+const SERVER: [&str; 8] = [
+    OLDEST_TRANSACTION,
     "gatehouse_database_bytes",
     "gatehouse_wal_bytes_total",
+    WAL_FILES,
+    "gatehouse_wal_target_bytes",
+    "gatehouse_wal_slot_bytes",
+    "gatehouse_wal_archive_failing",
+    "gatehouse_wal_archive_failures_total",
+];
+/// What waits for somebody.
+const WORK: [&str; 4] = [
     "gatehouse_reviews_waiting",
     "gatehouse_review_age_seconds",
     "gatehouse_reviews_overdue",
@@ -56,6 +68,8 @@ struct Publisher {
     shows: bool,
     /// The tables whose dead rows are shown.
     tables: BTreeSet<String>,
+    /// What the role cannot see, as it was logged last.
+    blind: Vec<Blind>,
     /// The problem that was logged last.
     told: String,
 }
@@ -75,6 +89,7 @@ impl Publisher {
         let problem = match timeout(PATIENCE, round).await {
             Ok(Ok((conn, read))) => {
                 self.show_tables(read.tables);
+                self.tell_blind(read.blind);
                 if !read.problem.as_ref().is_some_and(Error::is_outage) {
                     self.conn = Some(conn);
                 }
@@ -103,12 +118,26 @@ impl Publisher {
     fn retire(&mut self) {
         if self.shows {
             self.show_nothing();
-            *self = Self::default();
+            *self = Self {
+                blind: take(&mut self.blind),
+                ..Self::default()
+            };
         }
     }
 
+    /// Logs once what the role cannot see: there is no figure of it, and no alert sees it.
+    fn tell_blind(&mut self, blind: Option<Vec<Blind>>) {
+        let Some(blind) = blind else {
+            return;
+        };
+        for new in blind.iter().filter(|new| !self.blind.contains(new)) {
+            warn!("{}", hidden(new));
+        }
+        self.blind = blind;
+    }
+
     fn show_nothing(&mut self) {
-        for name in PLAIN {
+        for name in SERVER.into_iter().chain(WORK) {
             gauge!(name).set(f64::NAN);
         }
         show_endpoints([f64::NAN; STATES.len()]);
@@ -135,6 +164,8 @@ impl Publisher {
 struct Read {
     /// Dead rows, by table.
     tables: BTreeMap<String, f64>,
+    /// What the role cannot see, if that is known.
+    blind: Option<Vec<Blind>>,
     /// Why a figure could not be read.
     problem: Option<Error>,
 }
@@ -152,18 +183,17 @@ impl Read {
 /// from being shown: a role may be allowed to read some only.
 async fn read(conn: &mut PgConnection) -> Read {
     let mut read = Read::default();
-    let transaction = read.take(figures::oldest_transaction(conn).await);
-    let bytes = read.take(figures::database_bytes(conn).await).map(float);
-    let wal = read.take(figures::wal_bytes(conn).await);
+    let sight = read.take(figures::sight(conn).await);
+    if let Some(sight) = &sight {
+        show_server(conn, sight, &mut read).await;
+        read.blind = Some(sight.blind());
+    }
     let reviews = read.take(figures::reviews(conn).await);
     let waiting = reviews.map(|reviews| float(reviews.waiting));
     let oldest = reviews.map(|reviews| reviews.oldest_seconds);
     let overdue = reviews.map(|reviews| float(reviews.overdue));
     let unsealed = read.take(figures::oldest_unsealed(conn).await).flatten();
-    let values = [transaction, bytes, wal, waiting, oldest, overdue, unsealed];
-    for (name, value) in PLAIN.into_iter().zip(values) {
-        gauge!(name).set(value.unwrap_or(f64::NAN));
-    }
+    show(WORK, [waiting, oldest, overdue, unsealed]);
     let endpoints = read.take(figures::endpoints(conn).await);
     show_endpoints(endpoints.map_or([f64::NAN; STATES.len()], |endpoints| {
         let Endpoints {
@@ -174,10 +204,49 @@ async fn read(conn: &mut PgConnection) -> Read {
         } = endpoints;
         [working, failing, open, disabled].map(float)
     }));
-    let dead = read.take(figures::dead_tuples(conn).await);
-    let dead = dead.into_iter().flatten();
-    read.tables = dead.map(|dead| (dead.table, float(dead.tuples))).collect();
+    if let Some(sight) = &sight {
+        let dead = read.take(figures::dead_tuples(conn, sight).await);
+        let dead = dead.into_iter().flatten();
+        read.tables = dead.map(|dead| (dead.table, float(dead.tuples))).collect();
+    }
     read
+}
+
+/// Reads and shows what Postgres tells about itself.
+async fn show_server(conn: &mut PgConnection, sight: &Sight, read: &mut Read) {
+    let transaction = read.take(figures::oldest_transaction(conn, sight).await);
+    let bytes = read.take(figures::database_bytes(conn).await).map(float);
+    let written = read.take(figures::wal_bytes(conn).await);
+    let files = read.take(figures::wal_files(conn, sight).await);
+    let kept = read.take(figures::wal_kept(conn).await);
+    let archiving = read.take(figures::archiving(conn, sight).await).flatten();
+    let values = [
+        transaction.flatten(),
+        bytes,
+        written,
+        files.flatten(),
+        kept.map(|kept| kept.target),
+        kept.map(|kept| kept.by_slots),
+        archiving.map(|archiving| f64::from(u8::from(archiving.is_failing))),
+        archiving.map(|archiving| archiving.failures),
+    ];
+    show(SERVER, values);
+}
+
+fn show<const N: usize>(names: [&'static str; N], values: [Option<f64>; N]) {
+    for (name, value) in names.into_iter().zip(values) {
+        gauge!(name).set(value.unwrap_or(f64::NAN));
+    }
+}
+
+/// One sentence about a metric that is absent because the role cannot see what it is about.
+pub(crate) fn hidden(blind: &Blind) -> String {
+    let (metric, why) = match blind {
+        Blind::Transactions(why) => (OLDEST_TRANSACTION, why),
+        Blind::DeadTuples(why) => (DEAD_TUPLES, why),
+        Blind::WalFiles(why) => (WAL_FILES, why),
+    };
+    format!("the metric {metric} is absent: {why}")
 }
 
 fn show_endpoints(endpoints: [f64; STATES.len()]) {

@@ -2,7 +2,10 @@
 
 /// Counters of Postgres. They may fall, after a failover for example, which our recorder does not
 /// let a counter do. So it keeps them as gauges.
-const FOREIGN_COUNTERS: [&str; 1] = ["gatehouse_wal_bytes_total"];
+const FOREIGN_COUNTERS: [&str; 2] = [
+    "gatehouse_wal_archive_failures_total",
+    "gatehouse_wal_bytes_total",
+];
 
 /// What Prometheus gets: without the values that this process does not know at present (NaN), and
 /// with the right type of foreign counters.

@@ -6,13 +6,17 @@
 
 mod audit;
 mod postgres;
+mod sight;
+mod wal;
 mod work;
 
 use sqlx::{PgConnection, PgPool};
 
 pub use self::{
     audit::oldest_unsealed,
-    postgres::{Dead, database_bytes, dead_tuples, oldest_transaction, wal_bytes},
+    postgres::{Dead, database_bytes, dead_tuples, oldest_transaction},
+    sight::{Blind, Sight, sight},
+    wal::{Archiving, WalKept, archiving, wal_bytes, wal_files, wal_kept},
     work::{COUNTED, Endpoints, Reviews, endpoints, reviews},
 };
 use crate::Error;

@@ -326,6 +326,28 @@ def a_table_of_a_gibibyte(stack):
     stack.postgres.sql("drop table ballast")
 
 
+@injection("ArchivingFails", "wal", 180, severity="ticket", resolves=240, after=20)
+def the_archive_is_full(stack):
+    def archive_with(command):
+        stack.postgres.sql(f"alter system set archive_command = '{command}'")
+        stack.postgres.sql("select pg_reload_conf()")
+        stack.postgres.sql("select pg_switch_wal()")
+    archive_with("/bin/false")
+    yield
+    archive_with("/bin/true")
+
+
+@injection("WalGrowth", "wal", 180, severity="page", companions={"SubmitSlow"}, resolves=300,
+           rewrites=(("GatehouseWalGrowth", "> 3 *", "> 0.4 *"),), note="the threshold is 0.4 of the target instead of 3 times")
+def a_slot_keeps_the_log_of_700_megabytes(stack):
+    stack.postgres.sql("select pg_create_physical_replication_slot('gone', true)")
+    stack.postgres.sql("create table ballast (filler text); alter table ballast alter filler set storage external; "
+                       "insert into ballast select repeat('x', 1000000) from generate_series(1, 700); drop table ballast")
+    yield
+    stack.postgres.sql("select pg_drop_replication_slot('gone')")
+    stack.postgres.sql("checkpoint")
+
+
 @injection("AuditUnsealed", "database", 300, severity="ticket", companions={"DatabaseErrors", "OldTransaction"},
            rewrites=(("GatehouseAuditUnsealed", "> 600", "> 60"),), note="the threshold is 60 s instead of 600")
 def the_audit_log_cannot_be_sealed(stack):

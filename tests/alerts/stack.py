@@ -55,7 +55,8 @@ class Postgres:
                  "--locale=C.UTF-8", "--no-sync", "--no-instructions")
         with open(self.data / "postgresql.conf", "a") as settings:
             settings.write(f"port = {self.port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\nmax_connections = 120\n"
-                           "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\njit = off\n")
+                           "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\njit = off\n"
+                           "archive_mode = on\narchive_command = '/bin/true'\n")
         self.start()
         self.url = f"postgres://postgres:{self.password}@127.0.0.1:{self.port}/postgres"
 

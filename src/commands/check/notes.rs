@@ -1,11 +1,22 @@
 //! What `gatehouse check` notes: nothing of it keeps a process from working, so it does not change the exit code.
 
-use store::PgPool;
+use store::{PgPool, figures};
 
 use super::super::migrate;
+use crate::telemetry::figures::hidden;
 
 /// What somebody should know about the server and about the rights of the role there.
 pub(super) async fn about(pool: &PgPool) -> anyhow::Result<Vec<String>> {
+    let mut conn = figures::connect(pool).await?;
+    let sight = figures::sight(&mut conn).await?;
     let role = migrate::missing_role(pool).await?;
-    Ok(role.into_iter().collect())
+    let metrics = sight.blind().iter().map(hidden).collect::<Vec<_>>();
+    // The DETAIL of an error about a row has the row's values.
+    let texts = (sight.error_verbosity != "terse").then(|| {
+        format!(
+            "log_error_verbosity of this Postgres is `{}`: its log gets the rows that errors are about, with texts of items. As an              administrator, set `log_error_verbosity = terse` and `log_parameter_max_length_on_error = 0`",
+            sight.error_verbosity
+        )
+    });
+    Ok(role.into_iter().chain(metrics).chain(texts).collect())
 }

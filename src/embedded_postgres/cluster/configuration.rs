@@ -60,9 +60,11 @@ unix_socket_directories = {socket}
 unix_socket_permissions = 0700
 hba_file = {access}
 ident_file = {identities}
-# and Gatehouse reads what Postgres says.
+# and Gatehouse reads what Postgres says, which has no texts of items: the DETAIL of an error has the values of a row.
 log_destination = 'stderr'
 logging_collector = off
+log_error_verbosity = terse
+log_parameter_max_length_on_error = 0
 ",
         socket = quoted(socket),
         access = quoted(&data.join(ACCESS)),

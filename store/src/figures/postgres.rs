@@ -2,6 +2,7 @@
 
 use sqlx::PgConnection;
 
+use super::Sight;
 use crate::Error;
 
 /// Tables that are reported. Gatehouse has about sixty; others may be in the same schema.
@@ -17,10 +18,16 @@ pub struct Dead {
 }
 
 /// How long the oldest open transaction of a client has been open, in seconds, in any database of
-/// the server; 0 if none is. Prepared transactions count. Postgres shows the transactions of other
-/// roles only to members of `pg_read_all_stats`.
-pub async fn oldest_transaction(conn: &mut PgConnection) -> Result<f64, Error> {
-    Ok(sqlx::query_scalar!(
+/// the server; 0 if none is. Prepared transactions count. `None`: the role does not see the
+/// transactions of all roles.
+pub async fn oldest_transaction(
+    conn: &mut PgConnection,
+    sight: &Sight,
+) -> Result<Option<f64>, Error> {
+    if !sight.sees_transactions() {
+        return Ok(None);
+    }
+    let seconds = sqlx::query_scalar!(
         r#"
         select coalesce(extract(epoch from clock_timestamp() - min(since)), 0)::float8 as "seconds!"
         from (
@@ -31,13 +38,15 @@ pub async fn oldest_transaction(conn: &mut PgConnection) -> Result<f64, Error> {
             select prepared from pg_prepared_xacts
         ) as open
         "#
-    )
-    .fetch_one(conn)
-    .await?)
+    );
+    Ok(Some(seconds.fetch_one(conn).await?))
 }
 
-/// The dead rows of every table of the service and of the queue, at most of a hundred tables.
-pub async fn dead_tuples(conn: &mut PgConnection) -> Result<Vec<Dead>, Error> {
+/// The dead rows of every table of the service and of the queue, at most of a hundred tables. None if the server does not count rows.
+pub async fn dead_tuples(conn: &mut PgConnection, sight: &Sight) -> Result<Vec<Dead>, Error> {
+    if !sight.tracks_counts {
+        return Ok(Vec::new());
+    }
     Ok(sqlx::query_as!(
         Dead,
         r#"
@@ -59,16 +68,6 @@ pub async fn dead_tuples(conn: &mut PgConnection) -> Result<Vec<Dead>, Error> {
 pub async fn database_bytes(conn: &mut PgConnection) -> Result<i64, Error> {
     Ok(
         sqlx::query_scalar!(r#"select pg_database_size(current_database()) as "bytes!""#)
-            .fetch_one(conn)
-            .await?,
-    )
-}
-
-/// The write-ahead log that the server has written since its statistics were reset. It may fall:
-/// after a failover, the other server has counted for itself.
-pub async fn wal_bytes(conn: &mut PgConnection) -> Result<f64, Error> {
-    Ok(
-        sqlx::query_scalar!(r#"select wal_bytes::float8 as "bytes!" from pg_stat_wal"#)
             .fetch_one(conn)
             .await?,
     )

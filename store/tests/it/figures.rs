@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use domain::id::TeamId;
-use sqlx::PgPool;
+use sqlx::{
+    AssertSqlSafe, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
 use store::{
     audit::sealing::catch_up,
-    figures::{self, Dead, Endpoints, Reviews},
+    figures::{self, Blind, Dead, Endpoints, Reviews},
     schema,
 };
 use tokio::time::{Instant, sleep};
+use uuid::Uuid;
 
 use crate::tenant::Tenant;
 
@@ -116,16 +120,108 @@ async fn endpoints_are_counted_by_the_state_of_their_deliveries(pool: PgPool) {
 async fn postgres_reports_about_itself(pool: PgPool) {
     schema::migrate(&pool).await.unwrap();
     let mut conn = figures::connect(&pool).await.unwrap();
+    let sight = figures::sight(&mut conn).await.unwrap();
+    assert!(sight.blind().is_empty(), "{sight:?}");
     let open = pool.begin().await.unwrap();
     sleep(Duration::from_millis(300)).await;
-    assert!(figures::oldest_transaction(&mut conn).await.unwrap() >= 0.3);
+    let oldest = figures::oldest_transaction(&mut conn, &sight);
+    assert!(oldest.await.unwrap().unwrap() >= 0.3);
     open.rollback().await.unwrap();
 
     assert!(figures::database_bytes(&mut conn).await.unwrap() > 1 << 20);
     assert!(figures::wal_bytes(&mut conn).await.unwrap() > 0.0);
-    let dead = figures::dead_tuples(&mut conn).await.unwrap();
+    let files = figures::wal_files(&mut conn, &sight).await.unwrap();
+    let kept = figures::wal_kept(&mut conn).await.unwrap();
+    let segment = f64::from(16 << 20);
+    assert!(files.unwrap() >= segment && kept.target >= segment);
+    assert_eq!(kept.by_slots, 0.0);
+    let dead = figures::dead_tuples(&mut conn, &sight).await.unwrap();
     let has = |name| dead.iter().any(|Dead { table, .. }| table == name);
     assert!(has("queue.jobs") && has("media"), "{dead:?}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_postgres_hides_from_a_role_is_absent_until_it_is_granted(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let admin = PgPool::connect_with(database.clone()).await.unwrap();
+    schema::migrate(&admin).await.unwrap();
+    let role = format!("plain_{}", Uuid::now_v7().simple());
+    run(&admin, format!("create role {role}")).await;
+    let limited = database.options([("role", role.as_str())]);
+    let limited = PgPool::connect_with(limited).await.unwrap();
+    let open = admin.begin().await.unwrap();
+    sleep(Duration::from_millis(300)).await;
+
+    let seen = async || {
+        let mut conn = figures::connect(&limited).await.unwrap();
+        let sight = figures::sight(&mut conn).await.unwrap();
+        let oldest = figures::oldest_transaction(&mut conn, &sight);
+        let oldest = oldest.await.unwrap();
+        let files = figures::wal_files(&mut conn, &sight).await.unwrap();
+        (sight, oldest, files)
+    };
+    let hidden = seen().await;
+    let told: Vec<String> = hidden.0.blind().into_iter().map(remedy).collect();
+    // The statements for an administrator are what helps.
+    for statement in [
+        format!("grant pg_read_all_stats to {role}"),
+        format!("grant execute on function pg_ls_waldir() to {role}"),
+    ] {
+        run(&admin, statement).await;
+    }
+    let shown = seen().await;
+    open.rollback().await.unwrap();
+    limited.close().await;
+    run(&admin, format!("drop owned by {role}; drop role {role}")).await;
+
+    assert_eq!((hidden.1, hidden.2), (None, None));
+    assert!(
+        told.len() == 2
+            && told[0].contains(&format!("`grant pg_read_all_stats to {role}`"))
+            && told[1].contains(&format!("on function pg_ls_waldir() to {role}`")),
+        "{told:?}"
+    );
+    assert!(shown.0.blind().is_empty(), "{:?}", shown.0);
+    assert!(shown.1.unwrap() >= 0.3 && shown.2.unwrap() > 0.0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_the_server_does_not_track_is_absent(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let mut conn = figures::connect(&pool).await.unwrap();
+    sqlx::raw_sql("set track_activities = off; set track_counts = off")
+        .execute(&mut conn)
+        .await
+        .unwrap();
+    let sight = figures::sight(&mut conn).await.unwrap();
+    let told: Vec<String> = sight.blind().into_iter().map(remedy).collect();
+    assert!(
+        told.len() == 2 && told[0].contains("track_activities") && told[1].contains("track_counts"),
+        "{told:?}"
+    );
+    let oldest = figures::oldest_transaction(&mut conn, &sight);
+    assert_eq!(oldest.await.unwrap(), None);
+    let dead = figures::dead_tuples(&mut conn, &sight).await.unwrap();
+    assert!(dead.is_empty(), "{dead:?}");
+    // The server of the tests does not archive.
+    let archiving = figures::archiving(&mut conn, &sight).await.unwrap();
+    assert_eq!(archiving, None);
+}
+
+/// What an administrator can do about something hidden.
+fn remedy(blind: Blind) -> String {
+    match blind {
+        Blind::Transactions(why) | Blind::DeadTuples(why) | Blind::WalFiles(why) => why,
+    }
+}
+
+async fn run(pool: &PgPool, sql: String) {
+    sqlx::raw_sql(AssertSqlSafe(sql))
+        .execute(pool)
+        .await
+        .unwrap();
 }
 
 #[sqlx::test(migrations = false)]
