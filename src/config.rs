@@ -34,7 +34,9 @@ pub(crate) use known::unknown_variables;
 pub(crate) use logs::{LogFormat, log_filter, log_format};
 pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use otlp::OtlpOptions;
-pub(crate) use postgres::{AnyDatabaseOptions, DatabaseOptions, Located, PoolOptions};
+pub(crate) use postgres::{
+    AnyDatabaseOptions, DatabaseOptions, Located, PoolOptions, database_url,
+};
 pub(crate) use rules::{RuleOptions, StoredRulesOptions};
 pub(crate) use values::{address, id, one_of, queue_name, service_url, time, whole};
 

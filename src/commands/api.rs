@@ -69,7 +69,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     super::warn_of_unknown_variables(None);
     let program = config::own_program()?;
     let key = config::required_master_key()?;
-    let hosts = Hosts::parse(&options.database.database_url)?;
+    let hosts = Hosts::parse(&options.database.url()?)?;
     let settings = options.database.pool.settings();
     let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;

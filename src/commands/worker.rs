@@ -31,7 +31,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     super::warn_of_unknown_variables(options.work.providers.file());
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
-    let hosts = Hosts::parse(&options.database.database_url)?;
+    let hosts = Hosts::parse(&options.database.url()?)?;
     let settings = options.database.pool.settings();
     let pool = database::pool(&hosts, "gatehouse worker", settings);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;

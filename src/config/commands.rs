@@ -51,7 +51,7 @@ pub(crate) struct UpOptions {
     /// teams than the demo, unless --demo is given, too. `gatehouse admin remove-example-data` removes it
     #[arg(long)]
     pub(crate) demo_data: bool,
-    /// Use this Postgres instead of a private one
+    /// Use this Postgres instead of a private one. `DATABASE_URL_FILE` can name a file with the URL instead
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: Option<String>,
     #[command(flatten)]

@@ -15,7 +15,7 @@ const PREFIX: &str = "GATEHOUSE_";
 const PROVIDERS_FILE: &str = "GATEHOUSE_PROVIDERS_FILE";
 
 /// What this program reads although it is no option: secrets, files with them, and how to log.
-const NO_OPTIONS: [&str; 10] = [
+const NO_OPTIONS: [&str; 11] = [
     "GATEHOUSE_LOG",
     "GATEHOUSE_LOG_FORMAT",
     "GATEHOUSE_MASTER_KEY",
@@ -26,6 +26,7 @@ const NO_OPTIONS: [&str; 10] = [
     "GATEHOUSE_PROVIDER_PROXY_PASSWORD",
     "GATEHOUSE_SITE_KEY",
     "GATEHOUSE_WEBHOOK_SECRET",
+    "DATABASE_URL_FILE",
 ];
 
 /// What others read who may share the environment: the compose file, the examples, the clients' tests, and the scripts and tests of

@@ -1,8 +1,8 @@
-//! Where Postgres is: in an option, or in the data directory of a `gatehouse up`.
+//! Where Postgres is: in an option, in a variable, in a file that a variable names, or in the data directory of a `gatehouse up`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use database::PoolSettings;
 use store::seal::MasterKey;
@@ -12,27 +12,71 @@ use super::{
     default_data_dir,
     master_key::{master_key, master_key_in, required_master_key},
     values::whole,
+    variable,
 };
 use crate::{
     data_dir::{DATABASE_URL, MASTER_KEY},
     demo_file,
 };
 
+/// The variable of the option `--database-url`, and the one that names a file with its value.
+const URL: &str = "DATABASE_URL";
+const URL_FILE: &str = "DATABASE_URL_FILE";
+
 /// Where Postgres is.
 #[derive(Debug, Args)]
 pub(crate) struct DatabaseOptions {
-    /// Postgres, as postgres://user:password@host:port/database
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
-    pub(crate) database_url: String,
+    /// Postgres, as postgres://user:password@host:port/database. Other users can read options in the list of processes:
+    /// prefer the variable, or `DATABASE_URL_FILE` with the name of a file that has the URL
+    #[arg(long, env = URL, hide_env_values = true)]
+    database_url: Option<String>,
     #[command(flatten)]
     pub(crate) pool: PoolOptions,
+}
+
+impl DatabaseOptions {
+    /// The URL of the database.
+    ///
+    /// # Errors
+    /// There is none, or the file with it cannot be read.
+    pub(crate) fn url(&self) -> anyhow::Result<String> {
+        database_url(self.database_url.clone())?.with_context(|| {
+            format!("no database: set {URL}, or {URL_FILE} to the name of a file with the URL")
+        })
+    }
+}
+
+/// The URL of the option or of `DATABASE_URL`, or the one in the file that `DATABASE_URL_FILE` names. An option overrides both variables.
+///
+/// # Errors
+/// Both variables are set, or the file cannot be read or is empty.
+pub(crate) fn database_url(given: Option<String>) -> anyhow::Result<Option<String>> {
+    let Some(file) = variable(URL_FILE)? else {
+        return Ok(given);
+    };
+    ensure!(
+        variable(URL)?.is_none(),
+        "{URL} and {URL_FILE} are both set; unset one"
+    );
+    if given.is_some() {
+        return Ok(given);
+    }
+    let text = fs::read_to_string(&file);
+    let text = text.with_context(|| format!("cannot read the database URL in {file}"))?;
+    let url = text.trim();
+    ensure!(
+        !url.is_empty(),
+        "the file {file} with the database URL is empty"
+    );
+    Ok(Some(url.to_owned()))
 }
 
 /// The database of a command that inspects it or sets it up.
 #[derive(Debug, Args)]
 pub(crate) struct AnyDatabaseOptions {
-    /// Postgres, as postgres://user:password@host:port/database [default: the private Postgres of `gatehouse up`]
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    /// Postgres, as postgres://user:password@host:port/database. `DATABASE_URL_FILE` can name a file with the URL instead
+    /// [default: the private Postgres of `gatehouse up`]
+    #[arg(long, env = URL, hide_env_values = true, global = true)]
     database_url: Option<String>,
     /// The data directory of that `gatehouse up` [default: the default of `gatehouse up`]
     #[arg(long, env = "GATEHOUSE_DATA_DIR", global = true)]
@@ -55,7 +99,7 @@ impl AnyDatabaseOptions {
     /// # Errors
     /// There is neither.
     pub(crate) fn locate(self) -> anyhow::Result<Located> {
-        let (database_url, data_dir) = if let Some(url) = self.database_url {
+        let (database_url, data_dir) = if let Some(url) = database_url(self.database_url)? {
             (url, None)
         } else {
             let directory = match self.data_dir {
@@ -63,9 +107,9 @@ impl AnyDatabaseOptions {
                 None => default_data_dir()?,
             };
             let file = directory.join(DATABASE_URL);
-            let url = std::fs::read_to_string(&file).with_context(|| {
+            let url = fs::read_to_string(&file).with_context(|| {
                 format!(
-                    "no database: give one with --database-url (DATABASE_URL), or the directory of a `gatehouse up` with \
+                    "no database: give one with --database-url ({URL}, {URL_FILE}), or the directory of a `gatehouse up` with \
                      --data-dir; {} cannot be read",
                     file.display()
                 )
@@ -74,7 +118,7 @@ impl AnyDatabaseOptions {
         };
         Ok(Located {
             database: DatabaseOptions {
-                database_url,
+                database_url: Some(database_url),
                 pool: self.pool,
             },
             data_dir,

@@ -22,7 +22,7 @@ pub(crate) async fn open_current(options: &DatabaseOptions, name: &str) -> anyho
 /// The pool of a command that does one thing and ends, on the host that can write. Fails with a
 /// reason if something is wrong with the database.
 pub(crate) async fn open(options: &DatabaseOptions, name: &str) -> anyhow::Result<PgPool> {
-    let hosts = Hosts::parse(&options.database_url)?;
+    let hosts = Hosts::parse(&options.url()?)?;
     let hosts = hosts.with_writable_first().await?;
     let pool = database::pool(&hosts, name, options.pool.settings());
     database::fit(&pool).await?;

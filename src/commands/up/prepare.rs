@@ -32,6 +32,8 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     telemetry::start_logs()?;
     super::super::warn_of_unknown_variables(options.work.providers.file());
+    // Only root may be able to read the file with it.
+    options.database_url = config::database_url(options.database_url.take())?;
     let path = match options.data_dir.take() {
         Some(path) => path,
         None => config::default_data_dir()?,

@@ -61,8 +61,9 @@ pub(crate) fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
 }
 
 /// Variables that the environment must not set: the suite itself runs with a database of its own.
-const UNSET: [&str; 11] = [
+const UNSET: [&str; 12] = [
     "DATABASE_URL",
+    "DATABASE_URL_FILE",
     "GATEHOUSE_DATA_DIR",
     "GATEHOUSE_EGRESS_ALLOW",
     "GATEHOUSE_LISTEN",
