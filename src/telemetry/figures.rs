@@ -187,6 +187,8 @@ async fn read(conn: &mut PgConnection) -> Read {
     if let Some(sight) = &sight {
         show_server(conn, sight, &mut read).await;
         read.blind = Some(sight.blind());
+    } else {
+        show(SERVER, [None; SERVER.len()]);
     }
     let reviews = read.take(figures::reviews(conn).await);
     let waiting = reviews.map(|reviews| float(reviews.waiting));

@@ -52,7 +52,7 @@ fn names(text: &str) -> impl Iterator<Item = (Option<char>, &str, Option<char>)>
 fn every_variable_that_the_program_reads_is_known() {
     let read = read(&Cli::command());
     let mut literals = BTreeSet::new();
-    walk(&in_repository("src"), &mut |text| {
+    walk(&in_repository("src"), &mut |text: &str| {
         for (before, name, after) in names(text) {
             // A name that is a whole literal is read. Others are parts of messages.
             if before == Some('"') && after == Some('"') && name != PREFIX {
@@ -92,7 +92,7 @@ fn every_variable_of_scripts_manifests_examples_tests_and_pages_is_known() {
         "tests",
         "workers",
     ] {
-        walk(&in_repository(path), &mut |text| {
+        walk(&in_repository(path), &mut |text: &str| {
             for (_, name, _) in names(text) {
                 // The beginning of several names.
                 if name.ends_with('_') || MISSPELT.contains(&name) {

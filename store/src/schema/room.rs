@@ -62,7 +62,7 @@ async fn foreign(conn: &mut PgConnection) -> Result<Vec<String>, Error> {
 }
 
 /// The names of these kinds of things that migrations create in the schema of the service.
-fn names(kinds: &[&str]) -> Vec<String> {
+pub(super) fn names(kinds: &[&str]) -> Vec<String> {
     let lines = MIGRATOR
         .iter()
         .flat_map(|migration| migration.sql.as_str().lines());

@@ -199,7 +199,7 @@ impl Compared {
         let newest = known().max().unwrap_or_default();
         let unknown = || {
             let all = applied.iter();
-            all.filter(|(version, _)| !migrator.version_exists(*version))
+            all.filter(move |(version, _)| !migrator.version_exists(*version))
         };
         let is_applied = |version| applied.iter().any(|(applied, _)| *applied == version);
         Self {
