@@ -32,6 +32,7 @@ mod proxy;
 mod queue_commands;
 mod retention;
 mod review;
+mod rights;
 mod rolling_restart;
 mod rules;
 mod schema;
