@@ -33,7 +33,7 @@ export default dashboard({
     }),
     stat({
       title: "Oldest transaction",
-      says: "Age of the oldest open transaction of the server. It keeps dead rows and delays statistics and recoveries.",
+      says: "Age of the oldest open transaction of the server. It keeps dead rows and delays statistics and recoveries. No data: gatehouse check says which grant is missing.",
       query: TRANSACTION,
       unit: "s", decimals: 0, limits: { orange: 60, red: 300 }, runbook: "OldTransaction",
     }),
@@ -128,7 +128,7 @@ export default dashboard({
     }),
     graph({
       title: "Files of the WAL",
-      says: "Size of pg_wal, the size up to which Postgres lets it grow, and what the replication slot furthest behind needs. Far over the target: a slot, or an archive that fails.",
+      says: "Size of pg_wal, the size up to which Postgres lets it grow, and what the replication slot furthest behind needs. Far over the target: a slot, or an archive that fails. No files: gatehouse check says which grant is missing.",
       series: [
         ["files", "max(gatehouse_wal_files_bytes)"],
         ["target", "max(gatehouse_wal_target_bytes)"],
