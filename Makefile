@@ -138,8 +138,9 @@ chaos-failover: ## failover, read-only sessions, rolling restart, full disk, no 
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench failover
 
-fix: ## format, and update the described queries, the generated documents and the dashboards
+fix: ## format, and update the described queries, the generated documents, the dashboards and the rules for Kubernetes
 	cargo fmt --all
 	scripts/prepare-queries
 	scripts/documents
 	scripts/dashboards
+	scripts/prometheus-rule

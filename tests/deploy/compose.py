@@ -19,6 +19,9 @@ document = yaml.safe_load(text)
 compose = PyCompose.from_yaml(yaml.dump(document))
 services = document["services"]
 assert set(compose.service_names()) == set(services) == {"postgres", "migrate", "api", "worker", "console"}
+# Postgres writes the values of rows that it refuses to its log, unless it is told not to.
+for setting in ("log_error_verbosity=terse", "log_parameter_max_length_on_error=0", "log_parameter_max_length=0"):
+    assert f"--{setting}" in services["postgres"].get("command", []), f"postgres: texts of users get into its log without {setting}"
 for name, service in services.items():
     if name == "postgres":
         continue

@@ -60,10 +60,22 @@ def check_connections(deployments, scaled, settings):
     wanted = RESERVED
     for name, document in deployments.items():
         surge = document["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
-        replicas = scaled.get(name, document["spec"]["replicas"])
+        replicas = scaled[name] if name in scaled else document["spec"]["replicas"]
         wanted += (replicas + surge) * (pool + (5 if "worker" in name else 10))
     assert wanted <= MAX_CONNECTIONS, f"all processes may open {wanted} connections, more than {MAX_CONNECTIONS}"
     return wanted
+
+
+def check_scaling(deployments, scaled_objects):
+    """Nothing but KEDA sets the number of what it scales, and it stops no workers without an answer."""
+    for document in scaled_objects:
+        name, spec = document["metadata"]["name"], document["spec"]
+        target = spec["scaleTargetRef"]["name"]
+        assert target in deployments, f"{name}: scales {target}, which does not exist"
+        assert "replicas" not in deployments[target]["spec"], f"{target}: each `kubectl apply` sets its scaled workers back"
+        assert spec["fallback"]["behavior"] == "currentReplicasIfHigher", f"{name}: stops workers without an answer"
+        for trigger in spec["triggers"]:
+            assert trigger["metadata"]["ignoreNullValues"] == "false", f"{name}: takes an empty answer for 0"
 
 
 def check_network(documents):
@@ -93,8 +105,9 @@ def main(path, custom):
     deployments = {d["metadata"]["name"]: d for d in documents if d["kind"] == "Deployment"}
     worked_on = sorted(queue for document in deployments.values() for queue in queues_of(document))
     assert worked_on == sorted(QUEUES), f"the workers work on {worked_on}"
-    scaled = {d["spec"]["scaleTargetRef"]["name"]: d["spec"]["maxReplicaCount"] for d in own if d["kind"] == "ScaledObject"}
-    assert scaled.keys() <= deployments.keys(), "something that does not exist is scaled"
+    scaled_objects = [d for d in own if d["kind"] == "ScaledObject"]
+    check_scaling(deployments, scaled_objects)
+    scaled = {d["spec"]["scaleTargetRef"]["name"]: d["spec"]["maxReplicaCount"] for d in scaled_objects}
     settings = next(d["data"] for d in documents if d["kind"] == "ConfigMap")
     wanted = check_connections(deployments, scaled, settings)
     check_network(documents)

@@ -10,6 +10,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const modules = {
   ScaledObject: "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject",
   PodMonitor: "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor",
+  PrometheusRule: "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule",
 };
 const objects = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const lines = Object.entries(modules).map(([kind, path]) => `import { type I${kind}, ${kind} } from "${path}";`);

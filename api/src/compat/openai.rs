@@ -98,7 +98,7 @@ fn not_checked(judged: &[Judged]) -> Refusal {
     let undecided = judged.iter().filter(|judged| is_undecided(judged)).count();
     let message = format!(
         "Something of {undecided} of {} inputs could not be checked, for instance because of its language. The site wants an error for \
-         this (compat_unchecked). All inputs are stored: do not send them again, and check them in another way.",
+         this (compat_unchecked). All inputs were judged: do not send them again, and check them in another way.",
         judged.len()
     );
     Refusal::new(Code::NotChecked, message)

@@ -11,6 +11,8 @@ use management::media::{
     why::{Ground, Why},
 };
 
+use super::trace::words;
+
 /// The sentence of an item that is not judged yet.
 pub(super) const PENDING: &str = "Not judged yet: the machine decides first.";
 
@@ -72,7 +74,7 @@ fn by_rules(why: &Why, effect: RuleEffect) -> String {
         more => format!(" and {more} other rules"),
     };
     let (name, details) = (&first.name, &first.details);
-    let unchecked: Vec<String> = why.unchecked.iter().map(ToString::to_string).collect();
+    let unchecked: Vec<String> = why.unchecked.iter().map(words).collect();
     let unchecked = match unchecked.as_slice() {
         [] => String::new(),
         unchecked => format!(" Not checked: {}.", unchecked.join("; ")),
@@ -88,7 +90,7 @@ fn by_rules(why: &Why, effect: RuleEffect) -> String {
 }
 
 fn by_policy(policy: OnFailure, unchecked: &[Unchecked]) -> String {
-    let unchecked: Vec<String> = unchecked.iter().map(ToString::to_string).collect();
+    let unchecked: Vec<String> = unchecked.iter().map(words).collect();
     let unchecked = unchecked.join(", and ");
     match policy {
         OnFailure::Review => format!(

@@ -133,10 +133,15 @@ pub(crate) fn sentences(unchecked: &[Unchecked]) -> Vec<String> {
 
 /// What could not be checked, as a sentence.
 fn sentence(unchecked: &Unchecked) -> String {
-    let clause = unchecked.to_string();
+    let clause = words(unchecked);
     let mut letters = clause.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters.by_ref()).chain(['.']).collect()
+}
+
+/// The same as a part of a sentence. Names of categories stand without signs around them.
+pub(super) fn words(unchecked: &Unchecked) -> String {
+    unchecked.to_string().replace('`', "")
 }
 
 /// Where rules matched in the text.

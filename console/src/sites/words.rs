@@ -57,7 +57,7 @@ const fn compat_unchecked(choice: CompatUnchecked) -> Choice {
         ),
         CompatUnchecked::Error => (
             "An error: 503 not_checked",
-            "For applications that have another way to check. The item is stored all the same.",
+            "For applications that have another way to check. The site’s rules judge the item all the same.",
         ),
     };
     Choice {

@@ -1,5 +1,6 @@
 //! Single sign-on: a provider says who it is, and which roles the person has.
 
+mod connecting;
 mod domains;
 mod factors;
 mod hands;

@@ -104,17 +104,13 @@ pub(super) fn is_begun(
     at: usize,
     is_start: impl Fn(usize) -> bool,
 ) -> bool {
-    let before = &text[..at];
-    let (first, count) = (term.chars().next(), term.chars().count());
-    let is_own = if first.is_some_and(is_arabic) && count >= FEWEST_ARABIC {
-        is_arabic
-    } else if first.is_some_and(is_hangul) && count >= FEWEST_HANGUL {
-        is_hangul
-    } else {
-        return false;
+    let is_own: fn(char) -> bool = match term.chars().next() {
+        Some(first) if is_arabic(first) && has_letters(term, FEWEST_ARABIC) => is_arabic,
+        Some(first) if is_hangul(first) && has_letters(term, FEWEST_HANGUL) => is_hangul,
+        Some(_) | None => return false,
     };
     let mut start = at;
-    for c in before
+    for c in text[..at]
         .chars()
         .rev()
         .take(LONGEST)
@@ -123,7 +119,7 @@ pub(super) fn is_begun(
         start -= c.len_utf8();
         if is_start(start) {
             let small = &text[start..at];
-            return if first.is_some_and(is_hangul) {
+            return if is_hangul(c) {
                 CALLS.contains(&small)
             } else {
                 let rest = small.strip_prefix(CONJUNCTIONS);
@@ -137,7 +133,7 @@ pub(super) fn is_begun(
 /// Whether only particles stand between a term and the end of its word. `is_end` tells whether a word
 /// ends at a place.
 pub(super) fn is_ended(text: &str, term: &str, at: usize, is_end: impl Fn(usize) -> bool) -> bool {
-    if !term.chars().next_back().is_some_and(is_hangul) || term.chars().count() < FEWEST_HANGUL {
+    if !(term.ends_with(is_hangul) && has_letters(term, FEWEST_HANGUL)) {
         return false;
     }
     let mut end = at;
@@ -152,6 +148,11 @@ pub(super) fn is_ended(text: &str, term: &str, at: usize, is_end: impl Fn(usize)
         }
     }
     false
+}
+
+/// Whether a term has at least so many characters. Takes the same time for every term.
+fn has_letters(term: &str, fewest: usize) -> bool {
+    term.chars().nth(fewest - 1).is_some()
 }
 
 /// Whether a text is a row of at most so many particles. It has at most [`LONGEST`] syllables, so the

@@ -2,149 +2,29 @@
 //! team invited the address, and the stranger opened the link, set up a second factor, and connected an identity of its own.
 
 mod joining;
+mod stranger;
 
-use domain::{email::Email, role::Role, totp::TotpSecret};
+use domain::role::Role;
 use management::{
     Caller, Visitor,
     account::links,
-    people::{self, Standing, factors, hand_over::hand_over, resets},
+    people::{self, Standing, hand_over::hand_over},
 };
 use poem::http::StatusCode;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Scene, provider::Provider, signs_in};
-use crate::browser::{Answer, Browser, PASSWORD, Stage, base32, between};
-
-/// The address of somebody who has never been here.
-const CEO: &str = "ceo@bigcorp.example";
-/// What that person chooses.
-const NEW: &str = "gravel lantern moth";
-
-fn form(password: &str) -> String {
-    format!("password={}", password.replace(' ', "+"))
-}
-
-fn sign_in_form(password: &str) -> String {
-    format!("email={CEO}&{}", form(password))
-}
-
-/// What a stranger has.
-struct Stranger {
-    browser: Browser,
-    factor: TotpSecret,
-    recovery_code: String,
-}
-
-impl Stranger {
-    /// The stranger's team has invited the address, and the stranger has opened the link.
-    async fn of(stage: &Stage) -> Self {
-        let link = stage.invitation(CEO, Role::Admin).await;
-        let mut browser = stage.browser();
-        let joined = format!("name=Ceo&{}", form(PASSWORD));
-        browser.post(&link, &joined).await.leads_to();
-        let page = browser.post("/account/factor", "").await.text;
-        let secret = between(&page, "name=\"secret\" value=\"", "\"");
-        let factor = TotpSecret::from_bytes(base32(secret));
-        let code = format!("code={}", factor.code_at(chrono::Utc::now()));
-        let codes = browser.post("/account/factor/confirm", &code).await.text;
-        Self {
-            browser,
-            factor,
-            recovery_code: between(&codes, "<li><code>", "</code>").to_owned(),
-        }
-    }
-
-    /// Signs in with the password, and keeps the session that waits for a code.
-    async fn half_session(stage: &Stage) -> Browser {
-        let mut browser = stage.browser();
-        let asked = browser.post("/sign-in", &sign_in_form(PASSWORD)).await;
-        assert_eq!(asked.leads_to(), "/sign-in/code");
-        browser
-    }
-}
-
-/// Begins to connect the account of this browser with a person of the provider: the address with which it comes back.
-pub(super) async fn begin_to_connect(
-    provider: &Provider,
-    browser: &mut Browser,
-    subject: &str,
-) -> String {
-    let page = browser.post("/account/sign-on", "").await.text;
-    let address = between(&page, "main wide\" href=\"", "\"");
-    let address = address.replace("&amp;", "&").replace("&#38;", "&");
-    provider.expect(subject, &[]);
-    provider.visit(&address)
-}
-
-pub(super) async fn connect(provider: &Provider, browser: &mut Browser, subject: &str) {
-    let back = begin_to_connect(provider, browser, subject).await;
-    let connected = browser.get(&back).await;
-    assert_eq!(connected.leads_to(), "/account?done=connected");
-}
-
-/// A browser in which the provider's person is signed in, if the person gets in. The provider says that it checked several
-/// factors.
-pub(super) async fn gets_in(provider: &Provider, stage: &Stage, subject: &str) -> Option<Browser> {
-    let mut browser = stage.browser();
-    let claims = json!({ "amr": ["mfa"], "auth_time": chrono::Utc::now().timestamp() });
-    provider.expect(subject, &[]);
-    provider.set(|state| state.claims = claims);
-    let sent = browser.get("/sign-on").await;
-    let back = provider.visit(sent.leads_to());
-    browser.get(&back).await;
-    provider.set(|state| state.claims = json!({}));
-    signs_in(&browser).then_some(browser)
-}
-
-fn ceo() -> Email {
-    CEO.parse().unwrap()
-}
-
-/// A link to a new password, by the operator.
-async fn reset_link(stage: &Stage) -> String {
-    let (by, email) = (Caller::command_line(), ceo());
-    let issued = resets::create_of(&stage.management, &by, &email);
-    format!("/links/{}", issued.await.unwrap().secret.expose())
-}
-
-/// The owner of the address gets a link from the operator, and sets a new password.
-async fn reset_password(stage: &Stage) {
-    let link = reset_link(stage).await;
-    let page = stage.browser().get(&link).await.text;
-    assert!(
-        page.contains("Everything ends that could sign in"),
-        "{page}"
-    );
-    let done = stage.browser().post(&link, &form(NEW)).await;
-    assert_eq!(done.leads_to(), "/sign-in?done=password-set");
-}
-
-/// The operator removes the second factor.
-async fn remove_factor(stage: &Stage) {
-    let (by, email) = (Caller::command_line(), ceo());
-    let removed = factors::remove(&stage.management, &by, &email);
-    assert!(removed.await.unwrap().had_factor);
-}
-
-/// The owner of the address accepts an invitation with the new password.
-async fn join(stage: &Stage, role: Role) -> Browser {
-    let mut browser = stage.browser();
-    let link = stage.invitation(CEO, role).await;
-    let answer = browser.post(&link, &form(NEW)).await;
-    let there = answer.leads_to();
-    assert_ne!(
-        there,
-        link,
-        "nothing else can sign in: {}",
-        browser.get(&link).await.text
-    );
-    if there == "/account/factor" {
-        browser.set_up_factor().await;
-    }
-    browser
-}
+use self::stranger::{
+    CEO, NEW, Stranger, assert_nothing_is_left, ceo, form, join, remove_factor, reset_link,
+    reset_password, sign_in_form,
+};
+use super::{
+    Scene,
+    connecting::{begin_to_connect, connect, gets_in},
+    signs_in,
+};
+use crate::browser::{PASSWORD, Stage, between};
 
 /// What the audit log of the team has of an action, the latest first.
 async fn told(stage: &Stage, action: &str) -> Vec<Value> {
@@ -154,24 +34,6 @@ async fn told(stage: &Stage, action: &str) -> Vec<Value> {
         .bind(stage.team.as_uuid())
         .bind(action);
     details.fetch_all(&stage.management.pool).await.unwrap()
-}
-
-/// Panics if the stranger gets in with anything that it kept.
-async fn assert_nothing_is_left(scene: &Scene, stranger: &mut Stranger, half: &mut Browser) {
-    assert!(
-        gets_in(&scene.provider, &scene.stage, "eve")
-            .await
-            .is_none()
-    );
-    for browser in [&mut stranger.browser, half] {
-        assert_eq!(browser.get("/account").await.leads_to(), "/sign-in");
-    }
-    let refused = scene.stage.browser();
-    let refused = refused
-        .clone()
-        .post("/sign-in", &sign_in_form(PASSWORD))
-        .await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 #[sqlx::test(migrations = false)]
@@ -470,10 +332,4 @@ async fn a_sign_in_at_the_same_moment_does_not_outlive_its_identity(pool: PgPool
     let (entered, ()) = tokio::join!(entering, ending);
     assert!(entered.is_none());
     assert_eq!(scene.count("sessions").await, 0);
-}
-
-fn shows(answer: &Answer, texts: &[&str]) {
-    for text in texts {
-        assert!(answer.text.contains(text), "{text}: {}", answer.text);
-    }
 }

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use super::{
     Scene,
-    hands::{connect, gets_in},
+    connecting::{connect, gets_in},
 };
 use crate::browser::between;
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Scene, signs_in};
+use super::{Scene, connecting::begin_to_connect, signs_in};
 use crate::browser::Stage;
 
 #[sqlx::test(migrations = false)]
@@ -63,12 +63,12 @@ async fn a_connected_account_has_only_texts_that_were_checked(pool: PgPool) {
     scene
         .provider
         .set(|state| state.claims = json!({ "sub": "a\0b" }));
-    let back = super::hands::begin_to_connect(&scene.provider, &mut browser, "bob").await;
+    let back = begin_to_connect(&scene.provider, &mut browser, "bob").await;
     assert_eq!(browser.get(&back).await.status, StatusCode::BAD_GATEWAY);
     scene
         .provider
         .set(|state| state.claims = json!({ "email": "a\0@example.com" }));
-    let back = super::hands::begin_to_connect(&scene.provider, &mut browser, "bob").await;
+    let back = begin_to_connect(&scene.provider, &mut browser, "bob").await;
     assert_eq!(
         browser.get(&back).await.leads_to(),
         "/account?done=connected"

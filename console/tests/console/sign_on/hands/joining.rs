@@ -8,10 +8,14 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use super::{
-    super::{Scene, signs_in},
-    connect, gets_in, shows, told,
+    super::{
+        Scene,
+        connecting::{connect, gets_in},
+        signs_in,
+    },
+    told,
 };
-use crate::browser::{PASSWORD, Stage};
+use crate::browser::{Answer, PASSWORD, Stage};
 
 const ADA: &str = "ada@example.com";
 
@@ -173,4 +177,10 @@ async fn an_old_session_gives_the_password_again_before_it_joins(pool: PgPool) {
     let again = format!("password_again={}", PASSWORD.replace(' ', "+"));
     let there = format!("/t/{}/overview", other.team);
     assert_eq!(browser.post(&link, &again).await.leads_to(), there);
+}
+
+fn shows(answer: &Answer, texts: &[&str]) {
+    for text in texts {
+        assert!(answer.text.contains(text), "{text}: {}", answer.text);
+    }
 }
