@@ -9,6 +9,7 @@ use std::{
 };
 
 use futures::FutureExt as _;
+use repeats::{Repeated, failed, over};
 use poem::{
     Endpoint, Request, Response, Result,
     http::{StatusCode, header},
@@ -35,6 +36,10 @@ pub struct Front<E, W> {
     /// How the face words what it does not answer itself.
     pub words: W,
 }
+
+/// Answers that ask a client to try again later, of all listeners of the process. They come in
+/// crowds: with an outage, or with too much load.
+static UNAVAILABLE: Repeated = Repeated::at_once();
 
 /// How much of its time a request waited because its client wanted that. An answer has it among its extensions. It does not count as
 /// the request's duration, which says how fast the service is.
@@ -68,6 +73,12 @@ impl<E: Endpoint<Output = Response>, W: Words> Endpoint for Front<E, W> {
         route.record(&method, status, took.saturating_sub(waited));
         let (code, elapsed_ms) = (status.as_u16(), took.as_secs_f64() * 1_000.0);
         trace.sync_scope(|| {
+            if status == StatusCode::SERVICE_UNAVAILABLE {
+                failed!(UNAVAILABLE.failed(), request.id = id.as_str(), %method, route = route.template(), code,
+                    elapsed_ms, "answered");
+                return;
+            }
+            over!(UNAVAILABLE.worked(), "no request is answered with 503 any more");
             if status.is_server_error() {
                 warn!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
             } else {

@@ -5,9 +5,11 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgConnection;
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use tracing::{info, warn};
+use tracing::info;
 use uuid::Uuid;
 
 use crate::{enqueue::millis, link::Link, metrics, shared::Shared};
@@ -15,6 +17,7 @@ use crate::{enqueue::millis, link::Link, metrics, shared::Shared};
 /// Renews the lease until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let mut link = Link::new(&shared.pool);
+    let trouble = Trouble::in_turn();
     let mut ticks = interval(shared.config.heartbeat);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -25,9 +28,9 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         // A heartbeat that hangs must not delay the next ones.
         let patience = (shared.config.lease / 3).min(shared.config.deadline);
         while let Err(error) = renew(&shared, &mut link, patience).await {
-            database::count_error(&error);
+            let error = database::counted(error);
             link.give_up();
-            warn!(%error, "the heartbeat did not reach the database");
+            failed!(trouble.failed(&error), %error, "the heartbeat did not reach the database");
             if shared
                 .pause(shared.config.heartbeat.min(Duration::from_millis(200)))
                 .await
@@ -35,6 +38,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
                 return;
             }
         }
+        over!(trouble.worked(), "heartbeats reach the database again");
     }
 }
 

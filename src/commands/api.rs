@@ -87,7 +87,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         lane_caps: &jobs::LANE_CAPS,
         ..queue::Config::default()
     };
-    let queue = Queue::open(pool.clone(), queue)?;
+    let queue = Queue::open_later(pool.clone(), queue)?;
     let figures = service::publish_figures(&pool, &queue);
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
@@ -139,6 +139,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         stop.clone(),
     );
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
+        queue.begin();
         stop.cancelled().await;
     }
     // First load balancers stop sending clients, then no connection is accepted, then running

@@ -6,14 +6,15 @@ use std::{
     time::Duration,
 };
 
+use database::Trouble;
 use metrics::gauge;
 use queue::Queue;
+use repeats::{failed, over};
 use store::{
     Error, PgConnection, PgPool,
     figures::{self, Endpoints},
 };
 use tokio::time::{sleep, timeout};
-use tracing::warn;
 
 /// How often they are read.
 const EVERY: Duration = Duration::from_secs(15);
@@ -37,7 +38,7 @@ const STATES: [&str; 4] = ["working", "failing", "open", "disabled"];
 
 /// Publishes for ever.
 pub(crate) async fn publish(pool: PgPool, queue: Queue) {
-    let mut publisher = Publisher::default();
+    let mut publisher = Publisher::new();
     loop {
         if queue.reports() {
             publisher.round(&pool).await;
@@ -50,17 +51,24 @@ pub(crate) async fn publish(pool: PgPool, queue: Queue) {
 }
 
 /// What a process shows.
-#[derive(Default)]
 struct Publisher {
     conn: Option<PgConnection>,
     shows: bool,
     /// The tables whose dead rows are shown.
     tables: BTreeSet<String>,
-    /// The problem that was logged last.
-    told: String,
+    trouble: Trouble,
 }
 
 impl Publisher {
+    fn new() -> Self {
+        Self {
+            conn: None,
+            shows: false,
+            tables: BTreeSet::new(),
+            trouble: Trouble::in_turn(),
+        }
+    }
+
     /// Reads all figures and shows them.
     async fn round(&mut self, pool: &PgPool) {
         self.shows = true;
@@ -78,32 +86,35 @@ impl Publisher {
                 if !read.problem.as_ref().is_some_and(Error::is_outage) {
                     self.conn = Some(conn);
                 }
-                read.problem.map(|error| error.to_string())
+                read.problem
             }
             Ok(Err(error)) => {
                 self.show_nothing();
-                Some(error.to_string())
+                Some(error)
             }
             Err(_) => {
                 self.show_nothing();
-                Some(format!("no answer within {PATIENCE:?}"))
+                Some(Error::late(PATIENCE))
             }
         };
-        let problem = problem.unwrap_or_default();
-        if !problem.is_empty() && problem != self.told {
-            warn!(
-                error = problem,
+        match problem {
+            None => over!(
+                self.trouble.worked(),
+                "all figures about the database are read again"
+            ),
+            Some(error) => failed!(
+                self.trouble.failed(&error),
+                %error,
                 "cannot read all figures about the database; trying again"
-            );
+            ),
         }
-        self.told = problem;
     }
 
     /// Others publish from now on.
     fn retire(&mut self) {
         if self.shows {
             self.show_nothing();
-            *self = Self::default();
+            *self = Self::new();
         }
     }
 

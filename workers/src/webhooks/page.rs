@@ -19,18 +19,19 @@ use std::{
 };
 
 use apalis::prelude::BoxDynError;
+use database::Trouble;
 use domain::{
     breaker::Right,
     id::{DeliveryId, EndpointId},
 };
 use queue::{Checkpoint, Finish, NotRecorded, Run};
+use repeats::{failed, over};
 use store::{
     Error,
     delivery::{Asker, Attempted, DeliveryState, HandedOn, Loaded, Progress, ToDeliver},
     jobs::{self, DeliveryJob},
 };
 use tokio::time::timeout;
-use tracing::warn;
 
 use self::spread::Spread;
 pub(super) use self::spread::expect_none;
@@ -48,6 +49,9 @@ const UNRECORDED: Duration = Duration::from_millis(250);
 /// After this time, the rest of the page goes back to the queue: runs have a deadline, and a
 /// stopping process waits for them.
 const LONGEST: Duration = Duration::from_secs(5);
+
+/// Pages whose rest had to wait for the database, of the whole process.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// How a run ends.
 enum End {
@@ -118,10 +122,13 @@ impl<'a> Page<'a> {
 
     pub(super) async fn run(mut self) -> Result<Finish<Option<Progress>>, BoxDynError> {
         let end = match self.send_all().await {
-            Ok(end) => end,
+            Ok(end) => {
+                over!(TROUBLE.worked(), "webhook pages are sent to their ends again");
+                end
+            }
             // What was sent must be recorded, whatever happened afterwards.
             Err(Failure::Store(error)) if !self.is_recorded() => {
-                warn!(%error, endpoint.id = %self.endpoint, "the rest of a webhook page must wait");
+                failed!(TROUBLE.failed(&error), %error, endpoint.id = %self.endpoint, "the rest of a webhook page must wait");
                 End::Later(soon())
             }
             Err(Failure::Store(error)) => return Err(error.into()),
