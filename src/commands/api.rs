@@ -59,8 +59,8 @@ const TESTS: Bounds = Bounds {
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// How long connections are still accepted after a signal to stop. Load balancers check every few
-/// seconds.
-const LINGER: Duration = Duration::from_secs(5);
+/// seconds. It is the default because refused requests are worse than a stop that takes longer.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to stop.
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
@@ -124,7 +124,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     );
     let pages = console::serve(
         &options.http,
-        LINGER,
+        DRAIN,
         &options.console,
         (browsers, files.browsers),
         Arc::clone(&interface.management),
@@ -133,7 +133,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let server = serve(
         &options.http,
         files.clients,
-        LINGER,
+        DRAIN,
         listener,
         interface,
         stop.clone(),
@@ -244,7 +244,7 @@ pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static
 pub(crate) fn serve(
     bounds: &HttpOptions,
     connections: usize,
-    linger: Duration,
+    drain: Duration,
     listener: TcpListener,
     interface: Interface,
     stop: CancellationToken,
@@ -254,7 +254,7 @@ pub(crate) fn serve(
         listener,
         endpoint,
         Arc::new(ProblemDocuments),
-        bounds.serve(connections, linger),
+        bounds.serve(connections, drain),
         stop.cancelled_owned(),
     ))
 }

@@ -223,7 +223,7 @@ async fn serve(
     let server = api::serve(
         &options.http,
         files.clients,
-        // No other process serves meanwhile, so lingering is of no use.
+        // No other process serves meanwhile, so draining is of no use.
         Duration::ZERO,
         listener,
         interface,
