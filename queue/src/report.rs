@@ -7,7 +7,7 @@ use std::{
 
 use database::Trouble;
 use repeats::{failed, over};
-use tracing::warn;
+use tracing::{Level, enabled, warn};
 
 use crate::{
     JobId, QueueName,
@@ -63,7 +63,13 @@ impl Written {
             if survives {
                 tally.add(&ended, &shared.attempts);
                 if let Some(effect) = ended.effect() {
-                    effect.committed();
+                    if enabled!(Level::DEBUG) {
+                        // What it logs belongs to the trace of its item.
+                        let trace = ended.hold.trace.clone();
+                        trace.sync_scope(|| effect.committed());
+                    } else {
+                        effect.committed();
+                    }
                 }
             } else {
                 tally.fenced += 1;

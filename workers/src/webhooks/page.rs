@@ -32,6 +32,8 @@ use store::{
     jobs::{self, DeliveryJob},
 };
 use tokio::time::timeout;
+use traces::{Current, Step};
+use tracing::{Level, debug, enabled};
 
 use self::spread::Spread;
 pub(super) use self::spread::expect_none;
@@ -209,13 +211,20 @@ impl<'a> Page<'a> {
         let turn = turn(&courier.pool, &courier.outbound, delivery, is_held);
         let (right, socket) = match meanwhile(turn, slow, self.record()).await?? {
             Turn::Now(right, socket) => (right, socket),
-            Turn::Held(wait) if self.is_single => return Ok(Some(End::Later(wait))),
+            Turn::Held(wait) if self.is_single => {
+                log_wait(delivery, wait, "an earlier event of the item goes first");
+                return Ok(Some(End::Later(wait)));
+            }
             Turn::Held(wait) => {
+                log_wait(delivery, wait, "an earlier event of the item goes first");
                 let held = self.turns.pop_front().unwrap_or_default();
                 self.hand_on(held, wait);
                 return Ok(None);
             }
-            Turn::Later(wait) => return Ok(Some(End::Later(wait))),
+            Turn::Later(wait) => {
+                log_wait(delivery, wait, "its endpoint takes nothing now, or no connection is free");
+                return Ok(Some(End::Later(wait)));
+            }
         };
         let attempt = attempt(courier, delivery, right, socket);
         let Some(attempted) = meanwhile(attempt, slow, self.make_room()).await? else {
@@ -287,6 +296,26 @@ impl<'a> Page<'a> {
             }
         }
     }
+}
+
+/// The line with which a person finds why a delivery was not sent yet.
+fn log_wait(delivery: &ToDeliver, wait: Duration, why: &'static str) {
+    if !enabled!(Level::DEBUG) {
+        return;
+    }
+    // A page works for many items.
+    let step = Step::after(delivery.trace, delivery.team.as_uuid().into_bytes());
+    Current::of(step).sync_scope(|| {
+        debug!(
+            media.id = %delivery.media,
+            delivery.id = %delivery.delivery,
+            endpoint.id = %delivery.endpoint,
+            event = delivery.kind.as_str(),
+            wait_ms = wait.as_secs_f64() * 1_000.0,
+            why,
+            "a delivery waits"
+        );
+    });
 }
 
 /// Why a run cannot continue.
