@@ -12,7 +12,7 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, SettingsError, backlog,
+    BackendSettings, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError, backlog,
     burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
 };
 
@@ -33,7 +33,15 @@ impl Queue {
     /// # Errors
     /// Settings that are not valid.
     pub fn open(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
-        let queue = Self::open_later(pool, config)?;
+        Self::open_as(pool, config, Process::default())
+    }
+
+    /// The same for a process that has a name.
+    ///
+    /// # Errors
+    /// Settings that are not valid.
+    pub fn open_as(pool: PgPool, config: Config, process: Process) -> Result<Self, SettingsError> {
+        let queue = Self::open_later(pool, config, process)?;
         queue.begin();
         Ok(queue)
     }
@@ -44,11 +52,15 @@ impl Queue {
     ///
     /// # Errors
     /// Settings that are not valid.
-    pub fn open_later(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
+    pub fn open_later(
+        pool: PgPool,
+        config: Config,
+        process: Process,
+    ) -> Result<Self, SettingsError> {
         config.check()?;
         metrics::describe();
         config.queues.iter().copied().for_each(metrics::expect_none);
-        let shared = Arc::new(Shared::new(pool, config));
+        let shared = Arc::new(Shared::new(pool, config, process));
         for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
@@ -75,7 +87,7 @@ impl Queue {
     /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of
     /// other processes. It does not register as a worker and claims nothing. Needs a tokio runtime.
     pub fn open_to_notify(pool: PgPool) -> Self {
-        let shared = Arc::new(Shared::new(pool, Config::default()));
+        let shared = Arc::new(Shared::new(pool, Config::default(), Process::default()));
         shared.begun.cancel();
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         Self(shared)

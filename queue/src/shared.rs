@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, NewJobs, QueueName, Retry,
+    BackendSettings, Config, NewJobs, Process, QueueName, Retry,
     hold::Holds,
     inbox::Inbox,
     lease::Lease,
@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     /// New at every start, so that a restarted process is another worker.
     pub(crate) worker: Uuid,
+    /// What people call it.
+    pub(crate) process: Process,
     pub(crate) lease: Lease,
     pub(crate) holds: Arc<Holds>,
     pub(crate) inbox: Inbox,
@@ -57,11 +59,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(pool: PgPool, config: Config) -> Self {
+    pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
             pool,
             config,
             worker: Uuid::now_v7(),
+            process: process.bounded(),
             lease: Lease::new(config.lease),
             holds: Arc::default(),
             inbox: Inbox::new(config.finish_batch.saturating_mul(2)),

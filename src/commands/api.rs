@@ -76,6 +76,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let sign_on = console::sign_on(&options.console)?;
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
+    let process = service::process("api", monitoring.local_addr()?);
     let metrics = telemetry::start_metrics()?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
@@ -87,7 +88,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         lane_caps: &jobs::LANE_CAPS,
         ..queue::Config::default()
     };
-    let queue = Queue::open_later(pool.clone(), queue)?;
+    let queue = Queue::open_later(pool.clone(), queue, process)?;
     let figures = service::publish_figures(&pool, &queue);
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),

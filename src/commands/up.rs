@@ -151,7 +151,8 @@ async fn serve(
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = telemetry::start_metrics()?;
     let export = service::start_export(&options.otlp)?;
-    let queue = Queue::open(pool.clone(), options.work.queue())?;
+    let process = service::process("up", listeners.monitoring.local_addr()?);
+    let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
     let figures = service::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
