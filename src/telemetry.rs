@@ -20,7 +20,7 @@ use tracing_subscriber::{
 
 use crate::{
     config::{self, LogFormat},
-    panics, terminal,
+    panics, service, terminal,
 };
 
 /// Our own messages, and only warnings of libraries. We report failed downloads ourselves.
@@ -97,8 +97,8 @@ pub(crate) fn log_filter() -> anyhow::Result<EnvFilter> {
     EnvFilter::try_new(&filter).with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))
 }
 
-/// Starts recording metrics.
-pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
+/// Starts recording metrics, of a process that does this.
+pub(crate) fn start_metrics(role: &'static str) -> anyhow::Result<PrometheusHandle> {
     let mut recorder = PrometheusBuilder::new();
     for name in LONG_WAITS {
         recorder = recorder.set_buckets_for_metric(Matcher::Full(name.into()), &LONG)?;
@@ -113,7 +113,11 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
     database::expect_no_errors();
     statements::expect_none();
     let mut busy = runtime::Busy::start();
-    gauge!("gatehouse_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    gauge!(
+        "gatehouse_build_info",
+        "version" => env!("CARGO_PKG_VERSION"), "role" => role, "host" => service::host()
+    )
+    .set(1.0);
     let upkeep = handle.clone();
     tokio::spawn(async move {
         loop {

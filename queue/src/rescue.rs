@@ -38,7 +38,7 @@ async fn tell(conn: &mut PgConnection, rescued: &BTreeMap<Uuid, usize>) {
     }
     let ids: Vec<Uuid> = rescued.keys().copied().collect();
     // Without an answer, the ids have to do.
-    let mut named = workers::silent(conn, &ids).await.unwrap_or_default();
+    let mut named = workers::named(conn, &ids).await.unwrap_or_default();
     for (worker, jobs) in rescued {
         let (process, started) = named.remove(worker).unzip();
         let process = process.unwrap_or_default();

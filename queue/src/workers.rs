@@ -56,9 +56,9 @@ pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error>
     Ok(workers.collect())
 }
 
-/// Processes that may be dead, and since when they have been silent. Rows of processes that died
-/// long ago are gone.
-pub(crate) async fn silent(
+/// Processes by their ids, live or not, and when they started. The rows of those that died before
+/// are gone.
+pub(crate) async fn named(
     conn: &mut PgConnection,
     workers: &[Uuid],
 ) -> Result<HashMap<Uuid, (Process, DateTime<Utc>)>, sqlx::Error> {

@@ -77,7 +77,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let process = service::process("api", monitoring.local_addr()?);
-    let metrics = telemetry::start_metrics()?;
+    let metrics = telemetry::start_metrics("api")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());

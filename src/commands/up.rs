@@ -149,7 +149,7 @@ async fn serve(
     prepare_database(pool, &master_key).await?;
     let addresses = listeners.addresses()?;
     // Start metrics before the queue is opened: the queue describes its metrics then.
-    let metrics = telemetry::start_metrics()?;
+    let metrics = telemetry::start_metrics("up")?;
     let export = service::start_export(&options.otlp)?;
     let process = service::process("up", listeners.monitoring.local_addr()?);
     let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;

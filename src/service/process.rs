@@ -17,7 +17,7 @@ pub(crate) fn process(role: &str, metrics: SocketAddr) -> Process {
 }
 
 /// The name of this machine, container or pod.
-fn host() -> String {
+pub(crate) fn host() -> String {
     uname().nodename().to_string_lossy().into_owned()
 }
 

@@ -80,11 +80,10 @@ const PROVIDERS: (&str, &[&str]) = ("provider", &["builtin"]);
 
 /// What fresh processes do not show: units of providers that charge such, the first retention, ten
 /// minutes after the start, and spans that a collector does not take.
-pub(super) const LATER: [&str; 4] = [
+pub(super) const LATER: [&str; 3] = [
     "gatehouse_provider_units_total",
     "gatehouse_retention_last_success_timestamp_seconds",
     "gatehouse_spans_dropped_total",
-    "gatehouse_wait_seconds",
 ];
 
 pub(super) const COUNTERS: [Counter; 34] = [
