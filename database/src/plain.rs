@@ -124,10 +124,12 @@ mod tests {
 
     #[sqlx::test(migrations = false)]
     async fn a_plain_error_can_still_be_judged(pool: PgPool) {
-        sqlx::raw_sql("create table t (id integer constraint t_pkey primary key); insert into t values (1)")
-            .execute(&pool)
-            .await
-            .unwrap();
+        sqlx::raw_sql(
+            "create table t (id integer constraint t_pkey primary key); insert into t values (1)",
+        )
+        .execute(&pool)
+        .await
+        .unwrap();
         let error = plain(failing(&pool, "insert into t values (1)").await);
         let error = error.as_database_error().unwrap();
         assert_eq!(error.code().as_deref(), Some("23505"));

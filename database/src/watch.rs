@@ -16,8 +16,7 @@ use crate::{
     clock::{Clock, machine_micros},
     count_error, errors,
     find::{self, Unreachable, find, within_patience},
-    outage,
-    session,
+    outage, session,
     url::{self, Hosts},
 };
 

@@ -9,11 +9,11 @@ use std::{
 };
 
 use futures::FutureExt as _;
-use repeats::{Repeated, failed, over};
 use poem::{
     Endpoint, Request, Response, Result,
     http::{StatusCode, header},
 };
+use repeats::{Repeated, failed, over};
 use tokio::time::timeout;
 use traces::Current;
 use tracing::{debug, error, warn};

@@ -164,7 +164,10 @@ where
         shutdown.await;
         leaving.cancel();
         if !settings.drain.is_zero() {
-            info!(drain_seconds = settings.drain.as_secs(), "still accepting connections until clients have gone elsewhere");
+            info!(
+                drain_seconds = settings.drain.as_secs(),
+                "still accepting connections until clients have gone elsewhere"
+            );
         }
         sleep(settings.drain).await;
     };

@@ -151,7 +151,10 @@ impl Sending {
         let count = batch.len();
         let sent = self.post(batch).await;
         match &sent {
-            Ok(()) => over!(self.trouble.worked(), "the collector of traces takes spans again"),
+            Ok(()) => over!(
+                self.trouble.worked(),
+                "the collector of traces takes spans again"
+            ),
             Err(error) => {
                 dropped(Dropped::NotTaken, count as u64);
                 failed!(

@@ -12,8 +12,9 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError, backlog,
-    burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
+    BackendSettings, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
+    backlog, burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays,
+    wake,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.

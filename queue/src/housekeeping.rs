@@ -103,12 +103,7 @@ fn settings(config: &Config) -> String {
     )
 }
 
-async fn round(
-    shared: &Shared,
-    link: &mut Link,
-    house: &mut Option<House>,
-    trouble: &Trouble,
-) {
+async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>, trouble: &Trouble) {
     let standing = rank(shared, link).await;
     if matches!(standing, Ok(Standing::Ranked(_) | Standing::Outranked)) {
         over!(trouble.worked(), "the elected housekeeper is known again");
@@ -181,7 +176,11 @@ impl House {
                 .map_err(database::counted);
             let trouble = &self.trouble[place];
             match done {
-                Ok(()) => over!(trouble.worked(), ?duty, "a duty of housekeeping is done again"),
+                Ok(()) => over!(
+                    trouble.worked(),
+                    ?duty,
+                    "a duty of housekeeping is done again"
+                ),
                 Err(error) => {
                     link.give_up();
                     failed!(

@@ -87,7 +87,10 @@ mod tests {
             process.to_string(),
             "worker on web-1, pid 4711, metrics at 10.1.0.7:9464, version 0.1.0"
         );
-        assert_eq!(Process::default().to_string(), "process of an older version");
+        assert_eq!(
+            Process::default().to_string(),
+            "process of an older version"
+        );
     }
 
     #[test]

@@ -90,11 +90,7 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
     }
 }
 
-async fn listen(
-    shared: &Shared,
-    failures: &mut u16,
-    trouble: &Trouble,
-) -> Result<(), sqlx::Error> {
+async fn listen(shared: &Shared, failures: &mut u16, trouble: &Trouble) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
     let pool = database::apart(&shared.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;

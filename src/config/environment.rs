@@ -29,18 +29,20 @@ fn sourced(command: Command) -> Command {
         Some((_, value)) if value.is_empty() => arg.env(None::<&'static str>),
         _ => arg,
     });
-    without.mut_args(with_numbers_below_zero).mut_subcommands(|inner| {
-        let inner = sourced(inner);
-        if inner.get_name() == CHECK {
-            // `check` reports them with all other problems.
-            inner.mut_args(|arg| match problem(&arg) {
-                Some(_) => arg.env(None::<&'static str>),
-                None => arg,
-            })
-        } else {
-            inner
-        }
-    })
+    without
+        .mut_args(with_numbers_below_zero)
+        .mut_subcommands(|inner| {
+            let inner = sourced(inner);
+            if inner.get_name() == CHECK {
+                // `check` reports them with all other problems.
+                inner.mut_args(|arg| match problem(&arg) {
+                    Some(_) => arg.env(None::<&'static str>),
+                    None => arg,
+                })
+            } else {
+                inner
+            }
+        })
 }
 
 /// A value such as `-1` belongs to the option before it, whose message says which values are valid. Otherwise it would be an

@@ -27,7 +27,10 @@ pub(crate) fn tell_systemd(
     tokio::spawn(async move {
         let trouble = Repeated::in_turn();
         let tell = |message: &str| match send(&socket, message) {
-            Ok(()) => over!(trouble.worked(), "systemd hears of the state of this process again"),
+            Ok(()) => over!(
+                trouble.worked(),
+                "systemd hears of the state of this process again"
+            ),
             Err(error) => failed!(
                 trouble.failed(),
                 %error,

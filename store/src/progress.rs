@@ -137,7 +137,10 @@ impl Effect for Progress {
 
     fn committed(&self) {
         if let Stage::Judged { concluded, .. } = &self.stage {
-            let (status, by) = (concluded.status.as_str(), concluded.moderation_type.as_str());
+            let (status, by) = (
+                concluded.status.as_str(),
+                concluded.moderation_type.as_str(),
+            );
             debug!(media.id = %concluded.media, status, by, "an item is judged");
         }
         if let Some(promise) = &self.awaited

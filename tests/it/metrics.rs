@@ -71,7 +71,11 @@ async fn every_counter_starts_at_0_with_each_value_that_its_labels_can_have(pool
     let missing: Vec<_> = asked()
         .into_iter()
         .filter(|asked| !LATER.contains(&asked.name.as_str()))
-        .filter(|asked| !pages.iter().any(|page| page.answers(&asked.name, &asked.labels)))
+        .filter(|asked| {
+            !pages
+                .iter()
+                .any(|page| page.answers(&asked.name, &asked.labels))
+        })
         .collect();
     assert!(
         missing.is_empty(),

@@ -145,7 +145,6 @@ impl Door {
             }
         }
     }
-
 }
 
 /// Whether the error affects only the connection that would have been accepted.

@@ -17,7 +17,10 @@ pub(super) async fn was_committed(shared: &Shared, link: &mut Link, transaction:
             // The server has not yet noticed that its client is gone.
             Ok(Ok(Some(status))) if status == "in progress" => {}
             Ok(Ok(status)) => {
-                over!(trouble.worked(), "found out whether an unanswered commit succeeded");
+                over!(
+                    trouble.worked(),
+                    "found out whether an unanswered commit succeeded"
+                );
                 return status.as_deref() == Some("committed");
             }
             Ok(Err(error)) => {

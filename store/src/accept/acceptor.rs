@@ -45,10 +45,10 @@ impl Acceptor {
                 .run_until_cancelled_owned(once_begun(queue.clone(), sealing::run(pool.clone()))),
         );
         let (looked, ways) = watch::channel(Arc::default());
-        tokio::spawn(
-            stop.clone()
-                .run_until_cancelled_owned(once_begun(queue.clone(), ways::look(pool.clone(), looked))),
-        );
+        tokio::spawn(stop.clone().run_until_cancelled_owned(once_begun(
+            queue.clone(),
+            ways::look(pool.clone(), looked),
+        )));
         let images = Images::start(pool.clone(), settings.images, settings.patience);
         let aside = writer::Aside::new();
         let gather = Gather::shared(settings.bounds, move |batch| {

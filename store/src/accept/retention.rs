@@ -9,8 +9,8 @@ mod turn;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metrics::gauge;
 use database::Trouble;
+use metrics::gauge;
 use repeats::{failed, over};
 use sqlx::PgPool;
 
@@ -71,7 +71,10 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
             () = turn.keep() => false,
         };
         if is_done {
-            over!(TROUBLE.worked(), "everything that has expired is removed again");
+            over!(
+                TROUBLE.worked(),
+                "everything that has expired is removed again"
+            );
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             gauge!(LAST_SUCCESS).set(now.unwrap_or_default().as_secs_f64());
         }

@@ -11,9 +11,9 @@ use std::{
     time::Duration,
 };
 
+use database::Trouble;
 use domain::id::TeamId;
 use queue::QueueName;
-use database::Trouble;
 use repeats::{failed, over};
 use sqlx::PgPool;
 use tokio::sync::watch;
@@ -44,7 +44,10 @@ pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
     while !ways.is_closed() {
         let found = match read(&pool).await.map_err(database::counted) {
             Ok(found) => {
-                over!(trouble.worked(), "the pauses and caps of queues are read again");
+                over!(
+                    trouble.worked(),
+                    "the pauses and caps of queues are read again"
+                );
                 found
             }
             Err(error) => {

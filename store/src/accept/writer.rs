@@ -11,10 +11,10 @@ mod writing;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use database::Trouble;
 use domain::id::TeamId;
 use metrics::{Histogram, histogram};
 use queue::{Fault, Queue};
-use database::Trouble;
 use repeats::{failed, over};
 use sqlx::PgPool;
 

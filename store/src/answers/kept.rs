@@ -1,11 +1,11 @@
 //! New answers, gathered. Each team has a ring of slots: a new answer takes the place of the team's
 //! oldest one.
 
+use database::Trouble;
 use domain::{
     id::{MediaId, TeamId},
     score::Scores,
 };
-use database::Trouble;
 use repeats::{failed, over};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -39,7 +39,10 @@ pub(super) fn keeper(pool: PgPool, bounds: Bounds, most: u32) -> Gather<NewAnswe
             let answers: Vec<&NewAnswer> = batch.iter().map(|call| &call.question).collect();
             let kept = keep(&pool, &answers, most).await;
             match &kept {
-                Ok(()) => over!(TROUBLE.worked(), "providers' answers for equal texts are kept again"),
+                Ok(()) => over!(
+                    TROUBLE.worked(),
+                    "providers' answers for equal texts are kept again"
+                ),
                 Err(error) => failed!(
                     TROUBLE.failed(error),
                     %error,

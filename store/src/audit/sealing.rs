@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-use domain::audit::chain::{ChainId, Row};
 use database::Trouble;
+use domain::audit::chain::{ChainId, Row};
 use repeats::{failed, over};
 use sqlx::{Connection as _, PgConnection, PgExecutor, PgPool};
 use tokio::time::{Instant, sleep};

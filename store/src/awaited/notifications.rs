@@ -61,7 +61,10 @@ async fn listen_once(
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
-    over!(trouble.worked(), "listening for verdicts of other processes again");
+    over!(
+        trouble.worked(),
+        "listening for verdicts of other processes again"
+    );
     // What was told while nobody listened is lost.
     waiting.wake_all();
     while let Some(notification) = listener.try_recv().await? {

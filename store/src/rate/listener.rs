@@ -33,7 +33,10 @@ async fn listen(asker: &Asker, trouble: &Trouble) -> Result<(), sqlx::Error> {
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
-    over!(trouble.worked(), "listening for shares of rate limits again");
+    over!(
+        trouble.worked(),
+        "listening for shares of rate limits again"
+    );
     let own = asker.holder.to_string();
     while let Some(notification) = listener.try_recv().await? {
         let message = Message::parse(notification.payload());

@@ -93,10 +93,7 @@ async fn an_outage_of_postgres_is_a_few_lines_whatever_its_length() {
         };
         let lasted = back["away_for_seconds"].as_f64().unwrap();
         let least = AWAY.as_secs_f64() - 5.0;
-        assert!(
-            (least..least + 30.0).contains(&lasted),
-            "{process}\n{told}"
-        );
+        assert!((least..least + 30.0).contains(&lasted), "{process}\n{told}");
         assert!(!told.contains(" at line "), "{process}\n{told}");
     }
     // The requests that were refused meanwhile.

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::{Logs, message};
-use crate::support::{
-    Api, MASTER_KEY, Receiver, SOON, Worker, admin, eventually, new_site, text,
-};
+use crate::support::{Api, MASTER_KEY, Receiver, SOON, Worker, admin, eventually, new_site, text};
 
 const TEXT: &str = "a sentence that stands in no other place";
 const METADATA: &str = "a-metadatum-of-its-own";
@@ -54,7 +52,11 @@ async fn steps(pool: &PgPool, filter: &str, traceparent: Option<&str>) -> (Vec<V
     let logs = Logs::new();
     let rules = logs.path("rules.yaml");
     let rule = json!({ "name": "violence", "type": "ai_threshold", "category": "violence", "reject_at": 0.9 });
-    fs::write(&rules, json!({ "name": "rules", "rules": [rule] }).to_string()).unwrap();
+    fs::write(
+        &rules,
+        json!({ "name": "rules", "rules": [rule] }).to_string(),
+    )
+    .unwrap();
     let loading = ["load-rules", "--team", &team, rules.to_str().unwrap()];
     let group = text(&admin(pool, &loading), "rule_group_id");
     let command = |process: &str| {

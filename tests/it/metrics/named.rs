@@ -19,7 +19,10 @@ pub(super) fn asked() -> BTreeSet<Asked> {
     let mut texts = vec![fs::read_to_string(root.join("alerts/gatehouse.rules.yml")).unwrap()];
     for file in fs::read_dir(root.join("dashboards")).unwrap() {
         let path = file.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "json") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
             texts.push(fs::read_to_string(path).unwrap().replace("\\\"", "\""));
         }
     }
@@ -68,7 +71,10 @@ fn asked_in(text: &str) -> Vec<Asked> {
 fn alternatives(values: &str) -> Vec<String> {
     let (before, inner) = values.split_once('(').unwrap_or(("", values));
     let inner = inner.trim_end_matches(')');
-    inner.split('|').map(|one| format!("{before}{one}")).collect()
+    inner
+        .split('|')
+        .map(|one| format!("{before}{one}"))
+        .collect()
 }
 
 #[test]

@@ -22,7 +22,11 @@ impl Page {
 
     /// Whether a series has these labels, whatever others it has.
     pub(super) fn answers(&self, name: &str, labels: &Labels) -> bool {
-        let has_all = |series: Labels| labels.iter().all(|(label, value)| series.get(label) == Some(value));
+        let has_all = |series: Labels| {
+            labels
+                .iter()
+                .all(|(label, value)| series.get(label) == Some(value))
+        };
         self.samples()
             .any(|(sample, series)| sample == name && has_all(series))
     }

@@ -160,7 +160,11 @@ impl Guarded {
         }
         durations(self.name()).record(elapsed);
         if answer.is_ok() {
-            over!(self.failing.worked(), provider = self.name(), "a provider answers again");
+            over!(
+                self.failing.worked(),
+                provider = self.name(),
+                "a provider answers again"
+            );
             over!(
                 self.refusing.worked(),
                 provider = self.name(),

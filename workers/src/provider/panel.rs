@@ -103,7 +103,10 @@ impl Panel {
             })
             .collect();
         match spend(&self.pool, &spent).await {
-            Ok(()) => over!(self.storing.worked(), "what the providers cost is stored again"),
+            Ok(()) => over!(
+                self.storing.worked(),
+                "what the providers cost is stored again"
+            ),
             Err(error) => {
                 failed!(
                     self.storing.failed(&error),

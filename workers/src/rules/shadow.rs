@@ -40,7 +40,9 @@ pub(super) async fn judge(
                 over!(TROUBLE.worked(), "shadows judge all items again");
                 shadowed.push(said);
             }
-            Err(error) => failed!(TROUBLE.failed(), %error, version.id = %version, "a shadow could not judge an item"),
+            Err(error) => {
+                failed!(TROUBLE.failed(), %error, version.id = %version, "a shadow could not judge an item")
+            }
         }
     }
     shadowed

@@ -125,7 +125,10 @@ impl<'a> Page<'a> {
     pub(super) async fn run(mut self) -> Result<Finish<Option<Progress>>, BoxDynError> {
         let end = match self.send_all().await {
             Ok(end) => {
-                over!(TROUBLE.worked(), "webhook pages are sent to their ends again");
+                over!(
+                    TROUBLE.worked(),
+                    "webhook pages are sent to their ends again"
+                );
                 end
             }
             // What was sent must be recorded, whatever happened afterwards.
@@ -222,7 +225,11 @@ impl<'a> Page<'a> {
                 return Ok(None);
             }
             Turn::Later(wait) => {
-                log_wait(delivery, wait, "its endpoint takes nothing now, or no connection is free");
+                log_wait(
+                    delivery,
+                    wait,
+                    "its endpoint takes nothing now, or no connection is free",
+                );
                 return Ok(Some(End::Later(wait)));
             }
         };

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use database::Trouble;
 use domain::id::TeamId;
 use queue::Fault;
-use database::Trouble;
 use repeats::{failed, over};
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout_at};

@@ -8,8 +8,8 @@ use std::{
 
 use domain::id::{MediaId, TeamId};
 use queue::{Fault, Queue};
-use sqlx::PgPool;
 use repeats::failed;
+use sqlx::PgPool;
 
 use super::{MOMENT, PAUSE, TROUBLE, Waiting};
 use crate::accept::{

@@ -214,7 +214,10 @@ impl Holder {
         match asked {
             Ok(issued) => {
                 info!("got AWS credentials");
-                over!(self.trouble.worked(), "the AWS credentials are renewed again");
+                over!(
+                    self.trouble.worked(),
+                    "the AWS credentials are renewed again"
+                );
                 state.issued = Some(issued);
                 state.last = Some((Instant::now(), None));
             }
