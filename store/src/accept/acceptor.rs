@@ -35,10 +35,10 @@ impl Acceptor {
         quota_refused(0);
         let _shown = writer::rows();
         let stop = CancellationToken::new();
-        tokio::spawn(
-            stop.clone()
-                .run_until_cancelled_owned(retention::run(pool.clone(), settings.retention)),
-        );
+        tokio::spawn(stop.clone().run_until_cancelled_owned(once_begun(
+            queue.clone(),
+            retention::run(pool.clone(), settings.retention),
+        )));
         // Housekeeping of the API processes, too: deployments may have no other process.
         tokio::spawn(
             stop.clone()
