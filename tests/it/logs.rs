@@ -2,6 +2,7 @@
 //! item with its trace.
 
 mod outage;
+mod rescue;
 mod steps;
 
 use std::{
@@ -10,11 +11,11 @@ use std::{
     process::Command,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use crate::support::gatehouse;
+use crate::support::{admin, gatehouse, text};
 
 /// The directory of the logs of some processes.
 struct Logs(TempDir);
@@ -44,6 +45,25 @@ impl Logs {
         let line = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
         whole.lines().map(line).collect()
     }
+}
+
+/// A rule group that needs an analysis, of the only team. Returns its id.
+async fn rules(pool: &PgPool, logs: &Logs) -> String {
+    let team: String = sqlx::query_scalar("select team_id::text from sites")
+        .fetch_one(pool)
+        .await
+        .unwrap();
+    let file = logs.path("rules.yaml");
+    let rule = json!({
+        "name": "violence", "type": "ai_threshold", "category": "violence", "reject_at": 0.9
+    });
+    fs::write(
+        &file,
+        json!({ "name": "rules", "rules": [rule] }).to_string(),
+    )
+    .unwrap();
+    let loading = ["load-rules", "--team", &team, file.to_str().unwrap()];
+    text(&admin(pool, &loading), "rule_group_id")
 }
 
 /// The message of a line.

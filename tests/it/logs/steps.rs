@@ -1,11 +1,9 @@
 //! From an item's id, a person finds every step of the item in the logs of all processes.
 
-use std::fs;
-
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use super::{Logs, message};
+use super::{Logs, message, rules};
 use crate::support::{Api, MASTER_KEY, Receiver, SOON, Worker, admin, eventually, new_site, text};
 
 const TEXT: &str = "a sentence that stands in no other place";
@@ -45,20 +43,8 @@ async fn steps(pool: &PgPool, filter: &str, traceparent: Option<&str>) -> (Vec<V
             &egress,
         ],
     );
-    let team: String = sqlx::query_scalar("select team_id::text from sites")
-        .fetch_one(pool)
-        .await
-        .unwrap();
     let logs = Logs::new();
-    let rules = logs.path("rules.yaml");
-    let rule = json!({ "name": "violence", "type": "ai_threshold", "category": "violence", "reject_at": 0.9 });
-    fs::write(
-        &rules,
-        json!({ "name": "rules", "rules": [rule] }).to_string(),
-    )
-    .unwrap();
-    let loading = ["load-rules", "--team", &team, rules.to_str().unwrap()];
-    let group = text(&admin(pool, &loading), "rule_group_id");
+    let group = rules(pool, &logs).await;
     let command = |process: &str| {
         let mut command = logs.command(pool, process);
         command.env("GATEHOUSE_LOG", filter);
