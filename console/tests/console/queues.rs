@@ -116,6 +116,7 @@ async fn queues_are_shown_with_their_depth_and_what_holds_them_back(pool: PgPool
     ] {
         assert!(list.text.contains(told), "{told}: {}", list.text);
     }
+    assert!(!list.text.contains("<script>alert"), "{}", list.text);
 
     let shown = operator.get(QUEUE).await.text;
     assert!(shown.contains(ESCAPED), "{shown}");

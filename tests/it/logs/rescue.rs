@@ -85,6 +85,6 @@ async fn a_process_is_named_where_it_lives_and_where_its_jobs_are_rescued(pool: 
         assert_eq!(line[field], worker[known], "{field}: {line}");
     }
     assert_eq!(line["pid"], first.id(), "{line}");
-    assert_eq!(line["jobs"], 1, "{line}");
+    assert!(line["jobs"].as_u64() >= Some(1), "{line}");
     assert!(line["started_at"].is_string(), "{line}");
 }
