@@ -197,6 +197,7 @@ impl<'a> Page<'a> {
             traces::enter(delivery.trace, delivery.team.as_uuid().into_bytes());
         }
         if delivery.disabled {
+            log_discard(delivery);
             self.remove_first();
             self.attempted.push(Attempted {
                 delivery: delivery.delivery,
@@ -305,14 +306,17 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The line with which a person finds why a delivery was not sent yet.
-fn log_wait(delivery: &ToDeliver, wait: Duration, why: &'static str) {
-    if !enabled!(Level::DEBUG) {
-        return;
+/// Logs a line about a delivery that is not attempted now, at DEBUG and with the trace of its item:
+/// a page works for many items.
+fn log(delivery: &ToDeliver, line: impl FnOnce()) {
+    if enabled!(Level::DEBUG) {
+        let step = Step::after(delivery.trace, delivery.team.as_uuid().into_bytes());
+        Current::of(step).sync_scope(line);
     }
-    // A page works for many items.
-    let step = Step::after(delivery.trace, delivery.team.as_uuid().into_bytes());
-    Current::of(step).sync_scope(|| {
+}
+
+fn log_wait(delivery: &ToDeliver, wait: Duration, why: &'static str) {
+    log(delivery, || {
         debug!(
             media.id = %delivery.media,
             delivery.id = %delivery.delivery,
@@ -321,6 +325,18 @@ fn log_wait(delivery: &ToDeliver, wait: Duration, why: &'static str) {
             wait_ms = wait.as_secs_f64() * 1_000.0,
             why,
             "a delivery waits"
+        );
+    });
+}
+
+fn log_discard(delivery: &ToDeliver) {
+    log(delivery, || {
+        debug!(
+            media.id = %delivery.media,
+            delivery.id = %delivery.delivery,
+            endpoint.id = %delivery.endpoint,
+            event = delivery.kind.as_str(),
+            "a delivery is discarded, because its endpoint is disabled"
         );
     });
 }
