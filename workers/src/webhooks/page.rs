@@ -9,6 +9,7 @@
 //! worker dies, only deliveries that were not recorded are sent again.
 
 mod load;
+mod log;
 mod progress;
 mod spread;
 
@@ -32,11 +33,12 @@ use store::{
     jobs::{self, DeliveryJob},
 };
 use tokio::time::timeout;
-use traces::{Current, Step};
-use tracing::{Level, debug, enabled};
 
-use self::spread::Spread;
 pub(super) use self::spread::expect_none;
+use self::{
+    log::{discarded, waits},
+    spread::Spread,
+};
 use super::{
     Courier,
     attempt::attempt,
@@ -197,7 +199,7 @@ impl<'a> Page<'a> {
             traces::enter(delivery.trace, delivery.team.as_uuid().into_bytes());
         }
         if delivery.disabled {
-            log_discard(delivery);
+            discarded(delivery);
             self.remove_first();
             self.attempted.push(Attempted {
                 delivery: delivery.delivery,
@@ -216,17 +218,17 @@ impl<'a> Page<'a> {
         let (right, socket) = match meanwhile(turn, slow, self.record()).await?? {
             Turn::Now(right, socket) => (right, socket),
             Turn::Held(wait) if self.is_single => {
-                log_wait(delivery, wait, "an earlier event of the item goes first");
+                waits(delivery, wait, "an earlier event of the item goes first");
                 return Ok(Some(End::Later(wait)));
             }
             Turn::Held(wait) => {
-                log_wait(delivery, wait, "an earlier event of the item goes first");
+                waits(delivery, wait, "an earlier event of the item goes first");
                 let held = self.turns.pop_front().unwrap_or_default();
                 self.hand_on(held, wait);
                 return Ok(None);
             }
             Turn::Later(wait) => {
-                log_wait(
+                waits(
                     delivery,
                     wait,
                     "its endpoint takes nothing now, or no connection is free",
@@ -304,41 +306,6 @@ impl<'a> Page<'a> {
             }
         }
     }
-}
-
-/// Logs a line about a delivery that is not attempted now, at DEBUG and with the trace of its item:
-/// a page works for many items.
-fn log(delivery: &ToDeliver, line: impl FnOnce()) {
-    if enabled!(Level::DEBUG) {
-        let step = Step::after(delivery.trace, delivery.team.as_uuid().into_bytes());
-        Current::of(step).sync_scope(line);
-    }
-}
-
-fn log_wait(delivery: &ToDeliver, wait: Duration, why: &'static str) {
-    log(delivery, || {
-        debug!(
-            media.id = %delivery.media,
-            delivery.id = %delivery.delivery,
-            endpoint.id = %delivery.endpoint,
-            event = delivery.kind.as_str(),
-            wait_ms = wait.as_secs_f64() * 1_000.0,
-            why,
-            "a delivery waits"
-        );
-    });
-}
-
-fn log_discard(delivery: &ToDeliver) {
-    log(delivery, || {
-        debug!(
-            media.id = %delivery.media,
-            delivery.id = %delivery.delivery,
-            endpoint.id = %delivery.endpoint,
-            event = delivery.kind.as_str(),
-            "a delivery is discarded, because its endpoint is disabled"
-        );
-    });
 }
 
 /// Why a run cannot continue.
