@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// Long enough for a second report, after 30 s.
-const AWAY: Duration = Duration::from_secs(40);
-/// After this time, no part of a process is still in trouble: each tries again at least every ten
-/// seconds, and an end is reported when nothing has failed for ten.
-const SETTLED: Duration = Duration::from_secs(25);
+const AWAY: Duration = Duration::from_secs(35);
+/// After this time, no part of a process is still in trouble: an end is reported when nothing has
+/// failed for ten seconds.
+const SETTLED: Duration = Duration::from_secs(15);
 /// A beginning, a second report and an end, of the outage and of the requests that were refused; a
 /// lease that ended and began again; the election of a housekeeper; and room for one part of the
 /// process that fails in a way of its own.

@@ -97,11 +97,9 @@ async fn an_outage_of_a_provider_is_a_line_and_not_one_for_each_item(pool: PgPoo
     let of = |message: &str, level: &str| {
         let (message, level) = (format!("\"{message}\""), format!("\"level\":\"{level}\""));
         let logged = panel.logged();
-        let mut lines = logged.lines();
-        lines
-            .by_ref()
-            .filter(|line| line.contains(&message) && line.contains(&level))
-            .count()
+        let lines = logged.lines();
+        let lines = lines.filter(|line| line.contains(&message) && line.contains(&level));
+        lines.count()
     };
     eventually("several failures", MINUTES, async || {
         (of("a provider failed", "DEBUG") > 2).then_some(())
