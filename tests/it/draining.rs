@@ -74,3 +74,52 @@ async fn a_second_signal_ends_a_draining_interface_at_once(pool: PgPool) {
     let ended = timeout(Duration::from_secs(5), api.ended()).await;
     assert_eq!(ended.expect("at once").code(), Some(130));
 }
+
+/// The number that stands after this text in a file of the repository.
+fn number(file: &str, after: &str) -> u64 {
+    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let found = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(after));
+    let found = found.unwrap_or_else(|| panic!("{file} has no {after}"));
+    let digits: String = found
+        .trim_start_matches([' ', '"'])
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().unwrap()
+}
+
+#[test]
+fn the_files_for_deployments_drain_and_leave_time_for_it() {
+    // What docs/operations.md says: requests, results, spans, and the queue.
+    const REST: u64 = 45;
+    let unit = "deploy/systemd/gatehouse-api.service";
+    let compose = "deploy/compose.yaml";
+    let (settings, api) = (
+        "deploy/kubernetes/base/settings.yaml",
+        "deploy/kubernetes/base/api.yaml",
+    );
+    for (drain, stop, before) in [
+        (
+            number(unit, "Environment=GATEHOUSE_DRAIN_SECONDS="),
+            number(unit, "TimeoutStopSec="),
+            0,
+        ),
+        (
+            number(compose, "GATEHOUSE_DRAIN_SECONDS:"),
+            number(compose, "stop_grace_period:"),
+            0,
+        ),
+        (
+            number(settings, "GATEHOUSE_DRAIN_SECONDS:"),
+            number(api, "terminationGracePeriodSeconds:"),
+            // `preStop`.
+            number(api, "seconds:"),
+        ),
+    ] {
+        assert_eq!(drain, 5);
+        assert!(before + drain + REST <= stop, "{before} {drain} {stop}");
+    }
+}
