@@ -16,6 +16,7 @@ mod tests;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use repeats::{Repeated, failed, over};
 use sqlx::{Postgres, migrate::MigrateDatabase as _};
 use tokio::{
     task::JoinHandle,
@@ -76,10 +77,13 @@ impl EmbeddedPostgres {
     }
 
     async fn ensure_database(&self) -> sqlx::Result<()> {
-        if !Postgres::database_exists(&self.url).await? {
-            Postgres::create_database(&self.url).await?;
-        }
-        Ok(())
+        let ensuring = async {
+            if !Postgres::database_exists(&self.url).await? {
+                Postgres::create_database(&self.url).await?;
+            }
+            Ok(())
+        };
+        ensuring.await.map_err(database::plain)
     }
 }
 
@@ -118,15 +122,20 @@ async fn keep(cluster: Cluster, mut server: Server, stop: CancellationToken) {
 }
 
 async fn restart(cluster: &Cluster, pause: &mut Duration) -> Server {
+    let trouble = Repeated::in_turn();
     loop {
         sleep(*pause).await;
         *pause = (*pause * 2).min(LONGEST_PAUSE);
         match serve(cluster).await {
             Ok(server) => {
+                over!(trouble.worked(), "Postgres can be started again");
                 info!("Postgres is back");
                 return server;
             }
-            Err(error) => warn!("Postgres did not come back, trying again: {error:#}"),
+            Err(error) => failed!(
+                trouble.failed(),
+                "Postgres did not come back, trying again: {error:#}"
+            ),
         }
     }
 }

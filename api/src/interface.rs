@@ -17,6 +17,14 @@ use crate::{
     query::Taken,
 };
 
+/// What applications call again and again. Alerts compare how fast it is with what was before.
+const MEASURED: [&str; 4] = [
+    "/functions/v1/submit-media",
+    "/functions/v1/get-media-status",
+    compat::openai::PATH,
+    compat::perspective::ANALYZE,
+];
+
 /// What the listener works with.
 pub struct Interface {
     /// What applications call.
@@ -90,7 +98,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
     );
     let front = Front {
         router: listener.router,
-        routes: Routes::new(listener.paths),
+        routes: Routes::new(listener.paths).measured(&MEASURED),
         deadline,
         words: ProblemDocuments,
     };

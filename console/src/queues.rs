@@ -96,6 +96,8 @@ impl From<QueueState> for Row {
 /// A live worker process.
 struct WorkerRow {
     id: String,
+    /// What and where it is.
+    name: String,
     started: Moment,
     running: String,
     /// How long its lease is valid if it is not renewed.
@@ -106,6 +108,7 @@ impl From<Worker> for WorkerRow {
     fn from(worker: Worker) -> Self {
         Self {
             id: worker.id.to_string(),
+            name: worker.process.to_string(),
             started: worker.started_at.into(),
             running: grouped(worker.running),
             lease: words::span(worker.lease_left_seconds),

@@ -1,11 +1,11 @@
 //! Counts what goes wrong with statements and connections, by the class of the SQLSTATE.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use metrics::counter;
 use sqlx::Error;
 
-use crate::session::Unwritable;
+use crate::{plain, session::Unwritable};
 
 const METRIC: &str = "gatehouse_db_errors_total";
 /// The classes of <https://www.postgresql.org/docs/current/errcodes-appendix.html> that are counted
@@ -25,6 +25,9 @@ const OTHER: &str = "other";
 /// A pool says only that it had no connection in time, not why the server gave it none.
 static POOL_TIMED_OUT: AtomicBool = AtomicBool::new(false);
 
+/// How many errors were counted, of all classes.
+static COUNTED: AtomicU64 = AtomicU64::new(0);
+
 /// Shows every class as 0. Call it once the recorder of metrics is installed: a counter that first
 /// appears with its first incident shows no increase.
 pub fn expect_no_errors() {
@@ -39,7 +42,20 @@ pub fn count_error(error: &Error) {
     if matches!(error, Error::PoolTimedOut) {
         POOL_TIMED_OUT.store(true, Ordering::Relaxed);
     }
+    COUNTED.fetch_add(1, Ordering::Relaxed);
     counter!(METRIC, "class" => class(error)).increment(1);
+}
+
+/// Counts an error where it is handled, and gives it the words that people may read.
+#[must_use]
+pub fn counted(error: Error) -> Error {
+    count_error(&error);
+    plain(error)
+}
+
+/// How many errors were counted since the process started.
+pub(crate) fn errors_so_far() -> u64 {
+    COUNTED.load(Ordering::Relaxed)
 }
 
 /// Whether a pool had no connection for somebody since this was last asked.

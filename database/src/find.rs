@@ -6,7 +6,7 @@ use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
-    count_error, late, session,
+    count_error, late, plain, session,
     url::{self, Hosts},
 };
 
@@ -79,4 +79,5 @@ pub(crate) async fn within_patience<T>(
     timeout(PATIENCE, asking)
         .await
         .unwrap_or_else(|_| Err(late(PATIENCE)))
+        .map_err(plain)
 }

@@ -33,7 +33,13 @@ pub enum Unfit {
     Pooled,
     /// The check itself failed.
     #[error(transparent)]
-    Sql(#[from] sqlx::Error),
+    Sql(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Unfit {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(crate::plain(error))
+    }
 }
 
 impl Unfit {

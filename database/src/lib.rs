@@ -6,13 +6,15 @@
 //! used that a proxy or a name has left on a standby.
 //!
 //! A URL may name several hosts. [`watch`] finds out which of them can write, and leads the pools
-//! there.
+//! there. It also reports an outage, once for the whole process: see [`Trouble`].
 
 mod clock;
 mod errors;
 mod find;
 mod fit;
 mod late;
+mod outage;
+mod plain;
 mod pool;
 mod session;
 mod url;
@@ -20,10 +22,12 @@ mod watch;
 
 pub use self::{
     clock::Clock,
-    errors::{count_error, expect_no_errors},
+    errors::{count_error, counted, expect_no_errors},
     find::Unreachable,
     fit::{Unfit, fit},
     late::{Late, late},
+    outage::{Absence, Trouble},
+    plain::{plain, words},
     pool::{PoolSettings, apart, for_command, pool},
     session::{Unwritable, connect},
     url::{Hosts, InvalidUrl},

@@ -58,6 +58,8 @@ fn prepared() -> PgPoolOptions {
         .after_connect(|conn, _| Box::pin(prepare(conn)))
         // Whoever listens to sqlx's events learns how long each caller waited.
         .acquire_time_level(LevelFilter::Debug)
+        // A metric tells of long waits. After an outage, each caller would have a line.
+        .acquire_slow_level(LevelFilter::Debug)
         .test_before_acquire(false)
         .before_acquire(|conn, meta| {
             Box::pin(async move {

@@ -92,4 +92,5 @@ pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     timeout(PATIENCE, connecting)
         .await
         .unwrap_or_else(|_| Err(crate::late(PATIENCE)))
+        .map_err(crate::plain)
 }

@@ -7,15 +7,16 @@ use std::{
 };
 
 use metrics::gauge;
+use repeats::Repeated;
 use sqlx::{PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use tokio::{task::AbortHandle, time::sleep};
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use crate::{
     clock::{Clock, machine_micros},
     count_error, errors,
     find::{self, Unreachable, find, within_patience},
-    session,
+    outage, session,
     url::{self, Hosts},
 };
 
@@ -51,6 +52,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.task.abort();
+        outage::watch_ends();
     }
 }
 
@@ -59,13 +61,15 @@ impl Drop for Watch {
 pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
     let pools = Arc::new(Mutex::new(vec![pool.clone()]));
     let clock = Clock::default();
+    outage::watch_begins();
     let watcher = Watcher {
         hosts,
         pools: Arc::clone(&pools),
         clock: clock.clone(),
         place: 0,
         conn: None,
-        trouble: None,
+        trouble: Repeated::in_turn(),
+        errors_before: 0,
     };
     Watch {
         pool,
@@ -82,8 +86,10 @@ struct Watcher {
     /// Which host can write, as far as it is known.
     place: usize,
     conn: Option<PgConnection>,
-    /// What was logged last.
-    trouble: Option<Unreachable>,
+    /// Outages.
+    trouble: Repeated,
+    /// How many errors were counted before the outage.
+    errors_before: u64,
 }
 
 impl Watcher {
@@ -94,7 +100,7 @@ impl Watcher {
                 // Another host may be the one that can write now.
                 match self.find().await {
                     Ok(()) => _ = self.look().await,
-                    Err(trouble) => self.tell(trouble),
+                    Err(trouble) => self.tell(&trouble),
                 }
             }
             if self.conn.is_some() && errors::take_pool_timed_out() {
@@ -152,17 +158,39 @@ impl Watcher {
             }
             self.place = place;
         }
-        if self.trouble.take().is_some() {
-            info!(host, "the database is back");
+        if let Some(over) = self.trouble.worked() {
+            outage::is_back();
+            info!(
+                host,
+                away_for_seconds = over.seconds(),
+                failed_statements = self.errors_meanwhile(),
+                "the database is back"
+            );
         }
     }
 
-    /// Logs each problem once.
-    fn tell(&mut self, trouble: Unreachable) {
-        if self.trouble.as_ref() != Some(&trouble) {
+    /// Logs an outage for all parts of the process, at its beginning and at growing distance.
+    fn tell(&mut self, trouble: &Unreachable) {
+        outage::is_away();
+        let Some(failing) = self.trouble.failed() else {
+            debug!("{trouble}");
+            return;
+        };
+        if failing.failures().is_none() {
+            self.errors_before = errors::errors_so_far();
             warn!("{trouble}");
-            self.trouble = Some(trouble);
+        } else {
+            warn!(
+                away_for_seconds = failing.seconds(),
+                failed_statements = self.errors_meanwhile(),
+                "{trouble}"
+            );
         }
+    }
+
+    /// How many statements and connections of the process failed in this outage.
+    fn errors_meanwhile(&self) -> u64 {
+        errors::errors_so_far() - self.errors_before
     }
 }
 

@@ -13,6 +13,7 @@ use poem::{
     Endpoint, Request, Response, Result,
     http::{StatusCode, header},
 };
+use repeats::{Repeated, failed, over};
 use tokio::time::timeout;
 use traces::Current;
 use tracing::{debug, error, warn};
@@ -36,10 +37,17 @@ pub struct Front<E, W> {
     pub words: W,
 }
 
+/// Answers that ask a client to try again later, of all listeners of the process. They come in
+/// crowds: with an outage, or with too much load.
+static UNAVAILABLE: Repeated = Repeated::at_once();
+
 /// How much of its time a request waited because its client wanted that. An answer has it among its extensions. It does not count as
 /// the request's duration, which says how fast the service is.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited(pub Duration);
+
+/// Where load balancers ask whether the process is ready. An answer with 503 is no failure.
+const READINESS: &str = "/readyz";
 
 /// Longer than a slow body and a short outage of the database together.
 pub const DEADLINE: Duration = Duration::from_mins(1);
@@ -68,7 +76,17 @@ impl<E: Endpoint<Output = Response>, W: Words> Endpoint for Front<E, W> {
         route.record(&method, status, took.saturating_sub(waited));
         let (code, elapsed_ms) = (status.as_u16(), took.as_secs_f64() * 1_000.0);
         trace.sync_scope(|| {
-            if status.is_server_error() {
+            // The process itself logs why it is not ready, each time that changes.
+            let is_probe = route.template() == READINESS;
+            if status == StatusCode::SERVICE_UNAVAILABLE && !is_probe {
+                failed!(UNAVAILABLE.failed(), request.id = id.as_str(), %method, route = route.template(), code,
+                    elapsed_ms, "answered");
+                return;
+            }
+            if !is_probe {
+                over!(UNAVAILABLE.worked(), "no request is answered with 503 any more");
+            }
+            if status.is_server_error() && !is_probe {
                 warn!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
             } else {
                 debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");

@@ -60,13 +60,13 @@ pub struct Settings {
     pub proxies: Proxies,
     /// How long connections are still accepted after a shutdown begins. Meanwhile, answers have
     /// `Connection: close`, so load balancers and clients have time to go elsewhere.
-    pub linger: Duration,
-    /// How long running requests may take to finish after that.
     pub drain: Duration,
+    /// How long running requests may take to finish after that.
+    pub finish: Duration,
 }
 
 impl Default for Settings {
-    /// 5 s, 75 s, 30 s, 10,000 connections, no proxies, no lingering, 10 s.
+    /// 5 s, 75 s, 30 s, 10,000 connections, no proxies, no draining, 10 s.
     fn default() -> Self {
         Self {
             head: Duration::from_secs(5),
@@ -76,8 +76,8 @@ impl Default for Settings {
             answer: Duration::from_secs(30),
             connections: 10_000,
             proxies: Proxies::default(),
-            linger: Duration::ZERO,
-            drain: Duration::from_secs(10),
+            drain: Duration::ZERO,
+            finish: Duration::from_secs(10),
         }
     }
 }
@@ -86,8 +86,8 @@ impl Default for Settings {
 /// this much memory.
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Serves until `shutdown` resolves and the time to linger has passed. Then it closes the listener,
-/// lets running requests finish within the drain limit, and cuts off the rest.
+/// Serves until `shutdown` resolves and the time to drain has passed. Then it closes the listener,
+/// lets running requests finish within their limit, and cuts off the rest.
 ///
 /// # Errors
 /// When the listener has no local address.
@@ -163,7 +163,13 @@ where
     let stopping = async {
         shutdown.await;
         leaving.cancel();
-        sleep(settings.linger).await;
+        if !settings.drain.is_zero() {
+            info!(
+                drain_seconds = settings.drain.as_secs(),
+                "still accepting connections until clients have gone elsewhere"
+            );
+        }
+        sleep(settings.drain).await;
     };
     tokio::select! {
         () = accepting => {}
@@ -174,8 +180,8 @@ where
         connections = graceful.count(),
         "no longer accepting connections"
     );
-    if timeout(settings.drain, graceful.shutdown()).await.is_err() {
-        warn!("some requests were still running at the end of the drain limit and were stopped");
+    if timeout(settings.finish, graceful.shutdown()).await.is_err() {
+        warn!(after = ?settings.finish, "some requests were still running and were stopped");
         cut_off.cancel();
     }
     Ok(())

@@ -8,6 +8,7 @@ mod message;
 use std::time::Duration;
 
 use prost::Message as _;
+use repeats::{Repeated, failed, over};
 use reqwest::{Client, header::CONTENT_TYPE, redirect};
 use rustls::ClientConfig;
 use tokio::{
@@ -17,7 +18,6 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use traces::{Dropped, Ended, Spans, dropped};
-use tracing::{info, warn};
 use url::Url;
 
 use crate::message::Origin;
@@ -75,6 +75,7 @@ impl Exporter {
                 version: collector.version,
             },
             works: true,
+            trouble: Repeated::in_turn(),
         };
         let stop = CancellationToken::new();
         let task = tokio::spawn(sending.run(spans, stop.clone()));
@@ -111,8 +112,9 @@ struct Sending {
     http: Client,
     url: Url,
     origin: Origin,
-    /// Whether the collector took the last spans. Only changes are logged.
+    /// Whether the collector took the last spans.
     works: bool,
+    trouble: Repeated,
 }
 
 impl Sending {
@@ -148,13 +150,19 @@ impl Sending {
     async fn send(&mut self, batch: Vec<Ended>) -> bool {
         let count = batch.len();
         let sent = self.post(batch).await;
-        if let Err(error) = &sent {
-            dropped(Dropped::NotTaken, count as u64);
-            if self.works {
-                warn!(%error, "the collector of traces takes no spans; they are dropped until it does");
+        match &sent {
+            Ok(()) => over!(
+                self.trouble.worked(),
+                "the collector of traces takes spans again"
+            ),
+            Err(error) => {
+                dropped(Dropped::NotTaken, count as u64);
+                failed!(
+                    self.trouble.failed(),
+                    %error,
+                    "the collector of traces takes no spans; they are dropped until it does"
+                );
             }
-        } else if !self.works {
-            info!("the collector of traces takes spans again");
         }
         self.works = sent.is_ok();
         self.works

@@ -8,7 +8,9 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use database::Trouble;
 use futures::FutureExt;
+use repeats::{failed, over};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio::time::timeout;
 use tracing::{error, warn};
@@ -23,13 +25,19 @@ const BATCH: i64 = 100;
 
 /// Buries until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
+    let trouble = Trouble::in_turn();
     loop {
+        let mut buried = true;
         for queue in shared.known_queues() {
             if let Some(settings) = shared.known(queue.as_str())
                 && let Err(error) = bury_all(&shared, &settings).await
             {
-                warn!(%error, %queue, "could not bury dead jobs");
+                buried = false;
+                failed!(trouble.failed(&error), %error, %queue, "could not bury dead jobs");
             }
+        }
+        if buried {
+            over!(trouble.worked(), "dead jobs are buried again");
         }
         tokio::select! {
             () = shared.stopping.cancelled() => return,

@@ -12,13 +12,15 @@ use std::{
 };
 
 use ::metrics::Histogram;
+use database::Trouble;
+use repeats::{failed, over};
 use serde::de::DeserializeOwned;
 use tokio::{
     sync::{Notify, watch},
     time::{sleep, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::{info, warn};
+use tracing::info;
 
 use self::{claimed::Claimed, walk::Walk};
 use crate::{
@@ -32,6 +34,9 @@ use crate::{
 /// The shortest time between two claims that look for new groups while groups with jobs have no
 /// room here.
 const CROWDED: Duration = Duration::from_millis(5);
+
+/// The claims of all queues of this process fail together.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// A claimed job with its arguments, not yet started.
 #[derive(Debug)]
@@ -82,8 +87,8 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 Ok(found) => found,
                 Err(error) => {
                     failures += 1;
-                    database::count_error(&error);
-                    warn!(%error, queue = %self.settings.queue, "could not claim jobs");
+                    let error = database::counted(error);
+                    failed!(TROUBLE.failed(&error), %error, queue = %self.settings.queue, "could not claim jobs");
                     // A wake-up does not help against an outage.
                     tokio::select! {
                         () = self.stop.cancelled() => return,
@@ -92,6 +97,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 }
             };
             failures = 0;
+            over!(TROUBLE.worked(), "claims work again");
             waker.set_capped(found.capped);
             if found.is_full {
                 self.backlog.notify_one();

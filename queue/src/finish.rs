@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use tracing::{error, warn};
+use database::Trouble;
+use repeats::{failed, over};
+use tracing::error;
 
 use crate::{
     Retry,
@@ -19,6 +21,9 @@ use crate::{
 
 /// How often an unclear failure is waited for before the effects are blamed.
 const UNCLEAR_TRIES: u32 = 3;
+
+/// All finishers of a process write to the same database.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// Jobs to be written together.
 struct Batch {
@@ -46,6 +51,7 @@ async fn finish(shared: &Arc<Shared>, link: &mut Link, ended: Vec<Ended>) {
         let failure = match settle(shared, link, &batch.ended).await {
             Ok(written) => {
                 failures = 0;
+                over!(TROUBLE.worked(), "ended jobs are written again");
                 written.report(shared, batch.ended);
                 continue;
             }
@@ -56,7 +62,13 @@ async fn finish(shared: &Arc<Shared>, link: &mut Link, ended: Vec<Ended>) {
             Fault::System | Fault::Unclear => {
                 failures += 1;
                 let wait = Retry::OUTAGE.delay(failures);
-                warn!(error = %failure, jobs = batch.ended.len(), ?wait, "could not finish jobs; trying again");
+                failed!(
+                    TROUBLE.failed(&failure),
+                    error = %failure,
+                    jobs = batch.ended.len(),
+                    ?wait,
+                    "could not finish jobs; trying again"
+                );
                 batches.push(batch);
                 if shared.pause(wait).await {
                     return;

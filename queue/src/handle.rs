@@ -12,8 +12,9 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, SettingsError, backlog,
-    burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
+    BackendSettings, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
+    backlog, burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays,
+    wake,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
@@ -33,10 +34,34 @@ impl Queue {
     /// # Errors
     /// Settings that are not valid.
     pub fn open(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
+        Self::open_as(pool, config, Process::default())
+    }
+
+    /// The same for a process that has a name.
+    ///
+    /// # Errors
+    /// Settings that are not valid.
+    pub fn open_as(pool: PgPool, config: Config, process: Process) -> Result<Self, SettingsError> {
+        let queue = Self::open_later(pool, config, process)?;
+        queue.begin();
+        Ok(queue)
+    }
+
+    /// The same for a process that may start before the schema exists. Nothing is asked of the
+    /// database until [`begin`](Self::begin): statements about tables that are missing would only
+    /// fill the logs of both.
+    ///
+    /// # Errors
+    /// Settings that are not valid.
+    pub fn open_later(
+        pool: PgPool,
+        config: Config,
+        process: Process,
+    ) -> Result<Self, SettingsError> {
         config.check()?;
         metrics::describe();
         config.queues.iter().copied().for_each(metrics::expect_none);
-        let shared = Arc::new(Shared::new(pool, config));
+        let shared = Arc::new(Shared::new(pool, config, process));
         for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
@@ -50,10 +75,21 @@ impl Queue {
         Ok(Self(shared))
     }
 
+    /// The schema exists: the queue's tasks may begin.
+    pub fn begin(&self) {
+        self.0.begun.cancel();
+    }
+
+    /// Waits until the schema exists.
+    pub async fn begun(&self) {
+        self.0.begun.cancelled().await;
+    }
+
     /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of
     /// other processes. It does not register as a worker and claims nothing. Needs a tokio runtime.
     pub fn open_to_notify(pool: PgPool) -> Self {
-        let shared = Arc::new(Shared::new(pool, Config::default()));
+        let shared = Arc::new(Shared::new(pool, Config::default(), Process::default()));
+        shared.begun.cancel();
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         Self(shared)
     }
@@ -182,6 +218,11 @@ impl Queue {
     /// after that at once, and their outcomes here are refused.
     pub async fn close(&self, grace: Duration) {
         let shared = &self.0;
+        if !shared.begun.is_cancelled() {
+            // It has claimed nothing and has no row.
+            shared.stopping.cancel();
+            return;
+        }
         shared.claiming.cancel();
         shared.claimers.close();
         shared.finishers.close();

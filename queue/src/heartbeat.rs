@@ -5,16 +5,19 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgConnection;
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use tracing::{info, warn};
+use tracing::info;
 use uuid::Uuid;
 
-use crate::{enqueue::millis, link::Link, metrics, shared::Shared};
+use crate::{Process, enqueue::millis, link::Link, metrics, shared::Shared};
 
 /// Renews the lease until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let mut link = Link::new(&shared.pool);
+    let trouble = Trouble::in_turn();
     let mut ticks = interval(shared.config.heartbeat);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -25,9 +28,9 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         // A heartbeat that hangs must not delay the next ones.
         let patience = (shared.config.lease / 3).min(shared.config.deadline);
         while let Err(error) = renew(&shared, &mut link, patience).await {
-            database::count_error(&error);
+            let error = database::counted(error);
             link.give_up();
-            warn!(%error, "the heartbeat did not reach the database");
+            failed!(trouble.failed(&error), %error, "the heartbeat did not reach the database");
             if shared
                 .pause(shared.config.heartbeat.min(Duration::from_millis(200)))
                 .await
@@ -35,6 +38,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
                 return;
             }
         }
+        over!(trouble.worked(), "heartbeats reach the database again");
     }
 }
 
@@ -42,7 +46,7 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
     let sent = Instant::now();
     let lease = shared.config.lease;
     timeout(patience, async {
-        beat(link.get().await?, shared.worker, lease).await
+        beat(link.get().await?, shared.worker, &shared.process, lease).await
     })
     .await
     .map_err(|_| database::late(patience))??;
@@ -58,13 +62,23 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
 }
 
 /// Shows that a worker is alive. Its claims are valid for the length of the lease from now.
-async fn beat(conn: &mut PgConnection, worker: Uuid, lease: Duration) -> Result<(), sqlx::Error> {
+async fn beat(
+    conn: &mut PgConnection,
+    worker: Uuid,
+    process: &Process,
+    lease: Duration,
+) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into queue.workers (id, expires_at)
-         values ($1, now() + $2::bigint * interval '1 millisecond')
+        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version)
+         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7)
          on conflict (id) do update set expires_at = excluded.expires_at",
         worker,
         millis(lease),
+        process.host,
+        process.pid,
+        process.role,
+        process.metrics_address,
+        process.version,
     )
     .execute(conn)
     .await?;

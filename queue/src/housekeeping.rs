@@ -26,6 +26,8 @@ use std::{
     time::Instant,
 };
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgConnection;
 use tokio::time::timeout;
 use tracing::{info, warn};
@@ -54,6 +56,8 @@ struct House {
     begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
     gauges: Gauges,
+    /// The trouble of each duty.
+    trouble: [Trouble; Duty::ALL.len()],
 }
 
 /// Does the housekeeping until the queue closes.
@@ -65,10 +69,11 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         () = newcomer.keep(&shared, &mut link) => {}
     }
     let mut house: Option<House> = None;
+    let trouble = Trouble::in_turn();
     loop {
         tokio::select! {
             () = shared.stopping.cancelled() => return,
-            () = round(&shared, &mut link, &mut house) => {}
+            () = round(&shared, &mut link, &mut house, &trouble) => {}
         }
         let is_eldest = house
             .as_ref()
@@ -98,8 +103,12 @@ fn settings(config: &Config) -> String {
     )
 }
 
-async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
-    match rank(shared, link).await {
+async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>, trouble: &Trouble) {
+    let standing = rank(shared, link).await;
+    if matches!(standing, Ok(Standing::Ranked(_) | Standing::Outranked)) {
+        over!(trouble.worked(), "the elected housekeeper is known again");
+    }
+    match standing {
         Ok(Standing::Ranked(rank)) => {
             shared.reports.store(true, Ordering::Relaxed);
             if house.as_ref().is_none_or(|house| house.rank != rank) {
@@ -123,9 +132,9 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
         }
         Ok(Standing::Unknown) => {}
         Err(error) => {
-            database::count_error(&error);
+            let error = database::counted(error);
             link.give_up();
-            warn!(%error, "cannot determine the elected housekeeper");
+            failed!(trouble.failed(&error), %error, "cannot determine the elected housekeeper");
         }
     }
     if let Some(house) = house {
@@ -140,6 +149,7 @@ impl House {
             begun: Duty::ALL.map(|duty| (duty, None)),
             collector: Collector::default(),
             gauges,
+            trouble: Duty::ALL.map(|_| Trouble::in_turn()),
         }
     }
 
@@ -161,20 +171,23 @@ impl House {
                 self.perform(duty, shared, link.get().await?).await
             })
             .await;
+            let done = done
+                .unwrap_or_else(|_| Err(database::late(patience)))
+                .map_err(database::counted);
+            let trouble = &self.trouble[place];
             match done {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    database::count_error(&error);
+                Ok(()) => over!(
+                    trouble.worked(),
+                    ?duty,
+                    "a duty of housekeeping is done again"
+                ),
+                Err(error) => {
                     link.give_up();
-                    warn!(%error, ?duty, "a duty of housekeeping failed; trying again later");
-                }
-                Err(_) => {
-                    database::count_error(&database::late(patience));
-                    link.give_up();
-                    warn!(
+                    failed!(
+                        trouble.failed(&error),
+                        %error,
                         ?duty,
-                        ?patience,
-                        "a duty of housekeeping took too long; trying again later"
+                        "a duty of housekeeping failed; trying again later"
                     );
                 }
             }

@@ -86,6 +86,7 @@ mod lease;
 mod link;
 pub mod metrics;
 mod outcome;
+mod process;
 mod promote;
 pub mod queues;
 mod report;
@@ -116,6 +117,7 @@ pub use handle::Queue;
 pub use held::{HeldColumns, Offer};
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
+pub use process::Process;
 pub use retry::Retry;
 pub use wake::wake;
 

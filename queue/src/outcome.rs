@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use database::Absence;
+
 use crate::{
     DeathCause, Finish, Retry, answer::Answer, effect::AnyEffect, enqueue::millis, hold::Hold,
 };
@@ -43,6 +45,12 @@ pub(crate) enum RetryReason {
     Panic,
     Effect,
     Outage,
+}
+
+impl Absence for RetryReason {
+    fn is_absence(&self) -> bool {
+        *self == Self::Outage
+    }
 }
 
 impl RetryReason {

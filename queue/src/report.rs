@@ -1,8 +1,13 @@
 //! What follows after a finishing transaction is committed: counts, log lines, wake-ups.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use tracing::warn;
+use database::Trouble;
+use repeats::{failed, over};
+use tracing::{Level, enabled, warn};
 
 use crate::{
     JobId, QueueName,
@@ -19,6 +24,19 @@ pub(crate) struct Written {
     pub(crate) survivors: HashSet<(JobId, i32)>,
     /// The jobs that were enqueued.
     pub(crate) follow_ups: Enqueued,
+}
+
+/// The attempts that fail, by queue. While many jobs fail for one reason, one line says so for all
+/// of them.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts(Mutex<BTreeMap<QueueName, Arc<Trouble>>>);
+
+impl Attempts {
+    fn of(&self, queue: QueueName) -> Arc<Trouble> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let trouble = all.entry(queue);
+        Arc::clone(trouble.or_insert_with(|| Arc::new(Trouble::at_once())))
+    }
 }
 
 /// The sums of the outcomes of one batch.
@@ -43,9 +61,15 @@ impl Written {
                 .survivors
                 .contains(&(ended.hold.claim.job, ended.hold.fence()));
             if survives {
-                tally.add(&ended);
+                tally.add(&ended, &shared.attempts);
                 if let Some(effect) = ended.effect() {
-                    effect.committed();
+                    if enabled!(Level::DEBUG) {
+                        // What it logs belongs to the trace of its item.
+                        let trace = ended.hold.trace.clone();
+                        trace.sync_scope(|| effect.committed());
+                    } else {
+                        effect.committed();
+                    }
                 }
             } else {
                 tally.fenced += 1;
@@ -60,14 +84,14 @@ impl Written {
                 | Outcome::Released => {}
             }
         }
-        tally.publish();
+        tally.publish(&shared.attempts);
         tally.wake(shared);
         self.follow_ups.committed(shared);
     }
 }
 
 impl Tally {
-    fn add(&mut self, ended: &Ended) {
+    fn add(&mut self, ended: &Ended, attempts: &Attempts) {
         let claim = &ended.hold.claim;
         let queue = claim.queue;
         let outcome = match ended.disposition() {
@@ -105,10 +129,10 @@ impl Tally {
                     | Outcome::Checkpoint { .. } => None,
                 };
                 if let (Some(reason), Some(error)) = (reason, error) {
-                    let trace = ended.hold.trace.clone();
+                    let (trace, trouble) = (ended.hold.trace.clone(), attempts.of(queue));
                     trace.sync_scope(|| {
-                        warn!(job = %claim.job, %queue, attempt = claim.attempt, delay_ms, error,
-                            "a job failed and will be tried again");
+                        failed!(trouble.failed(&reason), job = %claim.job, %queue, attempt = claim.attempt, delay_ms,
+                            error, "a job failed and will be tried again");
                     });
                     *self.retries.entry((queue, reason.as_str())).or_default() += 1;
                     "retry"
@@ -120,7 +144,7 @@ impl Tally {
         *self.outcomes.entry((queue, outcome)).or_default() += 1;
     }
 
-    fn publish(&self) {
+    fn publish(&self, attempts: &Attempts) {
         if self.fenced > 0 {
             warn!(
                 jobs = self.fenced,
@@ -130,6 +154,9 @@ impl Tally {
         }
         for (&(queue, outcome), &count) in &self.outcomes {
             metrics::finished(queue, outcome, count);
+            if outcome == "done" {
+                over!(attempts.of(queue).worked(), %queue, "jobs of this queue do not fail any more");
+            }
         }
         for (&queue, &count) in &self.checkpoints {
             metrics::checkpoints(queue, count);

@@ -1,10 +1,13 @@
 //! Takes jobs from workers that died. A duty of the housekeeper. If two processes do it at once,
 //! each skips what the other one has locked.
 
+use std::collections::BTreeMap;
+
 use sqlx::{Connection, PgConnection};
 use tracing::warn;
+use uuid::Uuid;
 
-use crate::{DeathCause, JobId, enqueue::millis, metrics, shared::Shared};
+use crate::{DeathCause, JobId, enqueue::millis, metrics, shared::Shared, workers};
 
 /// The most jobs rescued in one transaction, and the most transactions in one sweep.
 const BATCH: i64 = 500;
@@ -12,27 +15,65 @@ const BATCHES: u32 = 100;
 
 /// Rescues jobs up to a limit, because other duties wait.
 pub(crate) async fn rescue(conn: &mut PgConnection, shared: &Shared) -> Result<(), sqlx::Error> {
+    let mut rescued = BTreeMap::new();
+    let mut ended = Ok(());
     for _ in 0..BATCHES {
-        if rescue_some(conn, shared).await? < BATCH {
-            break;
+        match rescue_some(conn, shared, &mut rescued).await {
+            Ok(jobs) if jobs < BATCH => break,
+            Ok(_) => {}
+            Err(error) => {
+                ended = Err(error);
+                break;
+            }
         }
     }
-    Ok(())
+    tell(conn, &rescued).await;
+    ended
+}
+
+/// Logs how many jobs were rescued of each process that died, and which process that was.
+async fn tell(conn: &mut PgConnection, rescued: &BTreeMap<Uuid, usize>) {
+    if rescued.is_empty() {
+        return;
+    }
+    let ids: Vec<Uuid> = rescued.keys().copied().collect();
+    // Without an answer, the ids have to do.
+    let mut named = workers::named(conn, &ids).await.unwrap_or_default();
+    for (worker, jobs) in rescued {
+        let (process, started) = named.remove(worker).unzip();
+        let process = process.unwrap_or_default();
+        warn!(
+            jobs,
+            %worker,
+            host = process.host,
+            pid = process.pid,
+            role = process.role,
+            metrics = process.metrics_address,
+            version = process.version,
+            started_at = started.map(tracing::field::display),
+            "rescued jobs of a process that died"
+        );
+    }
 }
 
 struct Lost {
     id: JobId,
+    worker: Uuid,
     queue: String,
     attempt: i16,
     max_attempts: i16,
 }
 
 /// Takes jobs from dead workers. They run again, or wait for their burial after their last attempt.
-async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sqlx::Error> {
+async fn rescue_some(
+    conn: &mut PgConnection,
+    shared: &Shared,
+    rescued: &mut BTreeMap<Uuid, usize>,
+) -> Result<i64, sqlx::Error> {
     let mut tx = conn.begin().await?;
     let lost = sqlx::query_as!(
         Lost,
-        r#"select j.id as "id: JobId", j.queue, j.attempt, j.max_attempts
+        r#"select j.id as "id: JobId", j.locked_by as "worker!", j.queue, j.attempt, j.max_attempts
            from queue.jobs j
           where j.state = 1
             and j.gen = any ((select queue.live_generations())::integer[])
@@ -72,7 +113,9 @@ async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sq
     .await?;
     tx.commit().await?;
 
-    warn!(jobs = lost.len(), "rescued jobs of workers that died");
+    for job in &lost {
+        *rescued.entry(job.worker).or_default() += 1;
+    }
     metrics::rescued(lost.len() as u64);
     for (job, doomed) in lost.iter().zip(doomed) {
         if doomed {

@@ -12,11 +12,12 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, NewJobs, QueueName, Retry,
+    BackendSettings, Config, NewJobs, Process, QueueName, Retry,
     hold::Holds,
     inbox::Inbox,
     lease::Lease,
     metrics,
+    report::Attempts,
     supervise::supervise,
     takers::{Taker, Takers},
     wakers::Wakers,
@@ -29,14 +30,19 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     /// New at every start, so that a restarted process is another worker.
     pub(crate) worker: Uuid,
+    /// What people call it.
+    pub(crate) process: Process,
     pub(crate) lease: Lease,
     pub(crate) holds: Arc<Holds>,
     pub(crate) inbox: Inbox,
     pub(crate) wakers: Wakers,
+    pub(crate) attempts: Attempts,
     /// This process is one of the two that report for all.
     pub(crate) reports: AtomicBool,
     /// Signals that jobs wait for their burial.
     pub(crate) doomed: Notify,
+    /// Cancelled when the tasks may begin: the schema is there.
+    pub(crate) begun: CancellationToken,
     /// Cancelled when claiming must stop.
     pub(crate) claiming: CancellationToken,
     /// Cancelled when finishers must end as soon as nothing is left to finish.
@@ -53,17 +59,20 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(pool: PgPool, config: Config) -> Self {
+    pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
             pool,
             config,
             worker: Uuid::now_v7(),
+            process: process.bounded(),
             lease: Lease::new(config.lease),
             holds: Arc::default(),
             inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
             wakers: Wakers::default(),
+            attempts: Attempts::default(),
             reports: AtomicBool::new(false),
             doomed: Notify::new(),
+            begun: CancellationToken::new(),
             claiming: CancellationToken::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
@@ -139,7 +148,7 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task, and starts it again whenever it panics.
+    /// Starts a task once the queue has begun, and starts it again whenever it panics.
     pub(crate) fn spawn<F>(
         self: &Arc<Self>,
         tracker: &TaskTracker,
@@ -149,6 +158,12 @@ impl Shared {
         F: Future<Output = ()> + Send + 'static,
     {
         let shared = self.clone();
-        tracker.spawn(supervise(name, move || task(shared.clone())));
+        tracker.spawn(async move {
+            tokio::select! {
+                () = shared.stopping.cancelled() => return,
+                () = shared.begun.cancelled() => {}
+            }
+            supervise(name, move || task(shared.clone())).await;
+        });
     }
 }

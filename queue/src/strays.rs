@@ -4,9 +4,11 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgConnection;
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use tracing::{info, warn};
+use tracing::info;
 use uuid::Uuid;
 
 use crate::{JobId, hold::Holds, shared::Shared};
@@ -18,18 +20,26 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     let mut ticks = interval(shared.config.sweep.max(shared.config.deadline));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut suspects = HashSet::new();
+    let trouble = Trouble::in_turn();
     loop {
         tokio::select! {
             () = shared.stopping.cancelled() => return,
             _ = ticks.tick() => {}
         }
         let swept = timeout(shared.config.deadline, sweep(&shared, &mut suspects)).await;
-        if let Err(error) = swept
+        let swept = swept
             .map_err(|_| database::late(shared.config.deadline))
-            .flatten()
-        {
-            database::count_error(&error);
-            warn!(%error, "could not look for jobs that were claimed but never arrived");
+            .flatten();
+        match swept.map_err(database::counted) {
+            Ok(()) => over!(
+                trouble.worked(),
+                "this process looks for jobs that never arrived again"
+            ),
+            Err(error) => failed!(
+                trouble.failed(&error),
+                %error,
+                "could not look for jobs that were claimed but never arrived"
+            ),
         }
     }
 }

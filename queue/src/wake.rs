@@ -5,10 +5,12 @@
 //! transaction, it would make all commits wait for each other. If a notification is lost, the poll
 //! finds every job within [`Config::poll`](crate::Config).
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::{PgConnection, PgExecutor, postgres::PgListener};
-use tracing::{debug, warn};
+use tracing::debug;
 use uuid::Uuid;
 
 use crate::{Retry, shared::Shared};
@@ -67,18 +69,20 @@ async fn notify(
 /// Listens to the other processes, until the queue closes.
 pub(crate) async fn run_listener(shared: Arc<Shared>) {
     let mut failures = 0;
+    let trouble = Trouble::in_turn();
     loop {
         let error = tokio::select! {
             () = shared.stopping.cancelled() => return,
-            result = listen(&shared, &mut failures) => result.err(),
+            result = listen(&shared, &mut failures, &trouble) => result.err(),
         };
         failures += 1;
-        if let Some(error) = &error {
-            database::count_error(error);
-        }
-        warn!(
-            error = error.map(tracing::field::display),
-            "not listening; polling until it works again"
+        // Without an error, the server has closed the connection.
+        let error = error.unwrap_or_else(|| io::Error::from(io::ErrorKind::ConnectionReset).into());
+        let error = database::counted(error);
+        failed!(
+            trouble.failed(&error),
+            %error,
+            "not listening for due jobs; polling until it works again"
         );
         if shared.pause(Retry::OUTAGE.delay(failures)).await {
             return;
@@ -86,13 +90,14 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
     }
 }
 
-async fn listen(shared: &Shared, failures: &mut u16) -> Result<(), sqlx::Error> {
+async fn listen(shared: &Shared, failures: &mut u16, trouble: &Trouble) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
     let pool = database::apart(&shared.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
     *failures = 0;
+    over!(trouble.worked(), "listening for due jobs again");
     // Notifications that were sent while nobody listened are lost.
     shared.wakers.wake_all_here();
     let own = shared.worker.to_string();

@@ -1,14 +1,20 @@
 //! The processes that work on the queue.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
+
+use crate::Process;
 
 /// A process with a valid lease.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worker {
     /// New at every start of a process.
     pub id: Uuid,
+    /// What people call it.
+    pub process: Process,
     /// When it started.
     pub started_at: DateTime<Utc>,
     /// How long its lease is valid if it is not renewed, in seconds.
@@ -19,9 +25,8 @@ pub struct Worker {
 
 /// The live workers, the oldest first. Takes time in proportion to the running jobs.
 pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error> {
-    sqlx::query_as!(
-        Worker,
-        r#"select w.id, w.started_at,
+    let rows = sqlx::query!(
+        r#"select w.id, w.started_at, w.host, w.pid, w.role, w.metrics_address, w.version,
                 extract(epoch from w.expires_at - now())::float8 as "lease_left_seconds!",
                 coalesce(r.running, 0) as "running!"
            from queue.workers w
@@ -33,5 +38,47 @@ pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error>
           order by w.started_at, w.id"#
     )
     .fetch_all(conn)
-    .await
+    .await?;
+    let workers = rows.into_iter().map(|row| Worker {
+        id: row.id,
+        process: Process {
+            host: row.host,
+            pid: row.pid,
+            role: row.role,
+            metrics_address: row.metrics_address,
+            version: row.version,
+        }
+        .bounded(),
+        started_at: row.started_at,
+        lease_left_seconds: row.lease_left_seconds,
+        running: row.running,
+    });
+    Ok(workers.collect())
+}
+
+/// Processes by their ids, live or not, and when they started. The rows of those that died before
+/// are gone.
+pub(crate) async fn named(
+    conn: &mut PgConnection,
+    workers: &[Uuid],
+) -> Result<HashMap<Uuid, (Process, DateTime<Utc>)>, sqlx::Error> {
+    let rows = sqlx::query!(
+        "select id, host, pid, role, metrics_address, version, started_at
+           from queue.workers
+          where id = any ($1)",
+        workers,
+    )
+    .fetch_all(conn)
+    .await?;
+    let named = rows.into_iter().map(|row| {
+        let process = Process {
+            host: row.host,
+            pid: row.pid,
+            role: row.role,
+            metrics_address: row.metrics_address,
+            version: row.version,
+        };
+        (row.id, (process.bounded(), row.started_at))
+    });
+    Ok(named.collect())
 }

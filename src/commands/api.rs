@@ -59,8 +59,8 @@ const TESTS: Bounds = Bounds {
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// How long connections are still accepted after a signal to stop. Load balancers check every few
-/// seconds.
-const LINGER: Duration = Duration::from_secs(5);
+/// seconds. It is the default because refused requests are worse than a stop that takes longer.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to stop.
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
@@ -77,7 +77,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let sign_on = console::sign_on(&options.console)?;
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
-    let metrics = telemetry::start_metrics()?;
+    let process = service::process("api", monitoring.local_addr()?);
+    let metrics = telemetry::start_metrics("api")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
@@ -88,7 +89,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         lane_caps: &jobs::LANE_CAPS,
         ..queue::Config::default()
     };
-    let queue = Queue::open(pool.clone(), queue)?;
+    let queue = Queue::open_later(pool.clone(), queue, process)?;
     let figures = service::publish_figures(&pool, &queue);
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
@@ -125,7 +126,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     );
     let pages = console::serve(
         &options.http,
-        LINGER,
+        DRAIN,
         &options.console,
         (browsers, files.browsers),
         Arc::clone(&interface.management),
@@ -134,12 +135,13 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let server = serve(
         &options.http,
         files.clients,
-        LINGER,
+        DRAIN,
         listener,
         interface,
         stop.clone(),
     );
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
+        queue.begin();
         stop.cancelled().await;
     }
     // First load balancers stop sending clients, then no connection is accepted, then running
@@ -244,7 +246,7 @@ pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static
 pub(crate) fn serve(
     bounds: &HttpOptions,
     connections: usize,
-    linger: Duration,
+    drain: Duration,
     listener: TcpListener,
     interface: Interface,
     stop: CancellationToken,
@@ -254,7 +256,7 @@ pub(crate) fn serve(
         listener,
         endpoint,
         Arc::new(ProblemDocuments),
-        bounds.serve(connections, linger),
+        bounds.serve(connections, drain),
         stop.cancelled_owned(),
     ))
 }

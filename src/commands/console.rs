@@ -73,7 +73,7 @@ pub(crate) fn sign_on(options: &ConsoleOptions) -> anyhow::Result<Option<SignOn>
 /// Serves the console on at most this many connections until `stop`, then lets open requests end. Ends at once if there is none.
 pub(crate) fn serve(
     bounds: &HttpOptions,
-    linger: Duration,
+    drain: Duration,
     options: &ConsoleOptions,
     (listener, connections): (Option<StdListener>, usize),
     management: Arc<Management>,
@@ -82,7 +82,7 @@ pub(crate) fn serve(
     let Some(listener) = listener else {
         return Ok(tokio::spawn(std::future::ready(Ok(()))));
     };
-    let settings = bounds.serve(connections, linger);
+    let settings = bounds.serve(connections, drain);
     let endpoint = console(Console {
         management,
         proxies: settings.proxies.clone(),

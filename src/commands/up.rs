@@ -149,9 +149,10 @@ async fn serve(
     prepare_database(pool, &master_key).await?;
     let addresses = listeners.addresses()?;
     // Start metrics before the queue is opened: the queue describes its metrics then.
-    let metrics = telemetry::start_metrics()?;
+    let metrics = telemetry::start_metrics("up")?;
     let export = service::start_export(&options.otlp)?;
-    let queue = Queue::open(pool.clone(), options.work.queue())?;
+    let process = service::process("up", listeners.monitoring.local_addr()?);
+    let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
     let figures = service::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
@@ -223,7 +224,7 @@ async fn serve(
     let server = api::serve(
         &options.http,
         files.clients,
-        // No other process serves meanwhile, so lingering is of no use.
+        // No other process serves meanwhile, so draining is of no use.
         Duration::ZERO,
         listener,
         interface,

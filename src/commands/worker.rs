@@ -36,7 +36,8 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let pool = database::pool(&hosts, "gatehouse worker", settings);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
-    let metrics = telemetry::start_metrics()?;
+    let process = service::process("worker", monitoring.local_addr()?);
+    let metrics = telemetry::start_metrics("worker")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
@@ -53,7 +54,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         || {},
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
-        let queue = Queue::open(pool.clone(), options.work.queue())?;
+        let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
         let figures = service::publish_figures(&pool, &queue);
         let concurrency = options.work.concurrency.into();
         let files = open_files::divide(Wanted {

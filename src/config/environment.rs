@@ -29,18 +29,27 @@ fn sourced(command: Command) -> Command {
         Some((_, value)) if value.is_empty() => arg.env(None::<&'static str>),
         _ => arg,
     });
-    without.mut_subcommands(|inner| {
-        let inner = sourced(inner);
-        if inner.get_name() == CHECK {
-            // `check` reports them with all other problems.
-            inner.mut_args(|arg| match problem(&arg) {
-                Some(_) => arg.env(None::<&'static str>),
-                None => arg,
-            })
-        } else {
-            inner
-        }
-    })
+    without
+        .mut_args(with_numbers_below_zero)
+        .mut_subcommands(|inner| {
+            let inner = sourced(inner);
+            if inner.get_name() == CHECK {
+                // `check` reports them with all other problems.
+                inner.mut_args(|arg| match problem(&arg) {
+                    Some(_) => arg.env(None::<&'static str>),
+                    None => arg,
+                })
+            } else {
+                inner
+            }
+        })
+}
+
+/// A value such as `-1` belongs to the option before it, whose message says which values are valid. Otherwise it would be an
+/// "unexpected argument".
+fn with_numbers_below_zero(arg: Arg) -> Arg {
+    let takes_values = arg.get_action().takes_values();
+    arg.allow_negative_numbers(takes_values)
 }
 
 /// The variable of an option, and its value.
@@ -129,4 +138,49 @@ fn is_given(arg: &Arg) -> bool {
         let name = argument.split('=').next().unwrap_or_default();
         name.strip_prefix("--") == Some(long)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::commands::Cli;
+
+    /// Every option with a value: the words that lead to it, and its name.
+    fn options(command: &Command, path: &[String]) -> Vec<(Vec<String>, String)> {
+        let own = command.get_arguments();
+        let own = own.filter(|arg| arg.get_action().takes_values());
+        let own = own.filter_map(|arg| Some((path.to_vec(), format!("--{}", arg.get_long()?))));
+        let inner = command.get_subcommands().flat_map(|inner| {
+            let path = [path, &[inner.get_name().to_owned()]].concat();
+            options(inner, &path)
+        });
+        own.chain(inner).collect()
+    }
+
+    fn refused(path: &[String], option: &str) -> Option<clap::Error> {
+        let words = [path, &[option.to_owned(), "-1".to_owned()]].concat();
+        let words = std::iter::once("gatehouse".to_owned()).chain(words);
+        sourced(Cli::command()).try_get_matches_from(words).err()
+    }
+
+    #[test]
+    fn every_option_takes_a_number_below_zero_as_its_own_value() {
+        let options = options(&Cli::command(), &[]);
+        assert!(options.len() > 100, "{}", options.len());
+        for (path, option) in options {
+            if let Some(error) = refused(&path, &option) {
+                assert_ne!(
+                    error.kind(),
+                    ErrorKind::UnknownArgument,
+                    "{path:?} {option}"
+                );
+            }
+        }
+        for option in ["--connections", "--drain-seconds"] {
+            let error = refused(&["api".to_owned()], option).unwrap().to_string();
+            assert!(error.contains("must be a whole number from "), "{error}");
+        }
+    }
 }

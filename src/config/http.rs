@@ -70,10 +70,10 @@ pub(crate) struct HttpOptions {
     /// ones are delayed by up to 2 s
     #[arg(long, env = "GATEHOUSE_REFUSALS_PER_SECOND", default_value_t = 100, value_parser = requests())]
     refusals_per_second: u32,
-    /// Seconds during which connections are still accepted after a signal to stop. Meanwhile `/readyz` answers 503 and
-    /// answers have `Connection: close` [default: 5, and 0 for `up`]
-    #[arg(long, env = "GATEHOUSE_LINGER_SECONDS", value_parser = whole(0..=600_u64))]
-    linger_seconds: Option<u64>,
+    /// Seconds during which connections are still accepted after a signal to stop, for load balancers to notice. Meanwhile
+    /// `/readyz` answers 503 and answers have `Connection: close` [default: 5, and 0 for `up`]
+    #[arg(long, env = "GATEHOUSE_DRAIN_SECONDS", value_parser = whole(0..=600_u64))]
+    drain_seconds: Option<u64>,
     /// Seconds that a submission waits for Postgres to come back
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
@@ -92,16 +92,16 @@ fn requests() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync {
 }
 
 impl HttpOptions {
-    /// The bounds of connections, at most `connections` of them. `linger` is the default of how
+    /// The bounds of connections, at most `connections` of them. `drain` is the default of how
     /// long connections are accepted after a signal to stop.
-    pub(crate) fn serve(&self, connections: usize, linger: Duration) -> serve::Settings {
+    pub(crate) fn serve(&self, connections: usize, drain: Duration) -> serve::Settings {
         serve::Settings {
             head: Duration::from_secs(self.head_seconds),
             idle: Duration::from_secs(self.idle_seconds),
             answer: Duration::from_secs(self.answer_seconds),
             connections,
             proxies: self.proxies(),
-            linger: self.linger_seconds.map_or(linger, Duration::from_secs),
+            drain: self.drain_seconds.map_or(drain, Duration::from_secs),
             ..serve::Settings::default()
         }
     }

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use ::api::Readiness;
+use repeats::{Repeated, failed};
 use store::{
     Error, PgConnection, PgPool,
-    schema::{self, Standing},
+    schema::{self, Standing, Unready},
     seal::{self, MasterKey},
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::info;
 
-pub(super) const SCHEMA_POLL: Duration = Duration::from_secs(1);
+const SCHEMA_POLL: Duration = Duration::from_secs(1);
 
 /// Waits until the database is there and has this binary's schema, then checks the master key and
 /// says that the process is ready. Returns early, with `false`, if the process is told to stop.
@@ -28,18 +29,26 @@ pub(crate) async fn wait_for_schema(
     ready: &watch::Sender<Readiness>,
     stop: &CancellationToken,
 ) -> anyhow::Result<bool> {
-    let mut told = String::new();
+    // One for each kind of obstacle: that the schema is missing is news after the database was away.
+    let (absent, missing) = (Repeated::in_turn(), Repeated::in_turn());
     loop {
         let Some(obstacle) = obstacle(pool, key).await? else {
             ready.send_replace(Readiness::Ready);
-            info!("ready");
+            let waited = missing.worked().or(absent.worked());
+            info!(waited_seconds = waited.map(|over| over.seconds()), "ready");
             return Ok(true);
         };
-        if obstacle != told {
-            warn!(reason = obstacle, "not ready");
-            ready.send_replace(Readiness::NotReady(obstacle.clone()));
-            told = obstacle;
-        }
+        let (trouble, reason) = match &obstacle {
+            Obstacle::Absent(reason) => (&absent, reason.as_str()),
+            Obstacle::Schema(reason) => (&missing, reason.as_str()),
+        };
+        failed!(trouble.failed(), reason, "not ready");
+        ready.send_if_modified(|told| {
+            let now = Readiness::NotReady(reason.to_owned());
+            let is_news = *told != now;
+            *told = now;
+            is_news
+        });
         tokio::select! {
             () = stop.cancelled() => return Ok(false),
             () = tokio::time::sleep(SCHEMA_POLL) => {}
@@ -47,20 +56,29 @@ pub(crate) async fn wait_for_schema(
     }
 }
 
-/// Why a process cannot use the database yet. `None`: it can.
+/// Why a process cannot use the database yet.
+enum Obstacle {
+    /// The database cannot be reached or asked.
+    Absent(String),
+    /// It does not have a schema that this binary can serve.
+    Schema(String),
+}
+
+/// What a process waits for. `None`: nothing.
 ///
 /// # Errors
 /// A problem that does not go away by itself.
-pub(super) async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<String>> {
+async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Obstacle>> {
     match database::fit(pool).await {
         Ok(()) => {}
         Err(unfit) if unfit.is_final() => return Err(unfit.into()),
-        Err(error) => return Ok(Some(error.to_string())),
+        Err(error) => return Ok(Some(Obstacle::Absent(error.to_string()))),
     }
     let standing = match schema::standing(pool).await {
         Ok(standing) => standing,
         Err(unready) if unready.is_final() => return Err(unready.into()),
-        Err(error) => return Ok(Some(error.to_string())),
+        Err(Unready::Failed(error)) => return Ok(Some(Obstacle::Absent(error.to_string()))),
+        Err(unready) => return Ok(Some(Obstacle::Schema(unready.to_string()))),
     };
     match check_key(pool, key).await {
         Ok(()) => {
@@ -70,7 +88,7 @@ pub(super) async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<O
             Ok(None)
         }
         Err(error @ Error::Unreadable(_)) => Err(wrong_key(error)),
-        Err(error) => Ok(Some(error.to_string())),
+        Err(error) => Ok(Some(Obstacle::Absent(error.to_string()))),
     }
 }
 
@@ -87,12 +105,12 @@ pub(crate) async fn check_master_key(
         })
 }
 
-pub(super) async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
+async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
     let mut conn = pool.acquire().await?;
     seal::check_master_key(&mut conn, key).await
 }
 
-pub(super) fn wrong_key(error: Error) -> anyhow::Error {
+fn wrong_key(error: Error) -> anyhow::Error {
     anyhow::Error::new(error)
         .context("this master key did not seal the database's secrets; use the key that did")
 }

@@ -7,9 +7,9 @@ use std::{
 };
 
 use ::api::Readiness;
+use repeats::{Repeated, failed, over};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
 
 /// The part of a message that `systemctl status` shows, in bytes. A reason can be longer.
 const LONGEST_STATUS: usize = 512;
@@ -25,10 +25,17 @@ pub(crate) fn tell_systemd(
         return;
     };
     tokio::spawn(async move {
-        let tell = |message: &str| {
-            if let Err(error) = send(&socket, message) {
-                warn!(%error, "cannot tell systemd about the state of this process");
-            }
+        let trouble = Repeated::in_turn();
+        let tell = |message: &str| match send(&socket, message) {
+            Ok(()) => over!(
+                trouble.worked(),
+                "systemd hears of the state of this process again"
+            ),
+            Err(error) => failed!(
+                trouble.failed(),
+                %error,
+                "cannot tell systemd about the state of this process"
+            ),
         };
         loop {
             tell(&state(&readiness.borrow_and_update()));

@@ -7,8 +7,10 @@ use std::{
     time::Duration,
 };
 
+use database::Trouble;
 use metrics::gauge;
 use queue::Queue;
+use repeats::{failed, over};
 use store::{
     Error, PgConnection, PgPool,
     figures::{self, Blind, Endpoints, Sight},
@@ -49,7 +51,7 @@ const STATES: [&str; 4] = ["working", "failing", "open", "disabled"];
 
 /// Publishes for ever.
 pub(crate) async fn publish(pool: PgPool, queue: Queue) {
-    let mut publisher = Publisher::default();
+    let mut publisher = Publisher::new();
     loop {
         if queue.reports() {
             publisher.round(&pool).await;
@@ -62,7 +64,6 @@ pub(crate) async fn publish(pool: PgPool, queue: Queue) {
 }
 
 /// What a process shows.
-#[derive(Default)]
 struct Publisher {
     conn: Option<PgConnection>,
     shows: bool,
@@ -70,11 +71,20 @@ struct Publisher {
     tables: BTreeSet<String>,
     /// What the role cannot see, as it was logged last.
     blind: Vec<Blind>,
-    /// The problem that was logged last.
-    told: String,
+    trouble: Trouble,
 }
 
 impl Publisher {
+    fn new() -> Self {
+        Self {
+            conn: None,
+            shows: false,
+            tables: BTreeSet::new(),
+            blind: Vec::new(),
+            trouble: Trouble::in_turn(),
+        }
+    }
+
     /// Reads all figures and shows them.
     async fn round(&mut self, pool: &PgPool) {
         self.shows = true;
@@ -93,34 +103,38 @@ impl Publisher {
                 if !read.problem.as_ref().is_some_and(Error::is_outage) {
                     self.conn = Some(conn);
                 }
-                read.problem.map(|error| error.to_string())
+                read.problem
             }
             Ok(Err(error)) => {
                 self.show_nothing();
-                Some(error.to_string())
+                Some(error)
             }
             Err(_) => {
                 self.show_nothing();
-                Some(format!("no answer within {PATIENCE:?}"))
+                Some(Error::late(PATIENCE))
             }
         };
-        let problem = problem.unwrap_or_default();
-        if !problem.is_empty() && problem != self.told {
-            warn!(
-                error = problem,
+        match problem {
+            None => over!(
+                self.trouble.worked(),
+                "all figures about the database are read again"
+            ),
+            Some(error) => failed!(
+                self.trouble.failed(&error),
+                %error,
                 "cannot read all figures about the database; trying again"
-            );
+            ),
         }
-        self.told = problem;
     }
 
     /// Others publish from now on.
     fn retire(&mut self) {
         if self.shows {
             self.show_nothing();
+            let blind = take(&mut self.blind);
             *self = Self {
-                blind: take(&mut self.blind),
-                ..Self::default()
+                blind,
+                ..Self::new()
             };
         }
     }

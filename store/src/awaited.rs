@@ -21,7 +21,7 @@ use domain::{
     id::{MediaId, TeamId},
     media::Status,
 };
-use metrics::{counter, histogram};
+use metrics::{Histogram, counter, histogram};
 use shares::{Limit, Share, Shares, Spent};
 use sqlx::PgPool;
 use tokio::sync::{Notify, mpsc};
@@ -132,6 +132,7 @@ impl Awaited {
             for ended in Ended::ALL {
                 ended.count(0);
             }
+            let _shown = times();
             let listening = notifications::listen(pool.clone(), Arc::clone(&waiting));
             tasks.push(AbortOnDropHandle::new(tokio::spawn(listening)));
         }
@@ -243,7 +244,7 @@ impl Ended {
     pub fn record(self, took: Duration) {
         self.count(1);
         if self != Self::Refused {
-            histogram!("gatehouse_wait_seconds").record(took);
+            times().record(took);
         }
     }
 
@@ -256,6 +257,11 @@ impl Ended {
         };
         counter!("gatehouse_waits_total", "outcome" => outcome).increment(by);
     }
+}
+
+/// How long requests waited.
+fn times() -> Histogram {
+    histogram!("gatehouse_wait_seconds")
 }
 
 impl Expected {

@@ -4,6 +4,7 @@
 //! into one of the general variants ([`Error::on_violation`]), or into an `Option` where only this
 //! noun has such a refusal ([`violates`]). So a new noun changes nothing here.
 
+use database::Absence;
 use domain::{media::UnknownName, plan::LimitReached};
 use queue::Fault;
 
@@ -51,6 +52,11 @@ impl Error {
                 error.into()
             }
         }
+    }
+
+    /// There was no answer within this time.
+    pub fn late(patience: std::time::Duration) -> Self {
+        database::late(patience).into()
     }
 
     /// Whether the connection was lost, or Postgres ended it (class 08 and 57P).
@@ -105,10 +111,24 @@ pub(crate) fn violates(error: &sqlx::Error, constraint: &str) -> bool {
     violated == Some(constraint)
 }
 
+impl Absence for Error {
+    fn is_absence(&self) -> bool {
+        match self {
+            Self::Sql(error) => error.is_absence(),
+            Self::Unavailable => true,
+            Self::Unreadable(_)
+            | Self::Overloaded
+            | Self::NameTaken
+            | Self::UnknownPlan
+            | Self::LimitReached(_)
+            | Self::TooManyDeleted(_) => false,
+        }
+    }
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        database::count_error(&error);
-        Self::Sql(error)
+        Self::Sql(database::counted(error))
     }
 }
 

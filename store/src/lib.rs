@@ -61,5 +61,7 @@ pub mod verdict;
 
 pub use self::error::Error;
 
+/// What tells how often an error of the database is logged.
+pub use database::Trouble;
 /// A connection, a pool and a transaction. Callers pass them on without knowing SQL.
 pub use sqlx::{PgConnection, PgPool, PgTransaction};

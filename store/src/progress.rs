@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::id::MediaId;
 use queue::{Effect, FinishTx, Survivor};
+use tracing::debug;
 
 use crate::{
     analysis::{self, Analysed, Piece, ProviderReport},
@@ -135,6 +136,13 @@ impl Effect for Progress {
     }
 
     fn committed(&self) {
+        if let Stage::Judged { concluded, .. } = &self.stage {
+            let (status, by) = (
+                concluded.status.as_str(),
+                concluded.moderation_type.as_str(),
+            );
+            debug!(media.id = %concluded.media, status, by, "an item is judged");
+        }
         if let Some(promise) = &self.awaited
             && let Stage::Judged { concluded, .. } = &self.stage
         {

@@ -149,7 +149,7 @@ class Stack:
         self.plan = plan["plan_id"]
         self.sites = self.team("Alerts", [str(number) for number in range(5)])
         self.port = free_port()
-        self.api = Process(self, "api", ["api", "--listen", f"127.0.0.1:{self.port}", "--no-console", "--linger-seconds", "0"])
+        self.api = Process(self, "api", ["api", "--listen", f"127.0.0.1:{self.port}", "--no-console", "--drain-seconds", "0"])
         self.workers = [Process(self, f"worker-{number}", ["worker"]) for number in (1, 2)]
         for process in self.processes():
             process.start()

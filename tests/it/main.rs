@@ -10,6 +10,7 @@ mod compat_store;
 mod crashes;
 mod dashboards;
 mod desk;
+mod draining;
 mod erasures;
 mod example_data;
 mod exports;
@@ -21,6 +22,7 @@ mod hostile;
 mod images;
 mod incidents;
 mod limits;
+mod logs;
 mod master_key;
 mod metrics;
 mod people;
@@ -37,6 +39,9 @@ mod rolling_restart;
 mod rules;
 mod schema;
 mod secrets;
+#[expect(dead_code, reason = "the queue's tests need more of it")]
+#[path = "../../queue/tests/shared/server.rs"]
+mod server;
 mod sockets;
 mod submit_command;
 mod supervised;

@@ -1,6 +1,7 @@
 //! What fresh processes show on `/metrics`, and who reports on the whole database.
 
 mod expected;
+mod named;
 mod page;
 
 use std::{collections::BTreeSet, fs, process::Command, time::Duration};
@@ -10,6 +11,7 @@ use store::schema;
 
 use crate::support::{Api, SOON, Worker, eventually, gatehouse};
 use expected::{COUNTERS, LATER, Process, series};
+use named::asked;
 use page::Page;
 
 /// A gauge of the queues, and two of the database, that only reporting processes have.
@@ -65,6 +67,21 @@ async fn every_counter_starts_at_0_with_each_value_that_its_labels_can_have(pool
         );
         assert_eq!(shown, ["2xx", "4xx", "5xx"], "{method} {route}");
     }
+
+    let pages = [&api, &worker];
+    let missing: Vec<_> = asked()
+        .into_iter()
+        .filter(|asked| !LATER.contains(&asked.name.as_str()))
+        .filter(|asked| {
+            !pages
+                .iter()
+                .any(|page| page.answers(&asked.name, &asked.labels))
+        })
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "alerts or dashboards ask for what fresh processes do not show: {missing:#?}"
+    );
 
     let shown = api.names().union(&worker.names()).cloned().collect();
     let described = described();

@@ -35,7 +35,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_secs(2);
 /// For this many seconds, a process that stops still accepts requests, because clients look once
 /// per second.
-const LINGER: &str = "3";
+const DRAIN: &str = "3";
 
 /// The results of the requests.
 #[derive(Default)]
@@ -93,7 +93,7 @@ async fn send(fleet: Arc<Fleet>, request: Arc<str>, habit: Habit, outcome: Arc<O
 
 fn process(pool: &PgPool) -> Command {
     let mut command = gatehouse(pool);
-    command.env("GATEHOUSE_LINGER_SECONDS", LINGER);
+    command.env("GATEHOUSE_DRAIN_SECONDS", DRAIN);
     command
 }
 

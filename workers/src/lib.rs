@@ -35,8 +35,9 @@ pub mod webhooks;
 use std::{io, sync::Arc, time::Duration};
 
 use apalis::prelude::{Monitor, MonitorError};
-use database::Clock;
+use database::{Clock, Trouble};
 use queue::{Queue, QueueName, Retry};
+use repeats::{failed, over};
 use store::{PgPool, awaited::Awaited, item_worker, jobs, seal::MasterKey};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -187,10 +188,19 @@ async fn announce(pool: PgPool, worker: Uuid, queues: Vec<QueueName>, stop: Canc
     let telling = async {
         let mut ticks = interval(item_worker::RENEWAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let trouble = Trouble::in_turn();
         loop {
             ticks.tick().await;
-            if let Err(error) = item_worker::tell(&pool, worker, &queues).await {
-                warn!(%error, "could not register this process as a worker for items; trying again");
+            match item_worker::tell(&pool, worker, &queues).await {
+                Ok(()) => over!(
+                    trouble.worked(),
+                    "this process is registered as a worker for items again"
+                ),
+                Err(error) => failed!(
+                    trouble.failed(&error),
+                    %error,
+                    "could not register this process as a worker for items; trying again"
+                ),
             }
         }
     };

@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use apalis::prelude::BoxDynError;
+use database::Trouble;
 use metrics::gauge;
 use queue::{Finish, Queue};
+use repeats::{failed, over};
 use store::{
     Error, PgPool,
     jobs::StatisticsJob,
@@ -15,7 +17,6 @@ use store::{
     },
 };
 use tokio::time::{MissedTickBehavior, interval};
-use tracing::warn;
 
 use crate::slices::Slices;
 
@@ -48,10 +49,16 @@ const LOOK: Duration = Duration::from_secs(10);
 pub(crate) async fn begin_regularly(pool: PgPool, queue: Queue) {
     let mut ticks = interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let trouble = Trouble::in_turn();
     loop {
         ticks.tick().await;
-        if let Err(error) = begin(&pool, &queue).await {
-            warn!(%error, "could not begin the statistics; trying again");
+        match begin(&pool, &queue).await {
+            Ok(()) => over!(trouble.worked(), "the statistics are begun again"),
+            Err(error) => failed!(
+                trouble.failed(&error),
+                %error,
+                "could not begin the statistics; trying again"
+            ),
         }
     }
 }

@@ -6,6 +6,7 @@ use apalis::prelude::BoxDynError;
 use domain::id::MediaId;
 use queue::{Finish, Run};
 use traces::{Context, Current, Kind, Span};
+use tracing::{Level, debug, enabled};
 
 /// Runs a job. Its log lines name the trace that it [enters](enter).
 pub(crate) async fn traced<E>(
@@ -33,6 +34,7 @@ pub(crate) async fn traced<E>(
 /// The running job works for this item's trace.
 pub(crate) fn enter(trace: Context, run: &Run) {
     traces::enter(trace, run.group.0.into_bytes());
+    debug!(job = %run.job, queue = %run.queue, attempt = run.attempt, "a step of an item begins");
 }
 
 /// Tells of a run when it ends, also by a time limit or a panic.
@@ -44,8 +46,28 @@ struct Ending<'a> {
     outcome: &'static str,
 }
 
+impl Ending<'_> {
+    /// The line with which a person finds this step of an item in the log.
+    fn log(&self) {
+        let Self {
+            run,
+            media,
+            outcome,
+            ..
+        } = self;
+        let elapsed_ms = self.began.elapsed().as_secs_f64() * 1_000.0;
+        self.trace.clone().sync_scope(|| {
+            debug!(media.id = %media, job = %run.job, queue = %run.queue, attempt = run.attempt, outcome, elapsed_ms,
+                "a step of an item ended");
+        });
+    }
+}
+
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
+        if enabled!(Level::DEBUG) {
+            self.log();
+        }
         let Some(step) = self.trace.get() else { return };
         let queue = self.run.queue.as_str();
         let mut span = Span::since(self.began, step, queue, Kind::Consumer);

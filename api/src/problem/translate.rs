@@ -2,9 +2,15 @@
 
 use domain::submission::FieldError;
 use management::{Fields, Refused};
+use repeats::failed;
+use store::Trouble;
 use tracing::error;
 
 use super::{Code, FIELDS, FieldProblem, Refusal};
+
+/// Queries that failed because of the database, of the whole process. When they succeed again, no
+/// request is answered with 503 any more, which has a line of its own.
+static TROUBLE: Trouble = Trouble::at_once();
 
 impl From<Vec<FieldError>> for Refusal {
     /// The first mistake decides the code.
@@ -76,6 +82,10 @@ impl From<Fields> for Refusal {
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
         match error {
+            error @ store::Error::Sql(_) if error.is_outage() => {
+                failed!(TROUBLE.failed(&error), %error, "a database query failed");
+                Self::unavailable()
+            }
             store::Error::Overloaded => Self::overloaded(),
             store::Error::Unavailable => Self::unavailable(),
             store::Error::Sql(error) => {

@@ -23,6 +23,7 @@ use store::{
     site::Site,
 };
 use traces::{Context, Kind, Span, Step};
+use tracing::debug;
 use uuid::Uuid;
 
 use super::Public;
@@ -152,6 +153,7 @@ pub(crate) async fn accept(public: &Public, asked: Asked<'_>) -> Result<Stored, 
                 match public.acceptor.accept(media).await? {
                     Acceptance::Accepted => {
                         record(arrived, team, id, "accepted");
+                        debug!(media.id = %id, team.id = %team, "accepted an item");
                         return Ok(Stored {
                             media: id,
                             is_known: false,
@@ -160,6 +162,7 @@ pub(crate) async fn accept(public: &Public, asked: Asked<'_>) -> Result<Stored, 
                     }
                     Acceptance::Repeated(first) => {
                         record(arrived, team, first, "repeated");
+                        debug!(media.id = %first, team.id = %team, "a submission repeats an item");
                         drop(waiting);
                         return Ok(Stored {
                             media: first,

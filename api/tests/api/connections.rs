@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn impatient() -> Options {
     let mut options = Options::default();
     options.serve.head = SOON;
-    options.serve.drain = SOON;
+    options.serve.finish = SOON;
     options.body.deadline = SOON;
     options
 }
@@ -310,7 +310,7 @@ fn proxy() -> Proxies {
 #[sqlx::test(migrations = false)]
 async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPool) {
     let mut options = impatient();
-    options.serve.drain = PATIENCE;
+    options.serve.finish = PATIENCE;
     options.body.deadline = PATIENCE;
     let mut app = App::with(pool, options).await;
     let body = json!({ "api_key": app.tenant.key, "body": "in flight" }).to_string();
@@ -340,7 +340,7 @@ async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPo
 #[sqlx::test(migrations = false)]
 async fn case_49_a_process_that_was_told_to_stop_goes_on_accepting_for_a_while(pool: PgPool) {
     let mut options = impatient();
-    options.serve.linger = SOON * 10;
+    options.serve.drain = SOON * 10;
     let mut app = App::with(pool, options).await;
     let mut kept = Wire::open(app.address).await;
     kept.get("/healthz").await.expect("before").ok();
@@ -360,7 +360,7 @@ async fn case_49_a_process_that_was_told_to_stop_goes_on_accepting_for_a_while(p
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_shutdown_cuts_off_what_outlives_the_drain_limit(pool: PgPool) {
+async fn a_shutdown_cuts_off_what_outlives_its_limit(pool: PgPool) {
     let mut options = impatient();
     options.body.deadline = PATIENCE;
     let mut app = App::with(pool, options).await;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const READY: Duration = Duration::from_mins(1);
-/// An API process lingers for 5 s and drains for 10, a worker drains for 20.
+/// An API process drains for 5 s and gives running requests 10, a worker gives running jobs 20.
 const STOP: Duration = Duration::from_mins(1);
 
 /// A process of Gatehouse that runs until it is killed.

@@ -93,10 +93,11 @@ async fn queues_are_shown_with_their_depth_and_what_holds_them_back(pool: PgPool
     let endpoint = Uuid::now_v7();
     enqueue(&pool, (0..3).map(|_| job(endpoint).group(Group(team)))).await;
     sqlx::query(
-        "insert into queue.workers (id, started_at, expires_at)
-         values ($1, now() - interval '2 hours', now() + interval '30 s')",
+        "insert into queue.workers (id, started_at, expires_at, host, pid, role, metrics_address, version)
+         values ($1, now() - interval '2 hours', now() + interval '30 s', $2, 4711, 'worker', '10.1.0.7:9464', '0.1.0')",
     )
     .bind(Uuid::from_u128(7))
+    .bind(format!("web-1{HOSTILE}"))
     .execute(&pool)
     .await
     .unwrap();
@@ -107,12 +108,15 @@ async fn queues_are_shown_with_their_depth_and_what_holds_them_back(pool: PgPool
         "<td class=\"num\" data-label=\"Due\">3</td>",
         "Live workers (",
         "00000000-0000-0000-0000-000000000007",
+        "worker on web-1",
+        "pid 4711, metrics at 10.1.0.7:9464, version 0.1.0",
         "2 h ago",
         "aria-current=\"page\"",
         "Sends events to the endpoints of teams.",
     ] {
         assert!(list.text.contains(told), "{told}: {}", list.text);
     }
+    assert!(!list.text.contains("<script>alert"), "{}", list.text);
 
     let shown = operator.get(QUEUE).await.text;
     assert!(shown.contains(ESCAPED), "{shown}");

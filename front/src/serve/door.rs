@@ -3,18 +3,19 @@
 use std::{
     io::{self, ErrorKind, Write as _},
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    sync::Arc,
+    time::Duration,
 };
 
 use metrics::{Counter, counter, gauge};
+use repeats::{Repeated, failed, over};
 use shares::Proxies;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
     time::sleep,
 };
-use tracing::{debug, warn};
+use tracing::debug;
 
 use crate::{
     fair::{Fair, Share},
@@ -23,8 +24,6 @@ use crate::{
 
 /// The pause after a failed accept, which nearly always means that no file descriptor is free.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How often failed accepts are logged.
-const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// A listener with a number of seats.
 pub(super) struct Door {
@@ -35,7 +34,8 @@ pub(super) struct Door {
     words: Arc<dyn Words>,
     refused: Counter,
     failed: Counter,
-    told: Mutex<Option<Instant>>,
+    /// Failed accepts. While no file descriptor is free, some connections are accepted in between.
+    trouble: Repeated,
 }
 
 /// An accepted connection.
@@ -75,7 +75,7 @@ impl Door {
             words,
             refused,
             failed,
-            told: Mutex::default(),
+            trouble: Repeated::at_once(),
         }
     }
 
@@ -123,6 +123,7 @@ impl Door {
         loop {
             match self.listener.accept().await {
                 Ok((stream, peer)) => {
+                    over!(self.trouble.worked(), "connections are accepted again");
                     // Answers are small and complete: collecting more data before sending would
                     // only delay them.
                     if let Err(error) = stream.set_nodelay(true) {
@@ -135,22 +136,13 @@ impl Door {
                 }
                 Err(error) => {
                     self.failed.increment(1);
-                    self.tell(&error);
+                    failed!(self.trouble.failed(), %error, "cannot accept connections; trying again");
                     // The connection that has been idle for longest closes, and its file descriptor
                     // is free for another.
                     self.room.notify_one();
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
-        }
-    }
-
-    fn tell(&self, error: &io::Error) {
-        let now = Instant::now();
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_none_or(|told| now.duration_since(told) >= TOLD_EVERY) {
-            *told = Some(now);
-            warn!(%error, "cannot accept connections; trying again");
         }
     }
 }

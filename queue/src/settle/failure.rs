@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use database::Absence;
+
 use crate::fault::Fault;
 
 /// Why a batch was not written; everything is rolled back.
@@ -23,6 +25,16 @@ impl Failure {
     }
 }
 
+impl Absence for Failure {
+    fn is_absence(&self) -> bool {
+        match self {
+            Self::Sql(error) => error.is_absence(),
+            Self::Panic(_) => false,
+            Self::TimedOut => true,
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -35,7 +47,6 @@ impl fmt::Display for Failure {
 
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
-        database::count_error(&error);
-        Self::Sql(error)
+        Self::Sql(database::counted(error))
     }
 }

@@ -1,7 +1,8 @@
 //! Whether a commit succeeded when its answer was lost.
 
+use database::Trouble;
+use repeats::{failed, over};
 use tokio::time::timeout;
-use tracing::warn;
 
 use crate::{Retry, link::Link, shared::Shared};
 
@@ -9,15 +10,26 @@ use crate::{Retry, link::Link, shared::Shared};
 /// can tell. If it no longer knows, or the queue closes, the transaction counts as rolled back: the
 /// fence makes another try safe.
 pub(super) async fn was_committed(shared: &Shared, link: &mut Link, transaction: i64) -> bool {
+    let trouble = Trouble::in_turn();
     let mut tries = 0;
     loop {
         match timeout(shared.config.deadline, status(link, transaction)).await {
             // The server has not yet noticed that its client is gone.
             Ok(Ok(Some(status))) if status == "in progress" => {}
-            Ok(Ok(status)) => return status.as_deref() == Some("committed"),
+            Ok(Ok(status)) => {
+                over!(
+                    trouble.worked(),
+                    "found out whether an unanswered commit succeeded"
+                );
+                return status.as_deref() == Some("committed");
+            }
             Ok(Err(error)) => {
-                database::count_error(&error);
-                warn!(%error, "cannot yet find out whether an unanswered commit succeeded; trying again");
+                let error = database::counted(error);
+                failed!(
+                    trouble.failed(&error),
+                    %error,
+                    "cannot yet find out whether an unanswered commit succeeded; trying again"
+                );
                 link.give_up();
             }
             Err(_) => link.give_up(),

@@ -24,6 +24,9 @@ mod postgres;
 #[path = "../shared/proxy.rs"]
 mod proxy;
 mod restarts;
+#[expect(dead_code, reason = "the tests of the whole service need more of it")]
+#[path = "../shared/server.rs"]
+mod server;
 mod stalls;
 mod tenants;
 mod witness;

@@ -1,21 +1,14 @@
-//! A Postgres server for one test, which can be stopped, crashed and started again.
+//! A Postgres server for one test, with the queue's tables.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{ops::Deref, time::Duration};
 
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-use crate::harness::prepare;
+use crate::{harness::prepare, server::Server};
 
-/// A server that `scripts/with-postgres` started. It ends with the test, however the test ends.
+/// The server, and a pool of the test.
 pub(crate) struct Postgres {
-    /// The script; it stops the server when its input ends.
-    script: Child,
-    /// The command that `stop` or `start` is appended to.
-    control: String,
+    server: Server,
     pub(crate) pool: PgPool,
 }
 
@@ -24,20 +17,11 @@ impl Postgres {
     /// tests.
     pub(crate) async fn start() -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/with-postgres");
-        let tell = "echo \"$DATABASE_URL\"; echo \"$PG_CTL\"; cat >/dev/null";
-        let mut script = Command::new(script)
-            .args(["sh", "-c", tell])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut told = BufReader::new(script.stdout.take().unwrap()).lines();
-        let mut tell = || told.next().expect("Postgres did not start").unwrap();
-        let (url, control) = (tell(), tell());
+        let server = Server::start(script);
         let pool = PgPoolOptions::new()
             .acquire_timeout(Duration::from_secs(1))
             .max_connections(4)
-            .connect_lazy(&url)
+            .connect_lazy(&server.url)
             .unwrap();
         for setting in [
             "alter system set synchronous_commit = on",
@@ -49,42 +33,14 @@ impl Postgres {
         }
         queue::MIGRATOR.run(&pool).await.unwrap();
         prepare(&pool).await;
-        Self {
-            script,
-            control,
-            pool,
-        }
-    }
-
-    /// Ends its sessions, writes everything, stops.
-    pub(crate) fn stop(&self) {
-        self.control("stop -m fast");
-    }
-
-    /// Stops as if the power had failed, as far as a process can: data that was not written is
-    /// lost.
-    pub(crate) fn crash(&self) {
-        self.control("stop -m immediate");
-    }
-
-    /// Starts again, on the same port.
-    pub(crate) fn start_again(&self) {
-        self.control("start");
-    }
-
-    fn control(&self, what: &str) {
-        let ran = Command::new("sh")
-            .args(["-c", &format!("{} {what}", self.control)])
-            .current_dir("/")
-            .stdout(Stdio::null())
-            .status();
-        assert!(ran.unwrap().success(), "pg_ctl {what} failed");
+        Self { server, pool }
     }
 }
 
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        drop(self.script.stdin.take());
-        let _ = self.script.wait();
+impl Deref for Postgres {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
     }
 }

@@ -35,20 +35,20 @@ impl Acceptor {
         quota_refused(0);
         let _shown = writer::rows();
         let stop = CancellationToken::new();
-        tokio::spawn(
-            stop.clone()
-                .run_until_cancelled_owned(retention::run(pool.clone(), settings.retention)),
-        );
+        tokio::spawn(stop.clone().run_until_cancelled_owned(once_begun(
+            queue.clone(),
+            retention::run(pool.clone(), settings.retention),
+        )));
         // Housekeeping of the API processes, too: deployments may have no other process.
         tokio::spawn(
             stop.clone()
-                .run_until_cancelled_owned(sealing::run(pool.clone())),
+                .run_until_cancelled_owned(once_begun(queue.clone(), sealing::run(pool.clone()))),
         );
         let (looked, ways) = watch::channel(Arc::default());
-        tokio::spawn(
-            stop.clone()
-                .run_until_cancelled_owned(ways::look(pool.clone(), looked)),
-        );
+        tokio::spawn(stop.clone().run_until_cancelled_owned(once_begun(
+            queue.clone(),
+            ways::look(pool.clone(), looked),
+        )));
         let images = Images::start(pool.clone(), settings.images, settings.patience);
         let aside = writer::Aside::new();
         let gather = Gather::shared(settings.bounds, move |batch| {
@@ -128,6 +128,12 @@ impl Acceptor {
     pub fn capacity(&self) -> usize {
         self.images.capacity() + self.gather.capacity()
     }
+}
+
+/// Does this once the schema exists.
+async fn once_begun(queue: Queue, task: impl Future<Output = ()>) {
+    queue.begun().await;
+    task.await;
 }
 
 /// Counts a submission that was turned away because too much is waiting, or because of the

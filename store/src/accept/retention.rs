@@ -9,9 +9,10 @@ mod turn;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use database::Trouble;
 use metrics::gauge;
+use repeats::{failed, over};
 use sqlx::PgPool;
-use tracing::warn;
 
 use self::turn::Turn;
 use super::images;
@@ -54,6 +55,9 @@ impl Default for Retention {
 /// How often expired things are removed. A process does not begin sooner after its start.
 const EVERY: Duration = Duration::from_mins(10);
 
+/// All that is removed. While something cannot be, one line says so for everything.
+static TROUBLE: Trouble = Trouble::in_turn();
+
 const LAST_SUCCESS: &str = "gatehouse_retention_last_success_timestamp_seconds";
 
 pub(super) async fn run(pool: PgPool, retention: Retention) {
@@ -67,6 +71,10 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
             () = turn.keep() => false,
         };
         if is_done {
+            over!(
+                TROUBLE.worked(),
+                "everything that has expired is removed again"
+            );
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             gauge!(LAST_SUCCESS).set(now.unwrap_or_default().as_secs_f64());
         }
@@ -150,7 +158,7 @@ fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {
         Ok(_) => true,
         Err(error) => {
             let error: Error = error.into();
-            warn!(%error, "could not remove {what}; trying again later");
+            failed!(TROUBLE.failed(&error), %error, "could not remove {what}; trying again later");
             false
         }
     }

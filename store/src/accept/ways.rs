@@ -11,11 +11,12 @@ use std::{
     time::Duration,
 };
 
+use database::Trouble;
 use domain::id::TeamId;
 use queue::QueueName;
+use repeats::{failed, over};
 use sqlx::PgPool;
 use tokio::sync::watch;
-use tracing::warn;
 use uuid::Uuid;
 
 use crate::jobs;
@@ -39,12 +40,25 @@ impl Ways {
 
 /// Looks again and again until nobody listens any more.
 pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
+    let trouble = Trouble::in_turn();
     while !ways.is_closed() {
-        let found = read(&pool).await.unwrap_or_else(|error| {
-            database::count_error(&error);
-            warn!(%error, "cannot read the pauses and caps of queues; media.created is sent at once");
-            Ways::default()
-        });
+        let found = match read(&pool).await.map_err(database::counted) {
+            Ok(found) => {
+                over!(
+                    trouble.worked(),
+                    "the pauses and caps of queues are read again"
+                );
+                found
+            }
+            Err(error) => {
+                failed!(
+                    trouble.failed(&error),
+                    %error,
+                    "cannot read the pauses and caps of queues; media.created is sent at once"
+                );
+                Ways::default()
+            }
+        };
         ways.send_replace(Arc::new(found));
         tokio::time::sleep(LOOK).await;
     }

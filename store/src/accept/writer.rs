@@ -11,11 +11,12 @@ mod writing;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use database::Trouble;
 use domain::id::TeamId;
 use metrics::{Histogram, histogram};
 use queue::{Fault, Queue};
+use repeats::{failed, over};
 use sqlx::PgPool;
-use tracing::error;
 
 use self::writing::Writing;
 pub(super) use self::{aside::Aside, bad_row::spoiled};
@@ -31,6 +32,9 @@ type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
 /// The pause between two tries while Postgres is away.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
+
+/// Batches that could not be stored, of all writers of this process.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// The least time for a piece of a batch after another piece was answered, however long its callers
 /// have waited.
@@ -75,6 +79,7 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
                     pieces.push(repetition::gather(undecided));
                 }
                 writing.answered();
+                over!(TROUBLE.worked(), "submissions are stored again");
             }
             Err(error)
                 if is_locked_out(&error)
@@ -93,8 +98,8 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
                 writing.answered();
             }
             Err(error) => {
-                database::count_error(&error);
-                error!(%error, rows = requests.len(), "could not store submissions");
+                let error = database::counted(error);
+                failed!(TROUBLE.failed(&error), %error, rows = requests.len(), "could not store submissions");
                 let calls = requests.into_iter().flat_map(Request::into_calls);
                 match aside {
                     Some(_) => calls.for_each(Call::give_up),

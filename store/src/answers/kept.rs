@@ -1,12 +1,13 @@
 //! New answers, gathered. Each team has a ring of slots: a new answer takes the place of the team's
 //! oldest one.
 
+use database::Trouble;
 use domain::{
     id::{MediaId, TeamId},
     score::Scores,
 };
+use repeats::{failed, over};
 use sqlx::PgPool;
-use tracing::warn;
 use uuid::Uuid;
 
 use super::AnswerKey;
@@ -15,6 +16,9 @@ use crate::{
     gather::{Bounds, Gather},
     json::to_json,
 };
+
+/// Answers that could not be stored.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// What a provider said of a whole text.
 #[derive(Clone, Debug)]
@@ -34,8 +38,16 @@ pub(super) fn keeper(pool: PgPool, bounds: Bounds, most: u32) -> Gather<NewAnswe
         async move {
             let answers: Vec<&NewAnswer> = batch.iter().map(|call| &call.question).collect();
             let kept = keep(&pool, &answers, most).await;
-            if let Err(error) = &kept {
-                warn!(%error, "could not keep providers' answers for equal texts");
+            match &kept {
+                Ok(()) => over!(
+                    TROUBLE.worked(),
+                    "providers' answers for equal texts are kept again"
+                ),
+                Err(error) => failed!(
+                    TROUBLE.failed(error),
+                    %error,
+                    "could not keep providers' answers for equal texts"
+                ),
             }
             for call in batch {
                 call.answer(kept.is_ok());

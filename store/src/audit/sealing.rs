@@ -8,10 +8,11 @@
 
 use std::time::Duration;
 
+use database::Trouble;
 use domain::audit::chain::{ChainId, Row};
+use repeats::{failed, over};
 use sqlx::{Connection as _, PgConnection, PgExecutor, PgPool};
 use tokio::time::{Instant, sleep};
-use tracing::warn;
 
 use super::{
     UNSEALED_INDEX,
@@ -34,13 +35,17 @@ pub struct Round {
 
 /// Seals what comes, until the task is dropped.
 pub(crate) async fn run(pool: PgPool) {
+    let trouble = Trouble::in_turn();
     let mut pause = EVERY;
     loop {
         sleep(pause).await;
         pause = match catch_up(&pool).await {
-            Ok(_) => EVERY,
+            Ok(_) => {
+                over!(trouble.worked(), "the audit log is sealed again");
+                EVERY
+            }
             Err(error) => {
-                warn!(%error, "could not seal the audit log; trying again later");
+                failed!(trouble.failed(&error), %error, "could not seal the audit log; trying again later");
                 LATER
             }
         };

@@ -2,10 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use database::Trouble;
 use domain::id::MediaId;
+use repeats::{failed, over};
 use sqlx::{PgPool, postgres::PgListener};
 use tokio::{sync::mpsc, time::sleep};
-use tracing::{debug, warn};
+use tracing::debug;
 use uuid::Uuid;
 
 use super::Waiting;
@@ -39,21 +41,30 @@ pub(super) async fn tell(pool: PgPool, mut decided: mpsc::Receiver<MediaId>) {
 
 /// Listens for ever. While it cannot, requests wait until their time is over.
 pub(super) async fn listen(pool: PgPool, waiting: Arc<Waiting>) {
+    let trouble = Trouble::in_turn();
     loop {
-        if let Err(error) = listen_once(&pool, &waiting).await {
-            database::count_error(&error);
-            warn!(%error, "cannot listen for verdicts of other processes; until it works again, requests with `Prefer: wait` are answered when their time is over");
+        if let Err(error) = listen_once(&pool, &waiting, &trouble).await {
+            let error = database::counted(error);
+            failed!(trouble.failed(&error), %error, "cannot listen for verdicts of other processes; until it works again, requests with `Prefer: wait` are answered when their time is over");
         }
         sleep(PAUSE).await;
     }
 }
 
-async fn listen_once(pool: &PgPool, waiting: &Waiting) -> Result<(), sqlx::Error> {
+async fn listen_once(
+    pool: &PgPool,
+    waiting: &Waiting,
+    trouble: &Trouble,
+) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
     let pool = database::apart(pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
+    over!(
+        trouble.worked(),
+        "listening for verdicts of other processes again"
+    );
     // What was told while nobody listened is lost.
     waiting.wake_all();
     while let Some(notification) = listener.try_recv().await? {

@@ -6,12 +6,14 @@ use std::{
     time::Duration,
 };
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgPool;
 use tokio::{
     sync::Mutex,
     time::{Instant, sleep, timeout},
 };
-use tracing::{debug, warn};
+use tracing::debug;
 use uuid::Uuid;
 
 use super::{
@@ -20,6 +22,9 @@ use super::{
     windows::{self, Wanted},
 };
 use crate::{Error, gather::Call};
+
+/// Statements about rate limits, of the whole process.
+static TROUBLE: Trouble = Trouble::at_once();
 
 type Asked = Call<Request, Result<Admission, Error>>;
 type Waiting = HashMap<Request, Vec<Asked>>;
@@ -117,7 +122,10 @@ impl Asker {
             .collect();
         let taking = windows::take(&self.pool, self.holder, &wanted);
         let taken = match timeout(PATIENCE, taking).await {
-            Ok(Ok(taken)) => taken,
+            Ok(Ok(taken)) => {
+                over!(TROUBLE.worked(), "rate limits are read again");
+                taken
+            }
             Ok(Err(error)) => return fail(waiting, &error),
             Err(_) => return fail(waiting, &Error::Unavailable),
         };
@@ -166,7 +174,7 @@ impl Asker {
             Ok(Err(error)) => error,
             Err(_) => Error::Unavailable,
         };
-        warn!(%error, requests = unspent, "could not return a part of a rate limit; it is lost for this minute");
+        failed!(TROUBLE.failed(&error), %error, requests = unspent, "could not return a part of a rate limit; it is lost for this minute");
     }
 }
 
@@ -184,6 +192,6 @@ fn answer(calls: Vec<Asked>, mut next: impl FnMut() -> Option<Admission>) -> Vec
 
 fn fail(waiting: &mut Waiting, error: &Error) {
     let calls: Vec<Asked> = waiting.drain().flat_map(|(_, calls)| calls).collect();
-    warn!(%error, calls = calls.len(), "could not read rate limits");
+    failed!(TROUBLE.failed(error), %error, calls = calls.len(), "could not read rate limits");
     calls.into_iter().for_each(Call::give_up);
 }

@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::postgres::PgListener;
 use tokio::time::sleep;
-use tracing::warn;
 
 use super::{
     asker::Asker,
@@ -16,21 +17,26 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Listens for ever. While it cannot listen, other processes wait in vain for this one's shares,
 /// and refuse requests a little early.
 pub(super) async fn run(asker: Arc<Asker>) {
+    let trouble = Trouble::in_turn();
     loop {
-        if let Err(error) = listen(&asker).await {
-            database::count_error(&error);
-            warn!(%error, "not listening for shares of rate limits; trying again");
+        if let Err(error) = listen(&asker, &trouble).await {
+            let error = database::counted(error);
+            failed!(trouble.failed(&error), %error, "not listening for shares of rate limits; trying again");
         }
         sleep(PAUSE).await;
     }
 }
 
-async fn listen(asker: &Asker) -> Result<(), sqlx::Error> {
+async fn listen(asker: &Asker, trouble: &Trouble) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
     let pool = database::apart(&asker.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
+    over!(
+        trouble.worked(),
+        "listening for shares of rate limits again"
+    );
     let own = asker.holder.to_string();
     while let Some(notification) = listener.try_recv().await? {
         let message = Message::parse(notification.payload());

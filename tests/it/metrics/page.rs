@@ -20,6 +20,17 @@ impl Page {
         !self.series(name).is_empty()
     }
 
+    /// Whether a series has these labels, whatever others it has.
+    pub(super) fn answers(&self, name: &str, labels: &Labels) -> bool {
+        let has_all = |series: Labels| {
+            labels
+                .iter()
+                .all(|(label, value)| series.get(label) == Some(value))
+        };
+        self.samples()
+            .any(|(sample, series)| sample == name && has_all(series))
+    }
+
     /// The series of a metric that is not a histogram.
     pub(super) fn series(&self, name: &str) -> BTreeSet<Labels> {
         self.samples()

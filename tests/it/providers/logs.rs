@@ -80,3 +80,32 @@ async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
     let page = page.text().await.unwrap();
     assert!(!page.contains("on_purpose"), "{page}");
 }
+
+#[sqlx::test(migrations = false)]
+async fn an_outage_of_a_provider_is_a_line_and_not_one_for_each_item(pool: PgPool) {
+    let provider = FakeProvider::openai(Mode::Status(500)).await;
+    let entries = [provider.entry("failing", "")];
+    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    // The provider fails until the end, and the items wait for an hour.
+    panel.leaves_jobs();
+    let key = panel
+        .site("site", json!({ "providers": ["failing"] }))
+        .await;
+    for n in 0..30 {
+        panel.submit(&key, &format!("{TEXT} {n}")).await;
+    }
+    let of = |message: &str, level: &str| {
+        let (message, level) = (format!("\"{message}\""), format!("\"level\":\"{level}\""));
+        let logged = panel.logged();
+        let lines = logged.lines();
+        let lines = lines.filter(|line| line.contains(&message) && line.contains(&level));
+        lines.count()
+    };
+    eventually("several failures", MINUTES, async || {
+        (of("a provider failed", "DEBUG") > 2).then_some(())
+    })
+    .await;
+    assert_eq!(of("a provider failed", "WARN"), 1);
+    let retried = of("a job failed and will be tried again", "WARN");
+    assert!(retried <= 1, "{retried}");
+}

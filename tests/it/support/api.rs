@@ -2,7 +2,7 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    process::{Child, Command},
+    process::{Child, Command, ExitStatus},
     time::Duration,
 };
 
@@ -14,7 +14,7 @@ use sqlx::PgPool;
 use super::{commands::gatehouse, eventually, http, most_memory, open_files};
 
 const START: Duration = Duration::from_secs(30);
-/// Longer than lingering and draining take.
+/// Longer than draining and the last requests take.
 const STOP: Duration = Duration::from_secs(40);
 
 /// The process. Dropping it kills it.
@@ -115,12 +115,22 @@ impl Api {
 
     /// Sends SIGTERM, and waits until the process has ended with success.
     pub(crate) async fn stop(&mut self) {
+        self.terminate();
+        let status = self.ended().await;
+        assert!(status.success(), "{status}");
+    }
+
+    /// Sends SIGTERM.
+    pub(crate) fn terminate(&self) {
         self.signal(Signal::TERM);
-        let status = eventually("the interface stops", STOP, async || {
+    }
+
+    /// Waits until the process has ended.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        eventually("the interface stops", STOP, async || {
             self.child.try_wait().unwrap()
         })
-        .await;
-        assert!(status.success(), "{status}");
+        .await
     }
 
     fn signal(&self, signal: Signal) {

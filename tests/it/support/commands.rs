@@ -95,7 +95,7 @@ pub(crate) fn gatehouse(pool: &PgPool) -> Command {
         .env("GATEHOUSE_MASTER_KEY", MASTER_KEY)
         .env("GATEHOUSE_NO_CONSOLE", "true")
         .env("GATEHOUSE_DATABASE_CONNECTIONS", "4")
-        .env("GATEHOUSE_LINGER_SECONDS", "0")
+        .env("GATEHOUSE_DRAIN_SECONDS", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

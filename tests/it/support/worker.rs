@@ -49,6 +49,11 @@ impl Worker {
         self.leftovers.expect();
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.0.id()
+    }
+
     /// Sends SIGKILL. Other processes have to finish its jobs.
     pub(crate) fn kill(&self) {
         self.leaves_jobs();

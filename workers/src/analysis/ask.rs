@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use apalis::prelude::BoxDynError;
 use domain::{media::Modality, score::Category};
 use queue::Run;
+use repeats::failed;
 use store::analysis::ToAnalyse;
 use tracing::warn;
 
@@ -126,7 +127,8 @@ impl Analyst {
                 }
                 Asked::Failed(error, elapsed) => {
                     let (code, cause) = (error.code(), error.cause());
-                    warn!(media.id = %item.media, provider = name, %modality, %error, code, cause, "a provider failed permanently for an item");
+                    failed!(provider.refusing().failed(), media.id = %item.media, provider = name, %modality, %error, code,
+                        cause, "a provider failed permanently for an item");
                     inquiry.failed(name, can, &error, elapsed);
                 }
             }

@@ -17,13 +17,15 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use database::Trouble;
 use domain::{breaker::Right, throttle::Size};
+use repeats::{failed, over};
 use store::{Error, PgPool, provider::State};
 use tokio::{
     sync::{Mutex, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-use tracing::{error, warn};
+use tracing::error;
 
 pub(super) use self::known::show;
 use self::{
@@ -55,6 +57,8 @@ pub(super) struct Gate {
     /// Whether a smaller request passed while a limit held back larger ones, since a larger one was
     /// last charged.
     smaller_passed: AtomicBool,
+    /// Reading and writing its state.
+    trouble: Trouble,
 }
 
 /// The permission to send one request.
@@ -90,6 +94,7 @@ impl Gate {
             pool,
             known: Mutex::default(),
             smaller_passed: AtomicBool::new(false),
+            trouble: Trouble::at_once(),
         }
     }
 
@@ -149,8 +154,14 @@ impl Gate {
             let (code, cause) = (error.code(), error.cause());
             error!(provider = self.provider, %error, code, cause, "a provider rejects all our requests; correct its key, account or address");
         }
-        if let Err(error) = &known {
-            warn!(provider = self.provider, %error, "could not share a provider's state with other processes");
+        match &known {
+            Ok(_) => self.shared_again(),
+            Err(error) => failed!(
+                self.trouble.failed(error),
+                provider = self.provider,
+                %error,
+                "could not share a provider's state with other processes"
+            ),
         }
         let is_theirs = match lesson {
             Lesson::Well | Lesson::Spent(_) => {
@@ -163,6 +174,14 @@ impl Gate {
         };
         let wait = known.map(|known| closed_for(&known.stated.state, pass.size, known.now()));
         is_theirs.then(|| wait.ok().flatten().unwrap_or(UNSAID))
+    }
+
+    fn shared_again(&self) {
+        over!(
+            self.trouble.worked(),
+            provider = self.provider,
+            "a provider's state is shared with other processes again"
+        );
     }
 
     /// Applies an outcome to the state.

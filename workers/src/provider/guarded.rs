@@ -8,10 +8,10 @@ use std::{
 
 use domain::{media::Modality, throttle::Size};
 use metrics::{Counter, Histogram, counter, histogram};
+use repeats::{Repeated, failed, over};
 use store::{Error, PgPool};
 use tokio::time::timeout;
 use traces::{Kind, Span};
-use tracing::warn;
 
 use super::{
     Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question, chunks, cost,
@@ -22,6 +22,10 @@ use super::{
 pub(crate) struct Guarded {
     provider: Arc<dyn Provider>,
     gate: Option<Gate>,
+    /// Requests that failed.
+    failing: Repeated,
+    /// Items for which it failed for good.
+    refusing: Repeated,
 }
 
 /// Whether a question may be asked now.
@@ -64,7 +68,12 @@ impl Guarded {
         let gate = access
             .as_ref()
             .map(|access| Gate::new(name, access, pool.clone()));
-        Self { provider, gate }
+        Self {
+            provider,
+            gate,
+            failing: Repeated::at_once(),
+            refusing: Repeated::at_once(),
+        }
     }
 
     pub(crate) fn profile(&self) -> &Profile {
@@ -73,6 +82,11 @@ impl Guarded {
 
     pub(crate) fn name(&self) -> &str {
         &self.profile().name
+    }
+
+    /// Items for which it failed for good, as its log tells of them.
+    pub(crate) fn refusing(&self) -> &Repeated {
+        &self.refusing
     }
 
     /// A text in the pieces that it takes.
@@ -145,6 +159,18 @@ impl Guarded {
             request.forget();
         }
         durations(self.name()).record(elapsed);
+        if answer.is_ok() {
+            over!(
+                self.failing.worked(),
+                provider = self.name(),
+                "a provider answers again"
+            );
+            over!(
+                self.refusing.worked(),
+                provider = self.name(),
+                "a provider does not fail permanently for items any more"
+            );
+        }
         if let Err(error) = &answer {
             errors(self.name(), error.reason()).increment(1);
             if let Some(span) = &mut span {
@@ -152,7 +178,7 @@ impl Guarded {
             }
             let (code, cause) = (error.code(), error.cause());
             if code.is_some() || cause.is_some() {
-                warn!(provider = self.name(), %error, code, cause, "a provider failed");
+                failed!(self.failing.failed(), provider = self.name(), %error, code, cause, "a provider failed");
             }
         }
         (answer, elapsed)

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use database::Trouble;
+use repeats::{failed, over};
 use store::{
     PgPool,
     provider::{Registration, Spent, register, spend},
 };
 use tokio::time::{MissedTickBehavior, interval};
-use tracing::warn;
 
 use super::{Providers, guarded::Guarded};
 
@@ -20,6 +21,10 @@ const TELL: u32 = 6;
 pub(crate) struct Panel {
     providers: Vec<Guarded>,
     pool: PgPool,
+    /// Reporting the providers.
+    reporting: Trouble,
+    /// Storing their costs.
+    storing: Trouble,
 }
 
 impl Panel {
@@ -30,6 +35,8 @@ impl Panel {
                 .map(|provider| Guarded::new(provider, &pool))
                 .collect(),
             pool,
+            reporting: Trouble::in_turn(),
+            storing: Trouble::in_turn(),
         }
     }
 
@@ -59,8 +66,16 @@ impl Panel {
         for tick in 0_u32.. {
             ticks.tick().await;
             if tick % TELL == 0 {
-                if let Err(error) = register(&self.pool, &self.registrations()).await {
-                    warn!(%error, "could not report this process's providers; trying again");
+                match register(&self.pool, &self.registrations()).await {
+                    Ok(()) => over!(
+                        self.reporting.worked(),
+                        "this process's providers are reported again"
+                    ),
+                    Err(error) => failed!(
+                        self.reporting.failed(&error),
+                        %error,
+                        "could not report this process's providers; trying again"
+                    ),
                 }
                 self.store_costs().await;
             }
@@ -87,10 +102,20 @@ impl Panel {
                 })
             })
             .collect();
-        if let Err(error) = spend(&self.pool, &spent).await {
-            warn!(%error, "could not store what the providers cost; trying again");
-            for (provider, amounts) in taken {
-                provider.profile().tally.put_back(amounts);
+        match spend(&self.pool, &spent).await {
+            Ok(()) => over!(
+                self.storing.worked(),
+                "what the providers cost is stored again"
+            ),
+            Err(error) => {
+                failed!(
+                    self.storing.failed(&error),
+                    %error,
+                    "could not store what the providers cost; trying again"
+                );
+                for (provider, amounts) in taken {
+                    provider.profile().tally.put_back(amounts);
+                }
             }
         }
     }

@@ -6,15 +6,18 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use apalis::prelude::BoxDynError;
 use domain::id::GroupVersionId;
 use futures::FutureExt as _;
+use repeats::{Repeated, failed, over};
 use store::{rule_group::shadow::Shadowed, verdict::ToJudge};
 use tokio::time::{Instant, timeout_at};
-use tracing::warn;
 
 use crate::{
     examined::{Examined, verdict_on},
     groups::PATIENCE,
     judges::Judges,
 };
+
+/// Shadows that could not judge, of the whole process.
+static TROUBLE: Repeated = Repeated::at_once();
 
 /// The results of the item's shadows. A shadow that cannot judge has none.
 pub(super) async fn judge(
@@ -33,8 +36,13 @@ pub(super) async fn judge(
             Err(_) => Err("it waited too long for its rules or its turn".into()),
         };
         match said {
-            Ok(said) => shadowed.push(said),
-            Err(error) => warn!(%error, version.id = %version, "a shadow could not judge an item"),
+            Ok(said) => {
+                over!(TROUBLE.worked(), "shadows judge all items again");
+                shadowed.push(said);
+            }
+            Err(error) => {
+                failed!(TROUBLE.failed(), %error, version.id = %version, "a shadow could not judge an item")
+            }
         }
     }
     shadowed

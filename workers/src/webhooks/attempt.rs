@@ -71,6 +71,7 @@ async fn send(
     }
     let attempted = judge(delivery, answer, elapsed, right);
     tell(&mut span, &attempted);
+    log(delivery, &attempted);
     count(delivery, &attempted);
     Some(attempted)
 }
@@ -87,6 +88,25 @@ fn tell(span: &mut Span, attempted: &Attempted) {
     if attempted.state != DeliveryState::Delivered {
         span.fail(attempt.outcome);
     }
+}
+
+/// The line with which a person finds an attempt in the log. Never its URL, or the answer.
+fn log(delivery: &ToDeliver, attempted: &Attempted) {
+    let Some(attempt) = &attempted.attempt else {
+        return;
+    };
+    debug!(
+        media.id = %delivery.media,
+        delivery.id = %delivery.delivery,
+        endpoint.id = %delivery.endpoint,
+        event = delivery.kind.as_str(),
+        attempt = attempt.number,
+        outcome = attempt.outcome,
+        code = attempt.status_code,
+        error = attempt.error,
+        elapsed_ms = attempt.elapsed.as_secs_f64() * 1_000.0,
+        "an attempt of a delivery ended"
+    );
 }
 
 /// What the outcome of an attempt means for its delivery.
@@ -129,7 +149,6 @@ fn judge(
             (word, Some(answer.status), kept, None)
         }
         Err(error) => {
-            debug!(delivery.id = %delivery.delivery, %error, "an attempt failed");
             attempted.state = again(None);
             (failure(&error), None, None, Some(error.to_string()))
         }

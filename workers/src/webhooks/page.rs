@@ -9,6 +9,7 @@
 //! worker dies, only deliveries that were not recorded are sent again.
 
 mod load;
+mod log;
 mod progress;
 mod spread;
 
@@ -19,21 +20,25 @@ use std::{
 };
 
 use apalis::prelude::BoxDynError;
+use database::Trouble;
 use domain::{
     breaker::Right,
     id::{DeliveryId, EndpointId},
 };
 use queue::{Checkpoint, Finish, NotRecorded, Run};
+use repeats::{failed, over};
 use store::{
     Error,
     delivery::{Asker, Attempted, DeliveryState, HandedOn, Loaded, Progress, ToDeliver},
     jobs::{self, DeliveryJob},
 };
 use tokio::time::timeout;
-use tracing::warn;
 
-use self::spread::Spread;
 pub(super) use self::spread::expect_none;
+use self::{
+    log::{discarded, waits},
+    spread::Spread,
+};
 use super::{
     Courier,
     attempt::attempt,
@@ -48,6 +53,9 @@ const UNRECORDED: Duration = Duration::from_millis(250);
 /// After this time, the rest of the page goes back to the queue: runs have a deadline, and a
 /// stopping process waits for them.
 const LONGEST: Duration = Duration::from_secs(5);
+
+/// Pages whose rest had to wait for the database, of the whole process.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// How a run ends.
 enum End {
@@ -118,10 +126,16 @@ impl<'a> Page<'a> {
 
     pub(super) async fn run(mut self) -> Result<Finish<Option<Progress>>, BoxDynError> {
         let end = match self.send_all().await {
-            Ok(end) => end,
+            Ok(end) => {
+                over!(
+                    TROUBLE.worked(),
+                    "webhook pages are sent to their ends again"
+                );
+                end
+            }
             // What was sent must be recorded, whatever happened afterwards.
             Err(Failure::Store(error)) if !self.is_recorded() => {
-                warn!(%error, endpoint.id = %self.endpoint, "the rest of a webhook page must wait");
+                failed!(TROUBLE.failed(&error), %error, endpoint.id = %self.endpoint, "the rest of a webhook page must wait");
                 End::Later(soon())
             }
             Err(Failure::Store(error)) => return Err(error.into()),
@@ -185,6 +199,7 @@ impl<'a> Page<'a> {
             traces::enter(delivery.trace, delivery.team.as_uuid().into_bytes());
         }
         if delivery.disabled {
+            discarded(delivery);
             self.remove_first();
             self.attempted.push(Attempted {
                 delivery: delivery.delivery,
@@ -202,13 +217,24 @@ impl<'a> Page<'a> {
         let turn = turn(&courier.pool, &courier.outbound, delivery, is_held);
         let (right, socket) = match meanwhile(turn, slow, self.record()).await?? {
             Turn::Now(right, socket) => (right, socket),
-            Turn::Held(wait) if self.is_single => return Ok(Some(End::Later(wait))),
+            Turn::Held(wait) if self.is_single => {
+                waits(delivery, wait, "an earlier event of the item goes first");
+                return Ok(Some(End::Later(wait)));
+            }
             Turn::Held(wait) => {
+                waits(delivery, wait, "an earlier event of the item goes first");
                 let held = self.turns.pop_front().unwrap_or_default();
                 self.hand_on(held, wait);
                 return Ok(None);
             }
-            Turn::Later(wait) => return Ok(Some(End::Later(wait))),
+            Turn::Later(wait) => {
+                waits(
+                    delivery,
+                    wait,
+                    "its endpoint takes nothing now, or no connection is free",
+                );
+                return Ok(Some(End::Later(wait)));
+            }
         };
         let attempt = attempt(courier, delivery, right, socket);
         let Some(attempted) = meanwhile(attempt, slow, self.make_room()).await? else {

@@ -45,6 +45,11 @@ pub(super) fn described() -> Vec<Operation> {
     });
     let worker = json!({
         "id": "01980f6d-51aa-7bbb-8ccc-0123456789ab",
+        "host": "gatehouse-worker-7d9c5b6f4-x2v8k",
+        "pid": 1,
+        "role": "worker",
+        "metrics_address": "0.0.0.0:9464",
+        "version": "0.1.0",
         "started_at": example::CREATED_AT,
         "lease_left_seconds": 27.1,
         "running": 32,

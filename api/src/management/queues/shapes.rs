@@ -216,6 +216,16 @@ impl From<LaneStats> for QueueLane {
 pub(crate) struct QueueWorker {
     /// The ID of the process. It is new at every start.
     id: Uuid,
+    /// The machine, the container or the pod that it runs on. `null` for a process of an older version.
+    host: Option<String>,
+    /// Its number on that machine. `null` for a process of an older version.
+    pid: Option<i32>,
+    /// What it does: `api`, `worker` or `up`. `null` for a process of an older version.
+    role: Option<String>,
+    /// Where its metrics are. `null` for a process of an older version.
+    metrics_address: Option<String>,
+    /// The version of its program. `null` for a process of an older version.
+    version: Option<String>,
     /// When the process started.
     started_at: Member<Time>,
     /// How long its lease is valid if it is not renewed, in seconds. After that, other processes
@@ -229,6 +239,11 @@ impl From<workers::Worker> for QueueWorker {
     fn from(worker: workers::Worker) -> Self {
         Self {
             id: worker.id,
+            host: worker.process.host,
+            pid: worker.process.pid,
+            role: worker.process.role,
+            metrics_address: worker.process.metrics_address,
+            version: worker.process.version,
             started_at: worker.started_at.into(),
             lease_left_seconds: worker.lease_left_seconds,
             running: worker.running,

@@ -23,6 +23,7 @@ pub(super) fn worker_table(now: DateTime<Utc>, workers: &[Worker]) -> String {
         ("STARTED", Right),
         ("LEASE LEFT", Right),
         ("RUNNING", Right),
+        ("WHERE", Left),
     ]);
     for worker in workers {
         let left = Duration::try_from_secs_f64(worker.lease_left_seconds).unwrap_or_default();
@@ -31,6 +32,7 @@ pub(super) fn worker_table(now: DateTime<Utc>, workers: &[Worker]) -> String {
             ago(now, worker.started_at),
             humane(left),
             thousands(worker.running),
+            worker.process.to_string(),
         ]);
     }
     format!("\n{}", table.render())
@@ -39,6 +41,11 @@ pub(super) fn worker_table(now: DateTime<Utc>, workers: &[Worker]) -> String {
 pub(super) fn worker_document(worker: &Worker) -> Value {
     json!({
         "worker": worker.id,
+        "host": worker.process.host,
+        "pid": worker.process.pid,
+        "role": worker.process.role,
+        "metrics_address": worker.process.metrics_address,
+        "version": worker.process.version,
         "started_at": worker.started_at,
         "lease_left_seconds": worker.lease_left_seconds,
         "running": worker.running,

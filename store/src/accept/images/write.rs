@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use database::Trouble;
 use domain::id::TeamId;
 use queue::Fault;
+use repeats::{failed, over};
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout_at};
-use tracing::{error, warn};
 use uuid::Uuid;
 
 use super::{NewImage, Stored};
@@ -17,6 +18,9 @@ use crate::{
 };
 
 type Waiting = Call<NewImage, Stored, TeamId>;
+
+/// Batches that could not be stored, of all writers of this process.
+static TROUBLE: Trouble = Trouble::at_once();
 
 pub(super) async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
     let since = batch.iter().map(|call| call.since).min();
@@ -34,8 +38,8 @@ pub(super) async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>)
                 }
             }
             Err(error) => {
-                database::count_error(&error);
-                error!(%error, images = piece.len(), "could not store images");
+                let error = database::counted(error);
+                failed!(TROUBLE.failed(&error), %error, images = piece.len(), "could not store images");
                 piece.into_iter().for_each(Call::give_up);
                 continue;
             }
@@ -56,15 +60,18 @@ pub(super) async fn store(
     loop {
         let inserting = timeout_at(deadline.into(), insert(pool, &images));
         let error = match inserting.await {
-            Ok(Ok(())) => return Ok(()),
+            Ok(Ok(())) => {
+                over!(TROUBLE.worked(), "images are stored again");
+                return Ok(());
+            }
             Ok(Err(error)) => error,
             Err(_) => database::late(patience),
         };
         if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
             return Err(error);
         }
-        database::count_error(&error);
-        warn!(%error, images = images.len(), "could not store images; trying again");
+        let error = database::counted(error);
+        failed!(TROUBLE.failed(&error), %error, images = images.len(), "could not store images; trying again");
         sleep(PAUSE).await;
     }
 }

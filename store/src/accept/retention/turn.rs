@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgPool;
 use tokio::time::sleep;
-use tracing::{info, warn};
+use tracing::info;
 use uuid::Uuid;
 
 /// How long the turn is valid if it is not renewed.
@@ -17,6 +19,8 @@ const LOOK: Duration = Duration::from_mins(1);
 pub(super) struct Turn {
     pool: PgPool,
     holder: Uuid,
+    /// Taking or renewing the turn.
+    trouble: Trouble,
 }
 
 /// What a process may do.
@@ -35,16 +39,22 @@ impl Turn {
         Self {
             pool,
             holder: Uuid::now_v7(),
+            trouble: Trouble::in_turn(),
         }
     }
 
     /// Waits until this process has the turn, and at least `every` has passed since any process began.
     pub(super) async fn wait(&self, every: Duration) {
         loop {
-            match self.take(every).await {
-                Ok(Standing::Begins) => return,
-                Ok(Standing::Waits | Standing::Others) => {}
-                Err(error) => warn!(
+            match self.take(every).await.map_err(database::counted) {
+                Ok(standing) => {
+                    self.known_again();
+                    if standing == Standing::Begins {
+                        return;
+                    }
+                }
+                Err(error) => failed!(
+                    self.trouble.failed(&error),
                     %error,
                     "cannot determine which process removes what has expired; trying again"
                 ),
@@ -57,17 +67,27 @@ impl Turn {
     pub(super) async fn keep(&self) {
         loop {
             sleep(LOOK).await;
-            match self.renew().await {
-                Ok(true) => {}
+            match self.renew().await.map_err(database::counted) {
+                Ok(true) => self.known_again(),
                 Ok(false) => {
+                    self.known_again();
                     info!("another process now removes what has expired");
                     return;
                 }
-                Err(error) => {
-                    warn!(%error, "cannot say that this process still removes what has expired");
-                }
+                Err(error) => failed!(
+                    self.trouble.failed(&error),
+                    %error,
+                    "cannot say that this process still removes what has expired"
+                ),
             }
         }
+    }
+
+    fn known_again(&self) {
+        over!(
+            self.trouble.worked(),
+            "it is known again which process removes what has expired"
+        );
     }
 
     /// Takes the turn if it is free, or renews it. The time of the next beginning moves when this process begins.

@@ -10,11 +10,12 @@ use crate::{
 
 /// Splits what failed. Those that must not be tried again come back with their answer.
 pub(crate) fn spoiled<T>(
-    error: &sqlx::Error,
+    refused: &sqlx::Error,
     pieces: &mut Pieces<T, TeamId>,
     failed: Vec<T>,
 ) -> (Vec<T>, Acceptance) {
-    database::count_error(error);
+    database::count_error(refused);
+    let error = database::words(refused);
     let rows = failed.len();
     match pieces.split(failed) {
         None => {
@@ -22,7 +23,7 @@ pub(crate) fn spoiled<T>(
             (Vec::new(), Acceptance::Untried)
         }
         Some(Spoiled::Row(row)) => {
-            let answer = verdict_on(error);
+            let answer = verdict_on(refused);
             error!(%error, "could not store a submission; it is answered with {answer:?}");
             (vec![row], answer)
         }

@@ -8,10 +8,10 @@ use std::{
 
 use domain::id::{MediaId, TeamId};
 use queue::{Fault, Queue};
+use repeats::failed;
 use sqlx::PgPool;
-use tracing::warn;
 
-use super::{MOMENT, PAUSE, Waiting};
+use super::{MOMENT, PAUSE, TROUBLE, Waiting};
 use crate::accept::{
     Acceptance, NewMedia,
     insert::{self, Inserted},
@@ -107,8 +107,8 @@ impl Writing {
                     return Err(error);
                 }
                 Err(error) => {
-                    database::count_error(&error);
-                    warn!(%error, rows = left.len(), "could not store submissions; trying again");
+                    let error = database::counted(error);
+                    failed!(TROUBLE.failed(&error), %error, rows = left.len(), "could not store submissions; trying again");
                     self.in_doubt = true;
                     tokio::time::sleep(PAUSE).await;
                     continue;

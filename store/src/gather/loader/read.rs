@@ -5,8 +5,10 @@ use std::{
     hash::Hash,
 };
 
+use database::Trouble;
+use repeats::{failed, over};
 use sqlx::PgPool;
-use tracing::{debug, warn};
+use tracing::debug;
 
 use super::Found;
 use crate::{
@@ -14,6 +16,9 @@ use crate::{
     gather::Call,
     isolate::{Pieces, Spoiled},
 };
+
+/// Rows that could not be read, by all loaders of this process.
+static TROUBLE: Trouble = Trouble::at_once();
 
 /// Reads a batch, and splits it when a row spoils it.
 pub(super) async fn read<K, V, H, F, R>(
@@ -45,6 +50,7 @@ pub(super) async fn read<K, V, H, F, R>(
         let calls = piece.len();
         match rows_of(pool, query, &piece).await {
             Ok(rows) => {
+                over!(TROUBLE.worked(), loader = name, "rows are loaded again");
                 for call in piece.into_iter().flatten() {
                     let row = rows.get(&call.question).cloned();
                     call.answer(Ok(row));
@@ -55,7 +61,7 @@ pub(super) async fn read<K, V, H, F, R>(
                     debug!(%error, loader = name, calls, "a row makes its batch fail; splitting the batch to find it");
                 }
                 Some(Spoiled::Row(calls)) => {
-                    warn!(%error, loader = name, "could not load a row");
+                    failed!(TROUBLE.failed(&error), %error, loader = name, "could not load a row");
                     for call in calls {
                         call.answer(Err(error.to_string()));
                     }
@@ -63,11 +69,11 @@ pub(super) async fn read<K, V, H, F, R>(
                 // These are dropped, so that their callers get "unavailable" and ask again. The
                 // database is not away.
                 Some(Spoiled::Rest(_)) => {
-                    warn!(%error, loader = name, calls, "did not load some rows one by one, because too many others failed");
+                    failed!(TROUBLE.failed(&error), %error, loader = name, calls, "did not load some rows one by one, because too many others failed");
                 }
             },
             Err(error) => {
-                warn!(%error, loader = name, calls, "could not load rows");
+                failed!(TROUBLE.failed(&error), %error, loader = name, calls, "could not load rows");
                 piece.into_iter().flatten().for_each(Call::give_up);
             }
         }

@@ -13,7 +13,8 @@ use std::{
 };
 
 use aws_credential_types::Credentials;
-use tracing::{info, warn};
+use repeats::{Repeated, failed, over};
+use tracing::info;
 use url::Url;
 
 use crate::provider::{
@@ -96,6 +97,7 @@ pub(super) struct Holder {
     /// Held by the task that requests credentials.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,
+    trouble: Repeated,
 }
 
 #[derive(Default)]
@@ -125,6 +127,7 @@ impl Holder {
             role,
             asking: tokio::sync::Mutex::default(),
             state: Mutex::default(),
+            trouble: Repeated::in_turn(),
         }))
     }
 
@@ -211,11 +214,15 @@ impl Holder {
         match asked {
             Ok(issued) => {
                 info!("got AWS credentials");
+                over!(
+                    self.trouble.worked(),
+                    "the AWS credentials are renewed again"
+                );
                 state.issued = Some(issued);
                 state.last = Some((Instant::now(), None));
             }
             Err(error) => {
-                warn!(%error, "could not renew the AWS credentials; the current ones are used until they expire");
+                failed!(self.trouble.failed(), %error, "could not renew the AWS credentials; the current ones are used until they expire");
                 state.last = Some((Instant::now(), Some(error)));
             }
         }

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use metrics::gauge;
+use repeats::failed;
 use store::{
     Error,
     provider::{self, State, Stated},
 };
-use tracing::{info, warn};
+use tracing::info;
 
 use super::Gate;
 
@@ -62,8 +63,14 @@ impl Gate {
 
     /// Reads the state to update its metrics.
     pub(crate) async fn look(&self) {
-        if let Err(error) = self.known().await {
-            warn!(provider = self.provider, %error, "could not read a provider's state");
+        match self.known().await {
+            Ok(_) => self.shared_again(),
+            Err(error) => failed!(
+                self.trouble.failed(&error),
+                provider = self.provider,
+                %error,
+                "could not read a provider's state"
+            ),
         }
     }
 

@@ -1,0 +1,7 @@
+-- What people call a process. Older versions insert their rows without it, so every column may be null.
+alter table queue.workers
+    add column host text,
+    add column pid integer,
+    add column role text,
+    add column metrics_address text,
+    add column version text;
