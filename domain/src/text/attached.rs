@@ -4,6 +4,8 @@
 //! A whole word may have them attached. Only such small words count, because a longer part makes
 //! another word: Korean 시발 is an insult, and 시발점 is a starting point.
 
+use std::ops::Range;
+
 use super::boundary::{is_arabic, is_hangul};
 
 /// The fewest letters of an Arabic word that prefixes are looked for at, and of a Korean one in
@@ -98,19 +100,18 @@ const MOST_PARTICLES: usize = 3;
 
 /// Whether only a small word stands between the beginning of a word and a term in it. `is_start` tells
 /// whether a word begins at a place.
-pub(super) fn is_begun(
-    text: &str,
-    term: &str,
-    at: usize,
-    is_start: impl Fn(usize) -> bool,
-) -> bool {
+pub(super) fn is_begun(text: &str, at: &Range<usize>, is_start: impl Fn(usize) -> bool) -> bool {
+    if text.as_bytes()[at.start].is_ascii() {
+        return false;
+    }
+    let term = &text[at.clone()];
     let is_own: fn(char) -> bool = match term.chars().next() {
         Some(first) if is_arabic(first) && has_letters(term, FEWEST_ARABIC) => is_arabic,
         Some(first) if is_hangul(first) && has_letters(term, FEWEST_HANGUL) => is_hangul,
         Some(_) | None => return false,
     };
-    let mut start = at;
-    for c in text[..at]
+    let mut start = at.start;
+    for c in text[..at.start]
         .chars()
         .rev()
         .take(LONGEST)
@@ -118,7 +119,7 @@ pub(super) fn is_begun(
     {
         start -= c.len_utf8();
         if is_start(start) {
-            let small = &text[start..at];
+            let small = &text[start..at.start];
             return if is_hangul(c) {
                 CALLS.contains(&small)
             } else {
@@ -132,19 +133,23 @@ pub(super) fn is_begun(
 
 /// Whether only particles stand between a term and the end of its word. `is_end` tells whether a word
 /// ends at a place.
-pub(super) fn is_ended(text: &str, term: &str, at: usize, is_end: impl Fn(usize) -> bool) -> bool {
+pub(super) fn is_ended(text: &str, at: &Range<usize>, is_end: impl Fn(usize) -> bool) -> bool {
+    if text.as_bytes()[at.end - 1].is_ascii() {
+        return false;
+    }
+    let term = &text[at.clone()];
     if !(term.ends_with(is_hangul) && has_letters(term, FEWEST_HANGUL)) {
         return false;
     }
-    let mut end = at;
-    for c in text[at..]
+    let mut end = at.end;
+    for c in text[at.end..]
         .chars()
         .take(LONGEST)
         .take_while(|c| is_hangul(*c))
     {
         end += c.len_utf8();
         if is_end(end) {
-            return are_particles(&text[at..end], MOST_PARTICLES);
+            return are_particles(&text[at.end..end], MOST_PARTICLES);
         }
     }
     false
@@ -189,10 +194,10 @@ mod tests {
             ("다시발표", "시발", false),
             ("이시발점", "시발", false),
         ] {
-            let at = text.find(term).unwrap();
-            let end = at + term.len();
-            let begins = at == 0 || is_begun(text, term, at, |at| at == 0);
-            let ends = end == text.len() || is_ended(text, term, end, |at| at == text.len());
+            let start = text.find(term).unwrap();
+            let at = start..start + term.len();
+            let begins = start == 0 || is_begun(text, &at, |place| place == 0);
+            let ends = at.end == text.len() || is_ended(text, &at, |place| place == text.len());
             assert_eq!(begins && ends, expected, "{text}");
         }
     }

@@ -8,6 +8,10 @@ pub(super) fn joined(left: Option<char>, right: Option<char>) -> bool {
     let (Some(left), Some(right)) = (left, right) else {
         return false;
     };
+    // The usual case.
+    if left.is_ascii() && right.is_ascii() {
+        return left.is_ascii_alphanumeric() && right.is_ascii_alphanumeric();
+    }
     in_spaced_word(left)
         && in_spaced_word(right)
         && !(is_hangul(left) && is_jamo(right) || is_jamo(left) && is_hangul(right))

@@ -135,6 +135,11 @@ impl Folded {
         self.turns
     }
 
+    /// Whether the original is ASCII, and nothing was moved.
+    pub(super) const fn is_same(&self) -> bool {
+        matches!(self.origin, Origin::Same)
+    }
+
     /// The folded text.
     pub(crate) fn text(&self) -> &str {
         &self.text

@@ -132,14 +132,13 @@ impl Loose {
     /// Whether a whole word or phrase with the repetitions `runs` stands at a place.
     pub(crate) fn holds_word(&self, at: Range<usize>, runs: &[u8]) -> bool {
         let cells = &self.cells[at.clone()];
-        let term = &self.text[at.clone()];
         let is_start = |place: usize| self.cells.get(place).is_some_and(|cell| cell.starts);
         let is_end = |place: usize| {
             let last = place.checked_sub(1).and_then(|last| self.cells.get(last));
             last.is_some_and(|cell| cell.ends)
         };
-        (is_start(at.start) || is_begun(&self.text, term, at.start, is_start))
-            && (is_end(at.end) || is_ended(&self.text, term, at.end, is_end))
+        (is_start(at.start) || is_begun(&self.text, &at, is_start))
+            && (is_end(at.end) || is_ended(&self.text, &at, is_end))
             && cells
                 .iter()
                 .zip(self.text.as_bytes()[at].iter())

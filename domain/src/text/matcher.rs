@@ -131,9 +131,8 @@ fn is_word(text: &str, at: &Range<usize>) -> bool {
         let (before, after) = text.split_at(place);
         !joined(before.chars().next_back(), after.chars().next())
     };
-    let term = &text[at.clone()];
-    (is_edge(at.start) || is_begun(text, term, at.start, is_edge))
-        && (is_edge(at.end) || is_ended(text, term, at.end, is_edge))
+    (is_edge(at.start) || is_begun(text, at, is_edge))
+        && (is_edge(at.end) || is_ended(text, at, is_edge))
 }
 
 /// Whether a place is an ordinary word of a script that looks like Latin: all its letters are of that
@@ -142,7 +141,7 @@ fn is_ordinary(text: &Readings<'_>, at: &Range<usize>) -> bool {
     /// Twice the length of a long word.
     const NEAR: usize = 48;
     let folded = text.folded.text();
-    if text.original.len() == folded.len() && text.original.is_ascii() {
+    if text.folded.is_same() {
         return false;
     }
     let written = &text.original[text.original_span(at.clone())];
