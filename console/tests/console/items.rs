@@ -150,7 +150,7 @@ async fn the_page_of_an_item_says_at_its_top_why_it_has_its_status(pool: PgPool)
             review(),
             failed(),
             OnFailure::Approve,
-            "Not checked: the analysis by `openai` failed.",
+            "Not checked: the analysis by openai failed.",
         ),
         (
             review(),
@@ -162,19 +162,19 @@ async fn the_page_of_an_item_says_at_its_top_why_it_has_its_status(pool: PgPool)
             vec![],
             failed(),
             OnFailure::Review,
-            "Waits for a person because the analysis by `openai` failed: the site’s setting is to review",
+            "Waits for a person because the analysis by openai failed: the site’s setting is to review",
         ),
         (
             vec![],
             failed(),
             OnFailure::Reject,
-            "Rejected because the analysis by `openai` failed: the site’s setting is to reject",
+            "Rejected because the analysis by openai failed: the site’s setting is to reject",
         ),
         (
             vec![],
             failed(),
             OnFailure::Approve,
-            "Approved although the analysis by `openai` failed: the site’s setting is to approve",
+            "Approved although the analysis by openai failed: the site’s setting is to approve",
         ),
     ] {
         let new = Judged {

@@ -28,6 +28,7 @@ async fn a_shutdown_ends_what_runs_and_returns_the_rest_uncharged(pool: PgPool) 
         "select count(*) >= 20 from queue.jobs where state = 1",
     )
     .await;
+    process.until_started(4).await;
     let worker = process.queue.worker_id();
     process.stop().await;
     let done = count(&pool, "select count(*) from effects").await;
@@ -71,6 +72,7 @@ async fn workers_dropped_at_the_end_of_the_grace_give_back_what_they_ran(pool: P
         "select count(*) >= 20 from queue.jobs where state = 1",
     )
     .await;
+    process.until_started(4).await;
     process.abandon().await;
     assert_eq!(
         count(&pool, "select count(*) from queue.jobs where state = 0").await,

@@ -5,7 +5,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use apalis::{
@@ -194,5 +194,18 @@ impl Process {
 
     pub(crate) fn started(&self) -> u32 {
         self.seen.started.load(SeqCst)
+    }
+
+    /// Waits until it runs jobs: a job is claimed a moment before it begins.
+    pub(crate) async fn until_started(&self, jobs: u32) {
+        let deadline = Instant::now() + Duration::from_secs(8);
+        while self.started() < jobs {
+            assert!(
+                Instant::now() < deadline,
+                "{} of {jobs} began",
+                self.started()
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 }
