@@ -177,7 +177,7 @@ impl Failing {
 
     /// For how many seconds attempts have failed. The first line does not say it.
     pub fn seconds(&self) -> Option<u64> {
-        (self.failures > 1).then(|| self.lasted.as_secs())
+        (self.failures > 1).then_some(self.lasted.as_secs())
     }
 }
 

@@ -134,7 +134,7 @@ async fn postgres_reports_about_itself(pool: PgPool) {
     let kept = figures::wal_kept(&mut conn).await.unwrap();
     let segment = f64::from(16 << 20);
     assert!(files.unwrap() >= segment && kept.target >= segment);
-    assert_eq!(kept.by_slots, 0.0);
+    assert!(kept.by_slots.abs() < 1.0);
     let dead = figures::dead_tuples(&mut conn, &sight).await.unwrap();
     let has = |name| dead.iter().any(|Dead { table, .. }| table == name);
     assert!(has("queue.jobs") && has("media"), "{dead:?}");

@@ -139,7 +139,8 @@ impl Drop for Started {
 async fn a_process_warns_of_a_variable_that_nobody_reads_and_starts(pool: PgPool) {
     run(&pool, &["migrate"]);
     let data = DataDir::new();
-    let directory = data.path().to_str().unwrap();
+    let path = data.path();
+    let directory = path.to_str().unwrap();
     let metrics = ["--metrics-listen", "127.0.0.1:0"];
     let listen = ["--listen", "127.0.0.1:0"];
     for arguments in [

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::{Logs, message, rules};
-use crate::support::{Api, MASTER_KEY, Receiver, SOON, Worker, admin, eventually, new_site, text};
+use crate::support::{Api, MASTER_KEY, Receiver, SOON, Worker, admin, eventually, new_site};
 
 const TEXT: &str = "a sentence that stands in no other place";
 const METADATA: &str = "a-metadatum-of-its-own";

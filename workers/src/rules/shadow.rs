@@ -41,7 +41,7 @@ pub(super) async fn judge(
                 shadowed.push(said);
             }
             Err(error) => {
-                failed!(TROUBLE.failed(), %error, version.id = %version, "a shadow could not judge an item")
+                failed!(TROUBLE.failed(), %error, version.id = %version, "a shadow could not judge an item");
             }
         }
     }

@@ -146,10 +146,6 @@ fn providers_are_set_up_in_the_order_of_the_file() {
 #[test]
 fn what_cannot_be_meant_is_refused_in_one_line() {
     let http = "[[provider]]\nname = \"a\"\nkind = \"http\"\nurl = \"http://h/\"\ncategories = [\"spam\"]\n";
-    let chat = "[[provider]]\nname = \"a\"\nkind = \"chat\"\nurl = \"http://h/\"\nmodel = \"m\"\n";
-    let azure =
-        "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"\nkey_env = \"PATH\"\n";
-    let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
     for (text, word) in [
         (String::new(), "no [[provider]]"),
         ("providers = 1".into(), "line 1: unknown field `providers`"),
@@ -196,6 +192,23 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "cannot read /nowhere/no-such-file",
         ),
         (format!("{http}auth = \"hmac\""), "auth but no key"),
+        (format!("{http}modalities = []"), "its modalities are empty"),
+        (
+            format!("{http}modalities = [\"sound\"]"),
+            "unknown variant `sound`",
+        ),
+    ] {
+        assert_refused(&text, word);
+    }
+}
+
+#[test]
+fn what_a_kind_of_provider_cannot_do_is_refused_in_one_line() {
+    let chat = "[[provider]]\nname = \"a\"\nkind = \"chat\"\nurl = \"http://h/\"\nmodel = \"m\"\n";
+    let azure =
+        "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"\nkey_env = \"PATH\"\n";
+    let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
+    for (text, word) in [
         (chat.to_owned(), "its style"),
         (format!("{chat}style = \"policy\""), "a policy_file"),
         (
@@ -209,11 +222,6 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         (
             "[[provider]]\nname = \"a\"\nkind = \"builtin\"\nurl = \"http://h/\"".into(),
             "no member url",
-        ),
-        (format!("{http}modalities = []"), "its modalities are empty"),
-        (
-            format!("{http}modalities = [\"sound\"]"),
-            "unknown variant `sound`",
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
