@@ -14,7 +14,8 @@ pub(super) async fn about(pool: &PgPool) -> anyhow::Result<Vec<String>> {
     // The DETAIL of an error about a row has the row's values.
     let texts = (sight.error_verbosity != "terse").then(|| {
         format!(
-            "log_error_verbosity of this Postgres is `{}`: its log gets the rows that errors are about, with texts of items. As an              administrator, set `log_error_verbosity = terse` and `log_parameter_max_length_on_error = 0`",
+            "log_error_verbosity of this Postgres is `{}`: its log gets the rows that errors are about, with texts of items. As an \
+             administrator, set `log_error_verbosity = terse` and `log_parameter_max_length_on_error = 0`",
             sight.error_verbosity
         )
     });
