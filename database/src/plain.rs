@@ -35,6 +35,10 @@ pub fn words(error: &(dyn StdError + 'static)) -> String {
     if let Some(Error::Database(refused)) = error.downcast_ref() {
         return format!("error returned from database: {}", refused.message());
     }
+    // The cause of that error.
+    if let Some(refused) = error.downcast_ref::<Box<dyn DatabaseError>>() {
+        return refused.message().to_owned();
+    }
     match error.downcast_ref::<PgDatabaseError>() {
         Some(refused) => refused.message().to_owned(),
         None => error.to_string(),

@@ -11,6 +11,10 @@ use clap::{
 /// The command that checks the environment itself.
 const CHECK: &str = "check";
 
+/// Variables that had another name before, which still works: the earlier name and today's.
+pub(super) const RENAMED: [(&str, &str); 1] =
+    [("GATEHOUSE_LINGER_SECONDS", "GATEHOUSE_DRAIN_SECONDS")];
+
 /// Reads the command line and the environment. An empty variable counts as not set. A message about
 /// a wrong value names the variable that the value comes from.
 ///
@@ -25,9 +29,12 @@ pub(crate) fn read<C: Parser>() -> Result<C, clap::Error> {
 
 /// The commands, without variables that count as not set.
 fn sourced(command: Command) -> Command {
-    let without = command.mut_args(|arg| match variable(&arg) {
-        Some((_, value)) if value.is_empty() => arg.env(None::<&'static str>),
-        _ => arg,
+    let without = command.mut_args(|arg| {
+        let arg = by_the_name_that_is_set(arg);
+        match variable(&arg) {
+            Some((_, value)) if value.is_empty() => arg.env(None::<&'static str>),
+            _ => arg,
+        }
     });
     without
         .mut_args(with_numbers_below_zero)
@@ -43,6 +50,20 @@ fn sourced(command: Command) -> Command {
                 inner
             }
         })
+}
+
+/// The same option. Its variable has the earlier name if only that one is set.
+fn by_the_name_that_is_set(arg: Arg) -> Arg {
+    let is_set = |name: &OsStr| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let renamed = RENAMED
+        .into_iter()
+        .find(|(_, now)| arg.get_env() == Some(OsStr::new(now)));
+    match renamed {
+        Some((earlier, now)) if is_set(OsStr::new(earlier)) && !is_set(OsStr::new(now)) => {
+            arg.env(earlier)
+        }
+        _ => arg,
+    }
 }
 
 /// A value such as `-1` belongs to the option before it, whose message says which values are valid. Otherwise it would be an
@@ -80,7 +101,7 @@ pub(crate) fn problems<C: Parser>() -> Vec<String> {
     let mut found = Vec::new();
     for command in C::command().get_subcommands() {
         for arg in command.get_arguments() {
-            found.extend(problem(arg));
+            found.extend(problem(&by_the_name_that_is_set(arg.clone())));
         }
     }
     found.sort();

@@ -72,7 +72,7 @@ pub(crate) struct HttpOptions {
     refusals_per_second: u32,
     /// Seconds during which connections are still accepted after a signal to stop, for load balancers to notice. Meanwhile
     /// `/readyz` answers 503 and answers have `Connection: close` [default: 5, and 0 for `up`]
-    #[arg(long, env = "GATEHOUSE_DRAIN_SECONDS", value_parser = whole(0..=600_u64))]
+    #[arg(long, alias = "linger-seconds", env = "GATEHOUSE_DRAIN_SECONDS", value_parser = whole(0..=600_u64))]
     drain_seconds: Option<u64>,
     /// Seconds that a submission waits for Postgres to come back
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Arg, Command, CommandFactory};
 
-use super::{nearest::nearest, providers, variable};
+use super::{environment::RENAMED, nearest::nearest, providers, variable};
 use crate::terminal::quoted;
 
 const PREFIX: &str = "GATEHOUSE_";
@@ -101,7 +101,8 @@ fn bare(name: &str) -> &str {
 
 /// All variables that this program reads.
 fn read(command: &Command) -> BTreeSet<String> {
-    let mut read = NO_OPTIONS.map(str::to_owned).into();
+    let mut read: BTreeSet<String> = NO_OPTIONS.map(str::to_owned).into();
+    read.extend(RENAMED.map(|(earlier, _)| earlier.to_owned()));
     add_options(command, &mut read);
     read
 }
