@@ -25,8 +25,8 @@ pub(super) struct Binding {
 /// What holds a queue back, by what its workers say.
 pub(super) fn binding(queue: &str, workers: &[Worker]) -> Option<Binding> {
     let mut found: BTreeMap<Bound, (f64, u32)> = BTreeMap::new();
-    let told = workers.iter().flat_map(|worker| &worker.bounds).flatten();
-    for told in told.filter(|told| told.queue == queue) {
+    let reports = workers.iter().filter_map(|worker| worker.bounds.as_ref());
+    for told in reports.flatten().filter(|told| told.queue == queue) {
         let (share, processes) = found.entry(told.by).or_default();
         *share += told.share;
         *processes += 1;
