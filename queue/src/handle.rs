@@ -12,9 +12,9 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
-    backlog, burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays,
-    wake,
+    BackendSettings, Bound, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
+    Waits, backlog, bound, burial, finish, heartbeat, housekeeping, link::Link, metrics,
+    shared::Shared, strays, wake,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
@@ -70,6 +70,7 @@ impl Queue {
         shared.spawn(&shared.helpers, "strays", strays::run);
         shared.spawn(&shared.helpers, "burials", burial::run);
         shared.spawn(&shared.helpers, "backlog", backlog::run);
+        shared.spawn(&shared.helpers, "bounds", bound::run);
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
         Ok(Self(shared))
@@ -192,6 +193,13 @@ impl Queue {
     /// then.
     pub fn offer(&self, jobs: &NewJobs) -> Offer {
         Offer::new(self.0.clone(), jobs)
+    }
+
+    /// For handlers: says that jobs of this queue wait for something that the queue does not see.
+    /// The metric of what holds a queue back and [`workers::living`](crate::workers::living) show
+    /// it.
+    pub fn waits(&self, queue: QueueName, bound: Bound) -> Waits {
+        self.0.waits.of(queue, bound)
     }
 
     #[cfg(test)]

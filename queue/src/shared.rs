@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Config, NewJobs, Process, QueueName, Retry,
+    bound::{AllWaits, Report},
     hold::Holds,
     inbox::Inbox,
     lease::Lease,
@@ -56,6 +57,10 @@ pub(crate) struct Shared {
     known: Mutex<HashMap<&'static str, BackendSettings>>,
     /// The workers that take new jobs at once.
     pub(crate) takers: Takers,
+    /// What handlers say about what their jobs wait for.
+    pub(crate) waits: AllWaits,
+    /// What held the queues back lately, for the others.
+    pub(crate) bounds: Report,
 }
 
 impl Shared {
@@ -81,6 +86,8 @@ impl Shared {
             helpers: TaskTracker::new(),
             known: Mutex::default(),
             takers: Takers::default(),
+            waits: AllWaits::default(),
+            bounds: Report::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::Process;
+use crate::{BoundShare, Process, bound};
 
 /// A process with a valid lease.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +21,15 @@ pub struct Worker {
     pub lease_left_seconds: f64,
     /// How many jobs it has claimed, started or not.
     pub running: i64,
+    /// What held the jobs of its queues back in the last seconds. Older versions do not say it.
+    pub bounds: Option<Vec<BoundShare>>,
 }
 
 /// The live workers, the oldest first. Takes time in proportion to the running jobs.
 pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select w.id, w.started_at, w.host, w.pid, w.role, w.metrics_address, w.version,
+                w.bounds::text as "bounds?",
                 extract(epoch from w.expires_at - now())::float8 as "lease_left_seconds!",
                 coalesce(r.running, 0) as "running!"
            from queue.workers w
@@ -52,6 +55,7 @@ pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error>
         started_at: row.started_at,
         lease_left_seconds: row.lease_left_seconds,
         running: row.running,
+        bounds: row.bounds.as_deref().map(bound::read),
     });
     Ok(workers.collect())
 }
