@@ -22,8 +22,8 @@ use crate::{
 /// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers,
 /// housekeeping, the burials and the wake-ups. They survive every database error.
 ///
-/// The pool serves claims and sweeps. Besides, the queue keeps connections of its own: one for
-/// heartbeats, one that listens, and one for each finisher.
+/// The pool serves sweeps. Besides, the queue keeps connections of its own: one for heartbeats, one
+/// that listens, one for each finisher, and up to four for [claims](Self::claims).
 #[derive(Clone, Debug)]
 pub struct Queue(Arc<Shared>);
 
@@ -74,6 +74,12 @@ impl Queue {
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
         Ok(Self(shared))
+    }
+
+    /// The pool that nothing but claims takes connections from. It must be led to the server that
+    /// can write, like the pool that the queue was opened with.
+    pub fn claims(&self) -> &PgPool {
+        &self.0.claims
     }
 
     /// The schema exists: the queue's tasks may begin.
@@ -252,6 +258,7 @@ impl Queue {
             heartbeat::surrender(link.get().await?, shared.worker).await
         })
         .await;
+        shared.claims.close().await;
         if drained && matches!(ended, Ok(Ok(()))) {
             info!(worker = %shared.worker, "the queue is closed");
         } else {

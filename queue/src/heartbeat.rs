@@ -39,6 +39,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             }
         }
         over!(trouble.worked(), "heartbeats reach the database again");
+        link.rest().await;
     }
 }
 
@@ -72,8 +73,8 @@ async fn beat(
     bounds: &str,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version, bounds)
-         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8::text::jsonb)
+        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version, connections, bounds)
+         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
          on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds",
         worker,
         millis(lease),
@@ -82,6 +83,7 @@ async fn beat(
         process.role,
         process.metrics_address,
         process.version,
+        process.connections,
         bounds,
     )
     .execute(conn)

@@ -24,10 +24,15 @@ use crate::{
     wakers::Wakers,
 };
 
+/// The most connections for claims, of all queues of a process together.
+pub(crate) const CLAIM_CONNECTIONS: u32 = 4;
+
 /// The state of an open queue.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pool: PgPool,
+    /// For claims only, so that they never wait behind handlers that hold every connection.
+    pub(crate) claims: PgPool,
     pub(crate) config: Config,
     /// New at every start, so that a restarted process is another worker.
     pub(crate) worker: Uuid,
@@ -66,6 +71,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
+            claims: database::apart(&pool, CLAIM_CONNECTIONS),
             pool,
             config,
             worker: Uuid::now_v7(),

@@ -28,7 +28,7 @@ pub struct Worker {
 /// The live workers, the oldest first. Takes time in proportion to the running jobs.
 pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error> {
     let rows = sqlx::query!(
-        r#"select w.id, w.started_at, w.host, w.pid, w.role, w.metrics_address, w.version,
+        r#"select w.id, w.started_at, w.host, w.pid, w.role, w.metrics_address, w.version, w.connections,
                 w.bounds::text as "bounds?",
                 extract(epoch from w.expires_at - now())::float8 as "lease_left_seconds!",
                 coalesce(r.running, 0) as "running!"
@@ -50,6 +50,7 @@ pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error>
             role: row.role,
             metrics_address: row.metrics_address,
             version: row.version,
+            connections: row.connections,
         }
         .bounded(),
         started_at: row.started_at,
@@ -67,7 +68,7 @@ pub(crate) async fn named(
     workers: &[Uuid],
 ) -> Result<HashMap<Uuid, (Process, DateTime<Utc>)>, sqlx::Error> {
     let rows = sqlx::query!(
-        "select id, host, pid, role, metrics_address, version, started_at
+        "select id, host, pid, role, metrics_address, version, connections, started_at
            from queue.workers
           where id = any ($1)",
         workers,
@@ -81,8 +82,19 @@ pub(crate) async fn named(
             role: row.role,
             metrics_address: row.metrics_address,
             version: row.version,
+            connections: row.connections,
         };
         (row.id, (process.bounded(), row.started_at))
     });
     Ok(named.collect())
+}
+
+/// How many connections to Postgres all live processes together may open. Those of older versions do
+/// not say it.
+pub async fn wanted_connections(conn: &mut PgConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select coalesce(sum(connections), 0) as "wanted!" from queue.workers where expires_at > now()"#
+    )
+    .fetch_one(conn)
+    .await
 }
