@@ -1,5 +1,6 @@
 //! What the long-running commands have in common: they listen, wait for their schema, and stop in order.
 
+mod connections;
 mod export;
 mod monitoring;
 mod open;
@@ -18,6 +19,7 @@ use tracing::{info, warn};
 
 use crate::config::PoolOptions;
 
+pub(crate) use connections::{Wants, warn_of_too_many};
 pub(crate) use export::start_export;
 pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use open::{connect, open, open_current};
@@ -26,7 +28,7 @@ pub(crate) use readiness::{check_master_key, wait_for_schema};
 pub(crate) use systemd::tell_systemd;
 
 /// The queue's own connections to Postgres: `store` and `queue` say what for.
-const QUEUE_CONNECTIONS: usize = 4;
+const QUEUE_CONNECTIONS: usize = 8;
 /// The connection that watches the database, and one that finds out why a pool has none.
 const WATCH_CONNECTIONS: usize = 2;
 /// The connection with which figures about the database are read.
@@ -71,11 +73,15 @@ pub(crate) fn warn_root() {
 /// How many descriptors every long-running process needs: to Postgres, for itself and its queue,
 /// and for operators.
 pub(crate) fn own_files(pool: PoolOptions) -> usize {
-    let postgres = pool.settings().connections as usize
+    own_connections(pool) + MONITORING_CONNECTIONS + 1
+}
+
+/// The most connections to Postgres of every long-running process.
+pub(crate) fn own_connections(pool: PoolOptions) -> usize {
+    pool.settings().connections as usize
         + QUEUE_CONNECTIONS
         + WATCH_CONNECTIONS
-        + FIGURES_CONNECTIONS;
-    postgres + MONITORING_CONNECTIONS + 1
+        + FIGURES_CONNECTIONS
 }
 
 /// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.

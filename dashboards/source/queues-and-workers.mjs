@@ -4,11 +4,13 @@ import { graph, row, stat } from "./panels.mjs";
 import { lately, perSecond, quantile } from "./queries.mjs";
 
 const Q = 'queue=~"$queue"';
+const BOUND = `gatehouse_queue_bound_seconds_total{${Q}}`;
+const BOUND_BY_SHARE = `gatehouse_queue_bound_seconds_total{${Q}, by="team_share"}`;
 
 export default dashboard({
   name: "queues-and-workers",
   title: "queues and workers",
-  about: "What to scale. More workers help if runnable jobs wait while all slots are busy. If slots are free and jobs wait, lanes are capped or paused; if Postgres is slow, more workers make it worse.",
+  about: "What to scale. The panel What holds jobs back names what binds now: slots, a team's share of them, a cap, the provider, an endpoint's pace, or Postgres. The runbook says which setting to change, and what it costs.",
   queues: true,
   panels: [
     row("At a glance"),
@@ -26,7 +28,7 @@ export default dashboard({
     }),
     stat({
       title: "Busiest queue",
-      says: "Busy slots as a share of all slots over five minutes, of the queue where it is highest. Near 100 % with lag: start more workers.",
+      says: "Busy slots as a share of all slots over five minutes, of the queue where it is highest. One busy team can have half of them, so 50 % can be full: look at What holds jobs back.",
       query: `max(sum by (queue) (avg_over_time(gatehouse_worker_slots_busy{${Q}}[5m])) / sum by (queue) (gatehouse_worker_slots{${Q}}))`,
       unit: "percentunit", decimals: 0, limits: { orange: 0.8, red: 0.95 }, runbook: "QueueLag",
     }),
@@ -78,8 +80,14 @@ export default dashboard({
       unit: "short", runbook: "QueueLag", opens: "tenants",
     }),
     graph({
+      title: "What holds jobs back",
+      says: "Share of the time, over all processes, in which jobs waited for this: slots, a team's share of them (half for one team), a cap, the provider, an endpoint's pace, or Postgres. Lag without a curve: processors, or no worker.",
+      series: [["{{queue}} {{by}}", `(${perSecond(BOUND, "queue, by")} > 0 or ${perSecond(BOUND_BY_SHARE, "queue, by")}) / on (queue) group_left () count by (queue) (gatehouse_worker_slots{${Q}})`]],
+      unit: "percentunit", max: 1, runbook: "QueueLag",
+    }),
+    graph({
       title: "Busy slots",
-      says: "Busy slots as a share of all slots. A queue without workers has no curve.",
+      says: "Busy slots as a share of all slots. One busy team has at most 50 %, two have 67 %. A queue without workers has no curve.",
       series: [["{{queue}}", `sum by (queue) (gatehouse_worker_slots_busy{${Q}}) / sum by (queue) (gatehouse_worker_slots{${Q}})`]],
       unit: "percentunit", max: 1, limits: { orange: 0.8, red: 0.95 }, runbook: "NoWorker",
     }),

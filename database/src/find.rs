@@ -1,32 +1,52 @@
 //! Finds out which of several hosts can write.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
-use tokio::{task::JoinSet, time::timeout};
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use crate::{
-    count_error, late, plain, session,
+    count_error, late, plain, scarcity, session,
     url::{self, Hosts},
 };
 
 /// How long a server may take to answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The pause between two tries to get a connection of a server that has none left.
+const PAUSE: Duration = Duration::from_millis(200);
+/// For so long, a command tries to get a connection while Postgres has none left. Processes notice
+/// within a second, and hand back what they do not use.
+const FULL: Duration = Duration::from_secs(10);
+
 /// Why no host can write: the reason of each.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the database cannot be used: {0}")]
-pub struct Unreachable(pub(crate) String);
+#[error("the database cannot be used: {reasons}")]
+pub struct Unreachable {
+    reasons: String,
+    /// A server has no connection left.
+    pub(crate) is_full: bool,
+}
 
 impl Hosts {
-    /// The same hosts, the one that can write first.
+    /// The same hosts, the one that can write first. While no connection is left, it tries again
+    /// for some seconds.
     ///
     /// # Errors
     /// No host can. The reasons are those of the connections themselves. A pool would keep trying,
     /// and then report only a timeout.
     pub async fn with_writable_first(self) -> Result<Self, Unreachable> {
-        let (place, _) = find(&self, 0).await?;
-        Ok(self.led_by(place))
+        let end = Instant::now() + FULL;
+        loop {
+            match find(&self, 0).await {
+                Ok((place, _)) => return Ok(self.led_by(place)),
+                Err(full) if full.is_full && Instant::now() < end => sleep(PAUSE).await,
+                Err(unreachable) => return Err(unreachable),
+            }
+        }
     }
 }
 
@@ -51,6 +71,9 @@ pub(crate) async fn find(
             }
         }
     }
+    let is_full = reasons
+        .iter()
+        .any(|(_, reason)| scarcity::is_refusal(reason));
     // A standby beside a primary is no error.
     for (_, reason) in &reasons {
         count_error(reason);
@@ -59,7 +82,10 @@ pub(crate) async fn find(
         .into_iter()
         .map(|(place, reason)| format!("{}: {reason}", url::name(&hosts.each()[place])))
         .collect();
-    Err(Unreachable(reasons.join("; ")))
+    Err(Unreachable {
+        reasons: reasons.join("; "),
+        is_full,
+    })
 }
 
 pub(crate) fn named(options: &PgConnectOptions) -> PgConnectOptions {

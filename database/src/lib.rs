@@ -16,7 +16,9 @@ mod late;
 mod outage;
 mod plain;
 mod pool;
+pub mod scarcity;
 mod session;
+mod trim;
 mod url;
 mod watch;
 

@@ -6,7 +6,7 @@ use log::LevelFilter;
 use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
-    count_error,
+    count_error, scarcity,
     session::{self, Unwritable},
     url::Hosts,
 };
@@ -61,6 +61,7 @@ fn prepared() -> PgPoolOptions {
         // A metric tells of long waits. After an outage, each caller would have a line.
         .acquire_slow_level(LevelFilter::Debug)
         .test_before_acquire(false)
+        .after_release(|_, meta| Box::pin(async move { Ok(scarcity::keeps(meta.age)) }))
         .before_acquire(|conn, meta| {
             Box::pin(async move {
                 if !is_due(meta.age, meta.idle_for) {

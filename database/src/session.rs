@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
-use tokio::time::timeout;
+
+use crate::scarcity;
 
 /// The settings that correctness needs, whatever the defaults of the server, the database or the
 /// role are. They are made with `set`, because poolers refuse or forget settings that are requested
@@ -75,22 +76,22 @@ pub(crate) async fn bound_statements(conn: &mut PgConnection) -> Result<(), sqlx
     Ok(())
 }
 
-/// How long opening and preparing a connection may take.
+/// How long opening and preparing a connection may take, with all tries.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection of its own to the database of a pool, prepared like those of the pool.
+///
+/// While Postgres has no connection left, it tries again: processes [hand theirs back](scarcity).
 ///
 /// # Errors
 /// The reason itself, such as a refused connection, or no answer within 5 s. A pool would keep
 /// trying, and then report only a timeout.
 pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
-    let connecting = async {
+    scarcity::insist(PATIENCE, async || {
         let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
         prepare(&mut conn).await?;
         Ok(conn)
-    };
-    timeout(PATIENCE, connecting)
-        .await
-        .unwrap_or_else(|_| Err(crate::late(PATIENCE)))
-        .map_err(crate::plain)
+    })
+    .await
+    .map_err(crate::plain)
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use metrics::gauge;
-use repeats::Repeated;
+use repeats::{Repeated, failed, over};
 use sqlx::{PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use tokio::{task::AbortHandle, time::sleep};
 use tracing::{debug, info, warn};
@@ -16,7 +16,9 @@ use crate::{
     clock::{Clock, machine_micros},
     count_error, errors,
     find::{self, Unreachable, find, within_patience},
-    outage, session,
+    outage,
+    scarcity::{self, Room},
+    session, trim,
     url::{self, Hosts},
 };
 
@@ -29,7 +31,7 @@ pub struct Watch {
     pool: PgPool,
     pools: Arc<Mutex<Vec<PgPool>>>,
     clock: Clock,
-    task: AbortHandle,
+    tasks: [AbortHandle; 2],
 }
 
 impl Watch {
@@ -38,7 +40,7 @@ impl Watch {
         &self.pool
     }
 
-    /// Leads another pool, too.
+    /// Leads and trims another pool, too.
     pub fn lead(&self, pool: PgPool) {
         lock(&self.pools).push(pool);
     }
@@ -51,13 +53,13 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.task.abort();
+        self.tasks.iter().for_each(AbortHandle::abort);
         outage::watch_ends();
     }
 }
 
-/// Watches a database, leads `pool` to the host that can write, and logs when the database goes
-/// away and comes back.
+/// Watches a database, leads `pool` to the host that can write, closes what rests in it, and logs
+/// when the database goes away and comes back.
 pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
     let pools = Arc::new(Mutex::new(vec![pool.clone()]));
     let clock = Clock::default();
@@ -69,13 +71,18 @@ pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
         place: 0,
         conn: None,
         trouble: Repeated::in_turn(),
+        scarce: Repeated::in_turn(),
         errors_before: 0,
     };
+    let trimming = trim::run(Arc::clone(&pools));
     Watch {
         pool,
         pools,
         clock,
-        task: tokio::spawn(watcher.run()).abort_handle(),
+        tasks: [
+            tokio::spawn(watcher.run()).abort_handle(),
+            tokio::spawn(trimming).abort_handle(),
+        ],
     }
 }
 
@@ -88,6 +95,8 @@ struct Watcher {
     conn: Option<PgConnection>,
     /// Outages.
     trouble: Repeated,
+    /// Times in which connections are scarce.
+    scarce: Repeated,
     /// How many errors were counted before the outage.
     errors_before: u64,
 }
@@ -100,12 +109,15 @@ impl Watcher {
                 // Another host may be the one that can write now.
                 match self.find().await {
                     Ok(()) => _ = self.look().await,
+                    // The database is there.
+                    Err(trouble) if trouble.is_full => scarcity::sign(),
                     Err(trouble) => self.tell(&trouble),
                 }
             }
             if self.conn.is_some() && errors::take_pool_timed_out() {
                 self.try_to_connect().await;
             }
+            self.rest().await;
             sleep(EVERY).await;
         }
     }
@@ -117,11 +129,12 @@ impl Watcher {
         };
         let asking = within_patience(async {
             session::prove(conn).await?;
-            how_far_ahead(conn).await
+            Ok((how_far_ahead(conn).await?, Room::ask(conn).await?))
         });
-        let Ok(ahead) = asking.await.inspect_err(count_error) else {
+        let Ok((ahead, room)) = asking.await.inspect_err(count_error) else {
             return false;
         };
+        scarcity::learn(room);
         self.clock.set_ahead(ahead);
         #[expect(
             clippy::cast_precision_loss,
@@ -137,6 +150,30 @@ impl Watcher {
         let options = find::named(&self.hosts.each()[self.place]);
         if let Err(error) = within_patience(find::connect(options)).await {
             count_error(&error);
+            if scarcity::is_refusal(&error) {
+                scarcity::sign();
+            }
+        }
+    }
+
+    /// Says once that connections are scarce, and hands back the own one meanwhile.
+    async fn rest(&mut self) {
+        let is_scarce = scarcity::is_scarce();
+        gauge!("gatehouse_db_connections_scarce").set(if is_scarce { 1.0 } else { 0.0 });
+        if !is_scarce {
+            over!(
+                self.scarce.worked(),
+                "Postgres has connections to spare again"
+            );
+            return;
+        }
+        failed!(
+            self.scarce.failed(),
+            "Postgres has hardly any connection left: all processes hand back what they do not use, and are slower. Raise \
+             max_connections of Postgres, or lower GATEHOUSE_DATABASE_CONNECTIONS"
+        );
+        if let Some(conn) = self.conn.take() {
+            let _ = within_patience(conn.close()).await;
         }
     }
 

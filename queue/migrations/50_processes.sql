@@ -4,4 +4,9 @@ alter table queue.workers
     add column pid integer,
     add column role text,
     add column metrics_address text,
-    add column version text;
+    add column version text,
+    -- The most connections to Postgres that it opens.
+    add column connections integer,
+    -- What held back the jobs of each queue in the last seconds, and for which share of that time:
+    -- {"analysis": {"team_share": 0.96}}.
+    add column bounds jsonb;

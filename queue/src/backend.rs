@@ -23,7 +23,7 @@ use self::stop::{CancelOnDrop, stop_with};
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
-    claim::{Claimer, Ready},
+    claim::{Claimer, Progress, Ready},
     metrics,
     outcome::{Ended, Outcome},
     shared::Shared,
@@ -80,6 +80,7 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
             stop: stop.clone(),
             durations: metrics::claims(self.settings.queue),
             backlog: Notify::new(),
+            progress: Progress::default(),
         });
         let taker: Arc<dyn Taker> = claimer.clone();
         self.shared

@@ -19,9 +19,12 @@ use self::contents::Contents;
 pub(crate) use room::{Aside, Full, Limits, Room};
 
 use crate::{
-    Group, Lane,
+    Bound, Group, Lane,
     slots::{Slot, Slots},
 };
+
+/// Groups, and lanes of each, that are looked at to tell why the jobs here wait.
+const LOOKED_AT: usize = 64;
 
 /// Claims that may be under way at once.
 const CLAIMS: usize = 2;
@@ -82,6 +85,26 @@ impl<T> Buffer<T> {
             }
             None => Poll::Pending,
         }
+    }
+
+    /// Why the jobs here have not started. `None` if there are none, or one of them may start.
+    pub(crate) fn bound(&self) -> Option<Bound> {
+        let contents = self.lock();
+        if contents.turns.is_empty() {
+            return None;
+        }
+        let running = self.slots.lock();
+        if self.slots.is_full(&running) {
+            return Some(Bound::Slots);
+        }
+        let may_start = |group: &Group| {
+            let room = self.slots.room(&running, *group);
+            let has_room = |lane: &Lane| self.slots.has_room(&running, *group, *lane, room);
+            let of_group = contents.groups.get(group);
+            of_group.is_some_and(|of_group| of_group.turns.iter().take(LOOKED_AT).any(has_room))
+        };
+        let any = contents.turns.iter().take(LOOKED_AT).any(may_start);
+        (!any).then_some(Bound::TeamShare)
     }
 
     /// Closes the buffer, and returns what is left.

@@ -1,8 +1,10 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
 mod ask;
+mod bound;
 mod claimed;
 mod help;
+mod progress;
 mod take;
 mod walk;
 
@@ -22,6 +24,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
 
+pub(crate) use self::progress::Progress;
 use self::{claimed::Claimed, walk::Walk};
 use crate::{
     BackendSettings, DeathCause, Retry,
@@ -55,6 +58,7 @@ pub(crate) struct Claimer<A> {
     pub(crate) durations: Histogram,
     /// There is more to claim than one claim can bring.
     pub(crate) backlog: Notify,
+    pub(crate) progress: Progress,
 }
 
 /// The result of a claim.
@@ -83,7 +87,10 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             // Before the claim, so that no later wake-up is lost.
             calls.mark_unchanged();
             waker.set_capped(true);
-            let found = match self.claim(&mut walk, room).await {
+            self.progress.asks();
+            let found = self.claim(&mut walk, room).await;
+            self.progress.answered(found.is_ok());
+            let found = match found {
                 Ok(found) => found,
                 Err(error) => {
                     failures += 1;
@@ -162,6 +169,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let only = claimed.only_group();
         let most = only.map_or(wanted, |group| wanted.min(room.limits().of(group)).max(1));
         let is_full = got >= most;
+        self.progress.saw(claimed.capped, got, claimed.visited);
         let mut found = Found {
             is_full,
             got,

@@ -40,6 +40,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         .await
     {
         finish(&shared, &mut link, ended).await;
+        link.rest().await;
     }
 }
 

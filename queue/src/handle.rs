@@ -12,9 +12,9 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
-    backlog, burial, finish, heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays,
-    wake,
+    BackendSettings, Bound, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
+    Waits, backlog, bound, burial, finish, heartbeat, housekeeping, link::Link, metrics,
+    shared::Shared, strays, wake,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
@@ -22,8 +22,8 @@ use crate::{
 /// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers,
 /// housekeeping, the burials and the wake-ups. They survive every database error.
 ///
-/// The pool serves claims and sweeps. Besides, the queue keeps connections of its own: one for
-/// heartbeats, one that listens, and one for each finisher.
+/// The pool serves sweeps. Besides, the queue keeps connections of its own: one for heartbeats, one
+/// that listens, one for each finisher, and up to four for [claims](Self::claims).
 #[derive(Clone, Debug)]
 pub struct Queue(Arc<Shared>);
 
@@ -70,9 +70,16 @@ impl Queue {
         shared.spawn(&shared.helpers, "strays", strays::run);
         shared.spawn(&shared.helpers, "burials", burial::run);
         shared.spawn(&shared.helpers, "backlog", backlog::run);
+        shared.spawn(&shared.helpers, "bounds", bound::run);
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
         Ok(Self(shared))
+    }
+
+    /// The pool that nothing but claims takes connections from. It must be led to the server that
+    /// can write, like the pool that the queue was opened with.
+    pub fn claims(&self) -> &PgPool {
+        &self.0.claims
     }
 
     /// The schema exists: the queue's tasks may begin.
@@ -194,6 +201,13 @@ impl Queue {
         Offer::new(self.0.clone(), jobs)
     }
 
+    /// For handlers: says that jobs of this queue wait for something that the queue does not see.
+    /// The metric of what holds a queue back and [`workers::living`](crate::workers::living) show
+    /// it.
+    pub fn waits(&self, queue: QueueName, bound: Bound) -> Waits {
+        self.0.waits.of(queue, bound)
+    }
+
     #[cfg(test)]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.0
@@ -244,6 +258,7 @@ impl Queue {
             heartbeat::surrender(link.get().await?, shared.worker).await
         })
         .await;
+        shared.claims.close().await;
         if drained && matches!(ended, Ok(Ok(()))) {
             info!(worker = %shared.worker, "the queue is closed");
         } else {

@@ -39,14 +39,16 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             }
         }
         over!(trouble.worked(), "heartbeats reach the database again");
+        link.rest().await;
     }
 }
 
 async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(), sqlx::Error> {
     let sent = Instant::now();
-    let lease = shared.config.lease;
+    let (lease, bounds) = (shared.config.lease, shared.bounds.json());
     timeout(patience, async {
-        beat(link.get().await?, shared.worker, &shared.process, lease).await
+        let conn = link.get().await?;
+        beat(conn, shared.worker, &shared.process, lease, &bounds).await
     })
     .await
     .map_err(|_| database::late(patience))??;
@@ -61,17 +63,19 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
     Ok(())
 }
 
-/// Shows that a worker is alive. Its claims are valid for the length of the lease from now.
+/// Shows that a worker is alive, and what held its queues back lately. Its claims are valid for the
+/// length of the lease from now.
 async fn beat(
     conn: &mut PgConnection,
     worker: Uuid,
     process: &Process,
     lease: Duration,
+    bounds: &str,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version)
-         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7)
-         on conflict (id) do update set expires_at = excluded.expires_at",
+        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version, connections, bounds)
+         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
+         on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds",
         worker,
         millis(lease),
         process.host,
@@ -79,6 +83,8 @@ async fn beat(
         process.role,
         process.metrics_address,
         process.version,
+        process.connections,
+        bounds,
     )
     .execute(conn)
     .await?;

@@ -56,6 +56,7 @@
 mod answer;
 mod backend;
 mod backlog;
+mod bound;
 mod buffer;
 mod burial;
 mod checkpoint;
@@ -107,6 +108,7 @@ pub mod workers;
 
 pub use answer::NotRecorded;
 pub use backend::LaneBackend;
+pub use bound::{Bound, BoundShare, Waiting, Waits};
 pub use checkpoint::Checkpoint;
 pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};

@@ -1,8 +1,14 @@
 //! A connection of the queue's own, in addition to the pool, so that heartbeats and finishes never
 //! wait behind handlers that hold every connection. It is opened when first needed, and closed
-//! after any trouble.
+//! after any trouble, and while connections are scarce.
 
-use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
+use tokio::time::timeout;
+
+/// How long closing may take.
+const CLOSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -44,6 +50,15 @@ impl Link {
                 .await?;
         }
         Ok(conn)
+    }
+
+    /// Hands the connection back while connections are scarce. Call it when nothing is under way.
+    pub(crate) async fn rest(&mut self) {
+        if database::scarcity::is_scarce()
+            && let Some(conn) = self.conn.take()
+        {
+            let _ = timeout(CLOSE, conn.close()).await;
+        }
     }
 
     /// Closes the connection at once, in whatever state it is. The server rolls back open work.

@@ -10,7 +10,7 @@ use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
 
 #[cfg(doc)]
 use crate::Config;
-use crate::{DeathCause, QueueName, outcome::RetryReason};
+use crate::{Bound, DeathCause, QueueName, outcome::RetryReason};
 
 pub(crate) use self::depth::{depth, no_depth, no_times, read_at};
 pub(crate) use self::describe::describe;
@@ -64,6 +64,10 @@ pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
 /// Jobs of a queue that this process runs at the moment.
 pub const SLOTS_BUSY: &str = "gatehouse_worker_slots_busy";
 
+/// Seconds in which jobs of a queue waited in this process, by `queue` and by what held them back
+/// ([`Bound`]), `by`.
+pub const QUEUE_BOUND: &str = "gatehouse_queue_bound_seconds_total";
+
 /// How runs end.
 const OUTCOMES: [&str; 5] = ["done", "again", "retry", "dead", "released"];
 /// The reason of a retry whose worker died.
@@ -85,6 +89,9 @@ pub(crate) fn expect_none(queue: QueueName) {
     }
     for cause in DeathCause::ALL {
         counter!(JOBS_DEAD, "queue" => queue.as_str(), "reason" => cause.as_str()).increment(0);
+    }
+    for by in Bound::ALL {
+        bound(queue, by, 0);
     }
     rescued(0);
     fenced(0);
@@ -112,6 +119,10 @@ pub(crate) fn retried(queue: &str, reason: &'static str, count: u64) {
 
 pub(crate) fn dead(queue: &str, reason: &'static str) {
     counter!(JOBS_DEAD, "queue" => queue.to_owned(), "reason" => reason).increment(1);
+}
+
+pub(crate) fn bound(queue: QueueName, by: Bound, seconds: u64) {
+    counter!(QUEUE_BOUND, "queue" => queue.as_str(), "by" => by.as_str()).increment(seconds);
 }
 
 pub(crate) fn rescued(count: u64) {

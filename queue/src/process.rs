@@ -19,6 +19,8 @@ pub struct Process {
     pub metrics_address: Option<String>,
     /// The version of its program.
     pub version: Option<String>,
+    /// The most connections to Postgres that it opens.
+    pub connections: Option<i32>,
 }
 
 impl Process {
@@ -33,6 +35,7 @@ impl Process {
             role: bounded(self.role),
             metrics_address: bounded(self.metrics_address),
             version: bounded(self.version),
+            connections: self.connections,
         }
     }
 }
@@ -51,6 +54,7 @@ impl fmt::Display for Process {
             role,
             metrics_address,
             version,
+            connections: _,
         } = self;
         f.write_str(role.as_deref().unwrap_or("process"))?;
         match host {
@@ -82,6 +86,7 @@ mod tests {
             role: Some("worker".into()),
             metrics_address: Some("10.1.0.7:9464".into()),
             version: Some("0.1.0".into()),
+            connections: Some(26),
         };
         assert_eq!(
             process.to_string(),

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Config, NewJobs, Process, QueueName, Retry,
+    bound::{AllWaits, Report},
     hold::Holds,
     inbox::Inbox,
     lease::Lease,
@@ -23,10 +24,15 @@ use crate::{
     wakers::Wakers,
 };
 
+/// The most connections for claims, of all queues of a process together.
+pub(crate) const CLAIM_CONNECTIONS: u32 = 4;
+
 /// The state of an open queue.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pool: PgPool,
+    /// For claims only, so that they never wait behind handlers that hold every connection.
+    pub(crate) claims: PgPool,
     pub(crate) config: Config,
     /// New at every start, so that a restarted process is another worker.
     pub(crate) worker: Uuid,
@@ -56,11 +62,16 @@ pub(crate) struct Shared {
     known: Mutex<HashMap<&'static str, BackendSettings>>,
     /// The workers that take new jobs at once.
     pub(crate) takers: Takers,
+    /// What handlers say about what their jobs wait for.
+    pub(crate) waits: AllWaits,
+    /// What held the queues back lately, for the others.
+    pub(crate) bounds: Report,
 }
 
 impl Shared {
     pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
+            claims: database::apart(&pool, CLAIM_CONNECTIONS),
             pool,
             config,
             worker: Uuid::now_v7(),
@@ -81,6 +92,8 @@ impl Shared {
             helpers: TaskTracker::new(),
             known: Mutex::default(),
             takers: Takers::default(),
+            waits: AllWaits::default(),
+            bounds: Report::default(),
         }
     }
 

@@ -60,6 +60,12 @@ impl Slots {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether all slots are taken. A worker that did not say how many it has runs whatever it can,
+    /// so none is free while a job waits.
+    pub(crate) fn is_full(&self, running: &Running) -> bool {
+        self.count.is_none_or(|count| running.total >= count)
+    }
+
     /// How many more jobs of a group could start if no other group's did.
     pub(crate) fn room(&self, running: &Running, group: Group) -> usize {
         let Some(count) = self.count else {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    BackendSettings, Group, Lane, QueueName,
+    BackendSettings, Bound, Group, Lane, QueueName,
     hold::{Claim, Hold},
 };
 
@@ -18,6 +18,9 @@ pub(crate) trait Taker: Send + Sync {
 
     /// Sets places aside for jobs of a lane: as many as are wanted, or fewer.
     fn set_aside(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn Places>;
+
+    /// What holds its jobs back now.
+    fn bound(&self) -> Option<Bound>;
 
     /// Holds a job that is inserted and may be committed.
     fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>>;

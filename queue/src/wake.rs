@@ -7,7 +7,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use database::Trouble;
+use database::{Trouble, scarcity::unless_scarce};
 use repeats::{failed, over};
 use sqlx::{PgConnection, PgExecutor, postgres::PgListener};
 use tracing::debug;
@@ -71,13 +71,19 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
     let mut failures = 0;
     let trouble = Trouble::in_turn();
     loop {
-        let error = tokio::select! {
+        let ended = tokio::select! {
             () = shared.stopping.cancelled() => return,
-            result = listen(&shared, &mut failures, &trouble) => result.err(),
+            listening = unless_scarce(listen(&shared, &mut failures, &trouble)) => listening,
+        };
+        // The poll finds the jobs.
+        let Some(ended) = ended else {
+            continue;
         };
         failures += 1;
         // Without an error, the server has closed the connection.
-        let error = error.unwrap_or_else(|| io::Error::from(io::ErrorKind::ConnectionReset).into());
+        let error = ended
+            .err()
+            .unwrap_or_else(|| io::Error::from(io::ErrorKind::ConnectionReset).into());
         let error = database::counted(error);
         failed!(
             trouble.failed(&error),

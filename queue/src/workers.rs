@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::Process;
+use crate::{BoundShare, Process, bound};
 
 /// A process with a valid lease.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +21,15 @@ pub struct Worker {
     pub lease_left_seconds: f64,
     /// How many jobs it has claimed, started or not.
     pub running: i64,
+    /// What held the jobs of its queues back in the last seconds. Older versions do not say it.
+    pub bounds: Option<Vec<BoundShare>>,
 }
 
 /// The live workers, the oldest first. Takes time in proportion to the running jobs.
 pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error> {
     let rows = sqlx::query!(
-        r#"select w.id, w.started_at, w.host, w.pid, w.role, w.metrics_address, w.version,
+        r#"select w.id, w.started_at, w.host, w.pid, w.role, w.metrics_address, w.version, w.connections,
+                w.bounds::text as "bounds?",
                 extract(epoch from w.expires_at - now())::float8 as "lease_left_seconds!",
                 coalesce(r.running, 0) as "running!"
            from queue.workers w
@@ -47,11 +50,13 @@ pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error>
             role: row.role,
             metrics_address: row.metrics_address,
             version: row.version,
+            connections: row.connections,
         }
         .bounded(),
         started_at: row.started_at,
         lease_left_seconds: row.lease_left_seconds,
         running: row.running,
+        bounds: row.bounds.as_deref().map(bound::read),
     });
     Ok(workers.collect())
 }
@@ -63,7 +68,7 @@ pub(crate) async fn named(
     workers: &[Uuid],
 ) -> Result<HashMap<Uuid, (Process, DateTime<Utc>)>, sqlx::Error> {
     let rows = sqlx::query!(
-        "select id, host, pid, role, metrics_address, version, started_at
+        "select id, host, pid, role, metrics_address, version, connections, started_at
            from queue.workers
           where id = any ($1)",
         workers,
@@ -77,8 +82,19 @@ pub(crate) async fn named(
             role: row.role,
             metrics_address: row.metrics_address,
             version: row.version,
+            connections: row.connections,
         };
         (row.id, (process.bounded(), row.started_at))
     });
     Ok(named.collect())
+}
+
+/// How many connections to Postgres all live processes together may open. Those of older versions do
+/// not say it.
+pub async fn wanted_connections(conn: &mut PgConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select coalesce(sum(connections), 0) as "wanted!" from queue.workers where expires_at > now()"#
+    )
+    .fetch_one(conn)
+    .await
 }

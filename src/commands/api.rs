@@ -43,9 +43,11 @@ use crate::{
 /// Database connections of the management interface. It has its own, so that it never takes those
 /// of the public interface.
 const MANAGEMENT_CONNECTIONS: u32 = 4;
-/// The connections to Postgres beside the pool (those of the management interface, and one that
-/// listens for rates and one for verdicts), and the pipes to darkrooms.
-pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 2 + DARKROOM_FILES;
+/// The connections to Postgres beside the pool: those of the management interface, one that listens
+/// for rates, and one for verdicts.
+pub(super) const INTERFACE_CONNECTIONS: usize = MANAGEMENT_CONNECTIONS as usize + 2;
+/// These connections, and the pipes to darkrooms.
+pub(super) const INTERFACE_FILES: usize = INTERFACE_CONNECTIONS + DARKROOM_FILES;
 /// Four darkrooms at once, with two pipes each and what starting one takes for a moment.
 const DARKROOM_FILES: usize = 4 * 8;
 /// Connections for tests of endpoints: 16 tests run at once, and with twice as many connections no
@@ -77,7 +79,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let sign_on = console::sign_on(&options.console)?;
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
-    let process = service::process("api", monitoring.local_addr()?);
+    let connections = service::own_connections(options.database.pool) + INTERFACE_CONNECTIONS;
+    let process = service::process("api", monitoring.local_addr()?, connections);
     let metrics = telemetry::start_metrics("api")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
@@ -114,6 +117,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         readiness.clone(),
     );
     database.lead(interface.management.pool.clone());
+    database.lead(queue.claims().clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
     let monitoring = service::serve_monitoring(
@@ -141,6 +145,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         stop.clone(),
     );
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
+        service::warn_of_too_many(&pool, connections).await;
         queue.begin();
         stop.cancelled().await;
     }

@@ -12,7 +12,8 @@ use workers::{outbound::EgressPolicy, provider::Profile};
 use super::Cli;
 use crate::{
     config::{self, CheckOptions, Located},
-    service, telemetry, terminal,
+    service::{self, Wants},
+    telemetry, terminal,
 };
 
 /// Prints one line for each check, with its result. A check that depends on a failed one is
@@ -81,10 +82,22 @@ async fn check_database(
     {
         tell("master key: opens this database's secrets")?;
     }
+    if let Some(wants) = problems.of(wants(&pool).await) {
+        if wants.are_too_many() {
+            problems.of::<()>(Err(anyhow!("{wants}")));
+        } else {
+            tell(&format!("connections: {wants}"))?;
+        }
+    }
     for note in problems.of(notes::about(&pool).await).unwrap_or_default() {
         tell(&format!("note: {note}"))?;
     }
     Ok(())
+}
+
+async fn wants(pool: &PgPool) -> anyhow::Result<Wants> {
+    let mut conn = database::connect(pool).await?;
+    Ok(Wants::ask(&mut conn).await?)
 }
 
 async fn require_key(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {

@@ -151,7 +151,8 @@ async fn serve(
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = telemetry::start_metrics("up")?;
     let export = service::start_export(&options.otlp)?;
-    let process = service::process("up", listeners.monitoring.local_addr()?);
+    let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
+    let process = service::process("up", listeners.monitoring.local_addr()?, connections);
     let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
     let figures = service::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
@@ -178,6 +179,7 @@ async fn serve(
         readiness.clone(),
     );
     watch.lead(interface.management.pool.clone());
+    watch.lead(queue.claims().clone());
     let context = Context {
         pool: pool.clone(),
         queue: queue.clone(),

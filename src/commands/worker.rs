@@ -36,7 +36,8 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let pool = database::pool(&hosts, "gatehouse worker", settings);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
-    let process = service::process("worker", monitoring.local_addr()?);
+    let connections = service::own_connections(options.database.pool);
+    let process = service::process("worker", monitoring.local_addr()?, connections);
     let metrics = telemetry::start_metrics("worker")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
@@ -54,7 +55,9 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         || {},
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
+        service::warn_of_too_many(&pool, connections).await;
         let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
+        database.lead(queue.claims().clone());
         let figures = service::publish_figures(&pool, &queue);
         let concurrency = options.work.concurrency.into();
         let files = open_files::divide(Wanted {

@@ -5,14 +5,15 @@ use std::net::SocketAddr;
 use queue::Process;
 use rustix::system::uname;
 
-/// This process. `metrics` is where its metrics are.
-pub(crate) fn process(role: &str, metrics: SocketAddr) -> Process {
+/// This process. `metrics` is where its metrics are, and `connections` the most that it opens to Postgres.
+pub(crate) fn process(role: &str, metrics: SocketAddr, connections: usize) -> Process {
     Process {
         host: Some(host()),
         pid: i32::try_from(std::process::id()).ok(),
         role: Some(role.to_owned()),
         metrics_address: Some(metrics.to_string()),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        connections: i32::try_from(connections).ok(),
     }
 }
 
@@ -27,7 +28,7 @@ mod tests {
 
     #[test]
     fn a_process_knows_where_it_is() {
-        let process = process("worker", "127.0.0.1:9464".parse().unwrap()).bounded();
+        let process = process("worker", "127.0.0.1:9464".parse().unwrap(), 26).bounded();
         let told = process.to_string();
         assert!(told.starts_with("worker on "), "{told}");
         let pid = format!(", pid {}, ", std::process::id());

@@ -18,6 +18,8 @@ use store::{
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
+use crate::service::Wants;
+
 /// How often they are read.
 const EVERY: Duration = Duration::from_secs(15);
 /// How often a process looks whether it is one of the two.
@@ -39,6 +41,11 @@ const SERVER: [&str; 8] = [
     "gatehouse_wal_archive_failures_total",
 ];
 /// What waits for somebody.
+const CONNECTIONS: [&str; 3] = [
+    "gatehouse_db_connections_allowed",
+    "gatehouse_db_connections_used",
+    "gatehouse_db_connections_wanted",
+];
 const WORK: [&str; 4] = [
     "gatehouse_reviews_waiting",
     "gatehouse_review_age_seconds",
@@ -100,7 +107,8 @@ impl Publisher {
             Ok(Ok((conn, read))) => {
                 self.show_tables(read.tables);
                 self.tell_blind(read.blind);
-                if !read.problem.as_ref().is_some_and(Error::is_outage) {
+                let is_usable = !read.problem.as_ref().is_some_and(Error::is_outage);
+                if is_usable && !database::scarcity::is_scarce() {
                     self.conn = Some(conn);
                 }
                 read.problem
@@ -151,7 +159,7 @@ impl Publisher {
     }
 
     fn show_nothing(&mut self) {
-        for name in SERVER.into_iter().chain(WORK) {
+        for name in SERVER.into_iter().chain(CONNECTIONS).chain(WORK) {
             gauge!(name).set(f64::NAN);
         }
         show_endpoints([f64::NAN; STATES.len()]);
@@ -204,6 +212,15 @@ async fn read(conn: &mut PgConnection) -> Read {
     } else {
         show(SERVER, [None; SERVER.len()]);
     }
+    let wants = read.take(Wants::ask(conn).await);
+    show(
+        CONNECTIONS,
+        [
+            wants.map(|wants| float(wants.room.allowed)),
+            wants.map(|wants| float(wants.room.used)),
+            wants.map(|wants| float(wants.wanted)),
+        ],
+    );
     let reviews = read.take(figures::reviews(conn).await);
     let waiting = reviews.map(|reviews| float(reviews.waiting));
     let oldest = reviews.map(|reviews| reviews.oldest_seconds);

@@ -5,6 +5,7 @@
 mod account;
 mod admin;
 mod audit;
+mod bounds;
 mod closures;
 mod compat_store;
 mod crashes;

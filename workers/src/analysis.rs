@@ -156,7 +156,9 @@ impl Analyst {
         {
             // Spread out, so that not all items come back at once.
             let wait = wait.mul_f64(1.0 + 0.2 * rand::random::<f64>()) + Duration::from_millis(20);
-            return Ok(again(inquiries, wait.min(rest)));
+            let wait = wait.min(rest);
+            self.panel.waits().note(wait);
+            return Ok(again(inquiries, wait));
         }
         let analysed = Inquiry::end(&item, inquiries);
         let stage = telling.meanwhile(self.judge_at_once(&item, analysed, started));

@@ -36,7 +36,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use apalis::prelude::{Monitor, MonitorError};
 use database::{Clock, Trouble};
-use queue::{Queue, QueueName, Retry};
+use queue::{Bound, Queue, QueueName, Retry};
 use repeats::{failed, over};
 use store::{PgPool, awaited::Awaited, item_worker, jobs, seal::MasterKey};
 use tokio::time::{MissedTickBehavior, interval};
@@ -132,7 +132,8 @@ pub async fn run(
         rules,
         animations,
     } = context;
-    let panel = Arc::new(Panel::new(&providers, pool.clone()));
+    let waits = queue.waits(jobs::ANALYSIS, Bound::ProviderLimit);
+    let panel = Arc::new(Panel::new(&providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
         let panel = Arc::clone(&panel);

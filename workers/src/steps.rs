@@ -262,6 +262,7 @@ impl Steps {
             self.outbound.clone(),
             self.clock.clone(),
             PAGES_PER_JOB * self.concurrency,
+            &self.queue,
             self.stopping.clone(),
         );
         let (queue, slots) = (self.queue.clone(), self.outbound.connections());

@@ -11,12 +11,12 @@ mod turn;
 use apalis::prelude::{BoxDynError, Data};
 use database::Clock;
 use domain::id::DeliveryId;
-use queue::{Checkpoint, Finish, Run};
+use queue::{Bound, Checkpoint, Finish, Queue, Run, Waits};
 use store::{
     PgPool,
     delivery::{self, Asker, Loaded, Progress},
     gather::Loader,
-    jobs::DeliveryJob,
+    jobs::{self, DeliveryJob},
     seal::MasterKey,
 };
 use tokio_util::sync::CancellationToken;
@@ -33,22 +33,26 @@ pub struct Courier {
     outbound: Outbound,
     clock: Clock,
     pace: Pace,
+    /// Deliveries whose endpoints take no more in this second.
+    paced: Waits,
     /// Cancelled when the process is about to end. Then pages give back what they have not sent.
     stopping: CancellationToken,
 }
 
 impl Courier {
     /// Sends through `outbound` and signs with the time of `clock`. At most `pages` jobs at a time
-    /// wait for answers that are not known to be slow. After `stopping` is cancelled, jobs end when
-    /// their current request ends.
+    /// wait for answers that are not known to be slow. `queue` is told what deliveries wait for.
+    /// After `stopping` is cancelled, jobs end when their current request ends.
     pub fn new(
         pool: PgPool,
         key: MasterKey,
         outbound: Outbound,
         clock: Clock,
         pages: usize,
+        queue: &Queue,
         stopping: CancellationToken,
     ) -> Self {
+        let waits = |bound| queue.waits(jobs::WEBHOOKS, bound);
         attempt::expect_none();
         page::expect_none();
         Self {
@@ -56,7 +60,8 @@ impl Courier {
             pool,
             outbound,
             clock,
-            pace: Pace::new(pages),
+            pace: Pace::new(pages, waits(Bound::Slots), waits(Bound::TeamShare)),
+            paced: waits(Bound::EndpointPace),
             stopping,
         }
     }

@@ -25,7 +25,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         wanted: usize,
         limits: &Limits,
     ) -> Result<Claimed, sqlx::Error> {
-        let mut conn = self.shared.pool.acquire().await?;
+        let mut conn = self.shared.claims.acquire().await?;
         let (groups, group_rooms) = columns(&limits.groups);
         let (lanes, lane_rooms) = columns(&limits.lanes);
         let (ring_groups, ring_lanes) = walk.rings();

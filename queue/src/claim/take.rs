@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Claimer, Ready};
 use crate::{
-    BackendSettings, DeathCause, Group, Lane,
+    BackendSettings, Bound, DeathCause, Group, Lane,
     buffer::Aside,
     hold::{Claim, Hold},
     outcome::{Ended, Outcome, bounded},
@@ -25,6 +25,10 @@ impl<A: DeserializeOwned + Send + 'static> Taker for Claimer<A> {
             claimer: self,
             aside,
         })
+    }
+
+    fn bound(&self) -> Option<Bound> {
+        self.held_back_by()
     }
 
     fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {

@@ -5,8 +5,8 @@ use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 use super::{
     CLAIM_DURATION, FINISH_BACKLOG, JOB_CHECKPOINTS, JOB_DURATION, JOB_RETRIES, JOB_WAIT,
     JOBS_DEAD, JOBS_ENQUEUED, JOBS_FENCED, JOBS_FINISHED, JOBS_HANDED_OVER, JOBS_RESCUED,
-    QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT, QUEUE_RUNNABLE,
-    QUEUE_STATS_AT, SLOTS_BUSY, WORKER_HEARTBEAT,
+    QUEUE_BOUND, QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT,
+    QUEUE_RUNNABLE, QUEUE_STATS_AT, SLOTS_BUSY, WORKER_HEARTBEAT,
 };
 
 /// Describes all metrics to the installed recorder.
@@ -89,6 +89,11 @@ pub(crate) fn describe() {
         QUEUE_STATS_AT,
         Unit::Seconds,
         "Unix time of the last reading of the queues"
+    );
+    describe_counter!(
+        QUEUE_BOUND,
+        Unit::Seconds,
+        "Time in which jobs waited in this process, by what held them back"
     );
     describe_gauge!(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
 }

@@ -1,15 +1,21 @@
-//! `gatehouse queue status`: the queues, their workers, and what holds groups and lanes back.
+//! `gatehouse queue status`: the queues, what holds their jobs back, their workers, and what holds
+//! groups and lanes back.
 
+mod bounds;
 mod held;
 mod overview;
 mod processes;
 
-use management::{Caller, Management, queues};
+use management::{
+    Caller, Management,
+    queues::{self, QueueState, Worker},
+};
 use queue::Group;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Report;
 use crate::face::told;
+use bounds::{binding, bound_document, bound_lines};
 use held::{group_table, lane_table, of_group};
 use overview::queue_table;
 use processes::{worker_document, worker_table};
@@ -40,10 +46,11 @@ pub(super) async fn run(management: &Management, args: Args) -> anyhow::Result<R
     let overview = queues::list(management, caller).await.map_err(told)?;
     let (now, queues, workers) = (overview.at, overview.queues, overview.workers);
     let mut text = queue_table(now, &queues);
+    text += &bound_lines(&queues, &workers);
     text += &worker_table(now, &workers);
     let mut document = json!({
         "at": now,
-        "queues": queues.iter().map(|queue| queue_document(&queue.stats, &queue.restrictions)).collect::<Vec<_>>(),
+        "queues": queues.iter().map(|queue| with_bound(queue, &workers)).collect::<Vec<_>>(),
         "workers": workers.iter().map(worker_document).collect::<Vec<_>>(),
     });
     if args.groups || args.group.is_some() {
@@ -62,4 +69,11 @@ pub(super) async fn run(management: &Management, args: Args) -> anyhow::Result<R
         document["lanes"] = lanes.iter().map(lane_document).collect();
     }
     Ok(Report::new(text, document))
+}
+
+/// A queue, and what holds its jobs back.
+fn with_bound(queue: &QueueState, workers: &[Worker]) -> Value {
+    let mut document = queue_document(&queue.stats, &queue.restrictions);
+    document["bound"] = bound_document(binding(&queue.stats.queue, workers));
+    document
 }

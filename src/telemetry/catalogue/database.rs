@@ -5,12 +5,36 @@ use metrics::Unit;
 use super::Kind::{self, Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-pub(super) const METRICS: [(Kind, &str, Unit, &str); 13] = [
+pub(super) const METRICS: [(Kind, &str, Unit, &str); 17] = [
     (
         Gauge,
         "gatehouse_db_pool_connections",
         Unit::Count,
         "Connections of the process's pool, by state",
+    ),
+    (
+        Gauge,
+        "gatehouse_db_connections_allowed",
+        Unit::Count,
+        "Connections that Postgres allows, without those for administrators",
+    ),
+    (
+        Gauge,
+        "gatehouse_db_connections_used",
+        Unit::Count,
+        "Connections to Postgres that are open, of all clients",
+    ),
+    (
+        Gauge,
+        "gatehouse_db_connections_wanted",
+        Unit::Count,
+        "Connections that all processes together may open",
+    ),
+    (
+        Gauge,
+        "gatehouse_db_connections_scarce",
+        Unit::Count,
+        "1 while Postgres has hardly any connection left",
     ),
     (
         Histogram,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use database::Trouble;
+use database::{Trouble, scarcity::unless_scarce};
 use domain::id::MediaId;
 use repeats::{failed, over};
 use sqlx::{PgPool, postgres::PgListener};
@@ -39,11 +39,11 @@ pub(super) async fn tell(pool: PgPool, mut decided: mpsc::Receiver<MediaId>) {
     }
 }
 
-/// Listens for ever. While it cannot, requests wait until their time is over.
+/// Listens for ever, unless connections are scarce. While it does not, requests wait until their time is over.
 pub(super) async fn listen(pool: PgPool, waiting: Arc<Waiting>) {
     let trouble = Trouble::in_turn();
     loop {
-        if let Err(error) = listen_once(&pool, &waiting, &trouble).await {
+        if let Some(Err(error)) = unless_scarce(listen_once(&pool, &waiting, &trouble)).await {
             let error = database::counted(error);
             failed!(trouble.failed(&error), %error, "cannot listen for verdicts of other processes; until it works again, requests with `Prefer: wait` are answered when their time is over");
         }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use database::Trouble;
+use database::{Trouble, scarcity::unless_scarce};
 use repeats::{failed, over};
 use sqlx::postgres::PgListener;
 use tokio::time::sleep;
@@ -14,12 +14,12 @@ use super::{
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Listens for ever. While it cannot listen, other processes wait in vain for this one's shares,
+/// Listens for ever, unless connections are scarce. While it does not listen, other processes wait in vain for this one's shares,
 /// and refuse requests a little early.
 pub(super) async fn run(asker: Arc<Asker>) {
     let trouble = Trouble::in_turn();
     loop {
-        if let Err(error) = listen(&asker, &trouble).await {
+        if let Some(Err(error)) = unless_scarce(listen(&asker, &trouble)).await {
             let error = database::counted(error);
             failed!(trouble.failed(&error), %error, "not listening for shares of rate limits; trying again");
         }

@@ -88,7 +88,7 @@ pub(super) const LATER: [&str; 5] = [
     "gatehouse_wal_archive_failures_total",
 ];
 
-pub(super) const COUNTERS: [Counter; 34] = [
+pub(super) const COUNTERS: [Counter; 35] = [
     counter(
         "gatehouse_accept_rejected_total",
         Api,
@@ -278,6 +278,24 @@ pub(super) const COUNTERS: [Counter; 34] = [
         "gatehouse_provider_tokens_total",
         Worker,
         &[PROVIDERS, ("kind", &["input", "output"])],
+    ),
+    counter(
+        "gatehouse_queue_bound_seconds_total",
+        Both,
+        &[
+            QUEUES,
+            (
+                "by",
+                &[
+                    "cap",
+                    "database",
+                    "endpoint_pace",
+                    "provider_limit",
+                    "slots",
+                    "team_share",
+                ],
+            ),
+        ],
     ),
     counter("gatehouse_quota_refused_total", Api, &[]),
     counter(

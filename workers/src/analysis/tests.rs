@@ -1,6 +1,7 @@
 //! What becomes of an item that cannot be judged at once.
 
 use domain::{id::TeamId, media::OnFailure};
+use queue::Waits;
 use sqlx::PgPool;
 use store::{progress::Stage, schema};
 use uuid::Uuid;
@@ -39,7 +40,7 @@ fn analyst(pool: &PgPool) -> Analyst {
     let providers: Providers = Arc::new([]);
     Analyst::new(
         pool.clone(),
-        Arc::new(Panel::new(&providers, pool.clone())),
+        Arc::new(Panel::new(&providers, pool.clone(), Waits::default())),
         judges.groups().clone(),
         Duration::ZERO,
         0,

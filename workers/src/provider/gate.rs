@@ -19,6 +19,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use database::Trouble;
 use domain::{breaker::Right, throttle::Size};
+use queue::Waits;
 use repeats::{failed, over};
 use store::{Error, PgPool, provider::State};
 use tokio::{
@@ -53,6 +54,8 @@ pub(super) struct Gate {
     access: Access,
     pool: PgPool,
     places: Arc<Semaphore>,
+    /// Jobs that wait for a place.
+    waits: Waits,
     known: Mutex<Option<Known>>,
     /// Whether a smaller request passed while a limit held back larger ones, since a larger one was
     /// last charged.
@@ -86,10 +89,11 @@ pub(super) enum Entry {
 }
 
 impl Gate {
-    pub(super) fn new(provider: &str, access: &Access, pool: PgPool) -> Self {
+    pub(super) fn new(provider: &str, access: &Access, pool: PgPool, waits: Waits) -> Self {
         Self {
             provider: provider.to_owned(),
             places: Arc::new(Semaphore::new(access.concurrency)),
+            waits,
             access: access.clone(),
             pool,
             known: Mutex::default(),
@@ -101,7 +105,9 @@ impl Gate {
     /// Asks for the permission to send a request of this size.
     pub(super) async fn enter(&self, size: Size) -> Result<Entry, Error> {
         // The state is read after the wait for a place, so that it is current.
+        let waiting = self.waits.begin();
         let place = timeout(PATIENCE, Arc::clone(&self.places).acquire_owned()).await;
+        drop(waiting);
         let Ok(Ok(place)) = place else {
             return Ok(Entry::Closed(BUSY));
         };

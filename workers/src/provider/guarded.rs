@@ -8,6 +8,7 @@ use std::{
 
 use domain::{media::Modality, throttle::Size};
 use metrics::{Counter, Histogram, counter, histogram};
+use queue::Waits;
 use repeats::{Repeated, failed, over};
 use store::{Error, PgPool};
 use tokio::time::timeout;
@@ -54,7 +55,7 @@ pub(crate) enum Reply {
 }
 
 impl Guarded {
-    pub(super) fn new(provider: Arc<dyn Provider>, pool: &PgPool) -> Self {
+    pub(super) fn new(provider: Arc<dyn Provider>, pool: &PgPool, waits: &Waits) -> Self {
         let Profile {
             name, access, told, ..
         } = provider.profile();
@@ -67,7 +68,7 @@ impl Guarded {
         cost::show(name, told);
         let gate = access
             .as_ref()
-            .map(|access| Gate::new(name, access, pool.clone()));
+            .map(|access| Gate::new(name, access, pool.clone(), waits.clone()));
         Self {
             provider,
             gate,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use database::Trouble;
+use queue::Waits;
 use repeats::{failed, over};
 use store::{
     PgPool,
@@ -21,6 +22,8 @@ const TELL: u32 = 6;
 pub(crate) struct Panel {
     providers: Vec<Guarded>,
     pool: PgPool,
+    /// Jobs that wait for one of them.
+    waits: Waits,
     /// Reporting the providers.
     reporting: Trouble,
     /// Storing their costs.
@@ -28,13 +31,14 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    pub(crate) fn new(providers: &Providers, pool: PgPool) -> Self {
+    pub(crate) fn new(providers: &Providers, pool: PgPool, waits: Waits) -> Self {
         let providers = providers.iter().cloned();
         Self {
             providers: providers
-                .map(|provider| Guarded::new(provider, &pool))
+                .map(|provider| Guarded::new(provider, &pool, &waits))
                 .collect(),
             pool,
+            waits,
             reporting: Trouble::in_turn(),
             storing: Trouble::in_turn(),
         }
@@ -50,6 +54,11 @@ impl Panel {
     /// The names, in the operator's order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.providers.iter().map(Guarded::name)
+    }
+
+    /// Where jobs say that they wait for a provider.
+    pub(crate) fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// The names of those that look only for a little in an image.

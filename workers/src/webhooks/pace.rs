@@ -6,6 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use queue::Waits;
 use shares::{Limit, Share, Shares};
 use store::delivery::Asker;
 use tokio::time::timeout;
@@ -23,26 +24,42 @@ const CALM: usize = 16;
 
 /// The places of a process.
 #[derive(Clone)]
-pub(super) struct Pace(Arc<Shares<Asker>>);
+pub(super) struct Pace {
+    places: Arc<Shares<Asker>>,
+    /// Jobs that wait while all places are taken.
+    for_any: Waits,
+    /// Jobs that wait because their team has as many places as it may have.
+    for_own: Waits,
+}
 
 /// The right to send requests.
 pub(super) type Place = Share<Asker>;
 
 impl Pace {
-    pub(super) fn new(places: usize) -> Self {
-        Self(Shares::new(places))
+    pub(super) fn new(places: usize, for_any: Waits, for_own: Waits) -> Self {
+        Self {
+            places: Shares::new(places),
+            for_any,
+            for_own,
+        }
     }
 
     /// Waits for a place that this team may have. None: none became free in time.
     pub(super) async fn place(&self, team: Asker) -> Option<Place> {
-        timeout(PATIENCE, self.0.take(team, 1, Limit::Fair))
-            .await
-            .ok()
+        let is_full = self.places.in_use() >= self.places.capacity();
+        let waits = if is_full {
+            &self.for_any
+        } else {
+            &self.for_own
+        };
+        let _waiting = waits.begin();
+        let place = self.places.take(team, 1, Limit::Fair);
+        timeout(PATIENCE, place).await.ok()
     }
 
     /// Whether the process is calm, so that more may be sent at once.
     pub(super) fn is_calm(&self) -> bool {
-        self.0.in_use() * CALM <= self.0.capacity()
+        self.places.in_use() * CALM <= self.places.capacity()
     }
 
     /// After how long a request counts as slow.

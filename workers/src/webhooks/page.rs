@@ -214,7 +214,13 @@ impl<'a> Page<'a> {
             .held_by
             .is_some_and(|first| !self.made.contains(&first));
         let slow = courier.pace.slow();
-        let turn = turn(&courier.pool, &courier.outbound, delivery, is_held);
+        let Courier {
+            pool,
+            outbound,
+            paced,
+            ..
+        } = courier;
+        let turn = turn(pool, outbound, paced, delivery, is_held);
         let (right, socket) = match meanwhile(turn, slow, self.record()).await?? {
             Turn::Now(right, socket) => (right, socket),
             Turn::Held(wait) if self.is_single => {

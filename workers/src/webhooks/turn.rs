@@ -8,6 +8,7 @@ use domain::{
     breaker::{Allowed, Right},
     webhook::{ATTEMPT_DEADLINE, LONGEST_HOLD},
 };
+use queue::Waits;
 use store::{
     Error, PgPool,
     delivery::ToDeliver,
@@ -38,6 +39,7 @@ const LONGEST_LOOK: Duration = Duration::from_secs(1);
 pub(super) async fn turn(
     pool: &PgPool,
     outbound: &Outbound,
+    paced: &Waits,
     delivery: &ToDeliver,
     is_held: bool,
 ) -> Result<Turn, Error> {
@@ -60,6 +62,7 @@ pub(super) async fn turn(
     if let Some(max) = delivery.max_per_second
         && let Some(wait) = endpoint::permit(pool, delivery.endpoint, max).await?
     {
+        paced.note(wait);
         return Ok(Turn::Later(wait));
     }
     if allowed != Allowed::Probing {

@@ -10,8 +10,8 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob, Obituary,
-    QueueName, Retry, Survivor,
+    BackendSettings, Bound, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob,
+    Obituary, QueueName, Retry, Survivor,
     effect::AnyEffect,
     hold::{Claim, Hold, Holds},
     outcome::{Outcome as Actually, RetryReason},
@@ -134,6 +134,10 @@ impl Taker for Hands {
             of: self,
             jobs: wanted,
         })
+    }
+
+    fn bound(&self) -> Option<Bound> {
+        None
     }
 
     fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {

@@ -1,5 +1,7 @@
 //! The ways in which the fake provider answers.
 
+use std::time::Duration;
+
 use super::Fault;
 
 /// How the fake provider answers. "As documented" means: as the real provider's documentation
@@ -8,6 +10,8 @@ use super::Fault;
 pub(crate) enum Mode {
     /// As documented.
     Well,
+    /// As documented, after this time.
+    Slow(Duration),
     /// As documented, with headers that say: the limit is used up for this long.
     Spent(&'static str),
     /// Never.

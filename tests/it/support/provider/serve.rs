@@ -12,6 +12,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::state::State;
 use super::{Fault, Mode, Refusal, Wire, fault};
@@ -50,6 +51,9 @@ async fn answer(
         state.asked += 1;
         state.mode
     };
+    if let Mode::Slow(time) = mode {
+        sleep(time).await;
+    }
     let (parts, body) = request.into_parts();
     let body = body.collect().await;
     let body = body
@@ -68,7 +72,7 @@ async fn answer(
         Mode::Short(most) if shown.texts.iter().any(|text| text.len() > most) => {
             respond_error(wire, 429, "rate_limit_exceeded")
         }
-        Mode::Well | Mode::Short(_) => respond(StatusCode::OK, well()),
+        Mode::Well | Mode::Slow(_) | Mode::Short(_) => respond(StatusCode::OK, well()),
         Mode::Spent(reset) => {
             let mut response = respond(StatusCode::OK, well());
             let headers = response.headers_mut();
