@@ -11,6 +11,7 @@ pub(crate) mod drain;
 pub(crate) mod failover;
 pub(crate) mod havoc;
 pub(crate) mod outcome;
+pub(crate) mod scarcity;
 mod table;
 
 use std::{

@@ -95,6 +95,9 @@ enum Command {
     /// Five incidents of a database and its clients under load, one after another: the service must
     /// work again within 10 s, and lose nothing
     Failover(chaos::failover::Options),
+    /// Fewer connections than all processes together may open, and restarts of Postgres under load: something is accepted
+    /// and decided within 10 s, at any time
+    Scarcity(chaos::scarcity::Options),
     /// The queue beside graphile-worker, pg-boss and a loop written by hand
     Queue(compare::Options),
     /// Claims at scale: a million jobs in many lanes, paused and capped ones among them
@@ -220,6 +223,10 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         Command::Failover(options) => {
             let json = options.common.ground.json;
             shown(&chaos::failover::run(options).await?, json)?
+        }
+        Command::Scarcity(options) => {
+            let json = options.common.ground.json;
+            shown(&chaos::scarcity::run(options).await?, json)?
         }
         Command::Queue(options) => {
             let json = options.ground.json;

@@ -16,11 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{Error, PgConnection, Row as _};
-use tokio::{
-    sync::watch,
-    time::{sleep, timeout},
-};
+use sqlx::{Error, PgConnection, Row as _, error::DatabaseError};
+use tokio::{sync::watch, time::sleep};
 
 /// Connections are scarce for so long after the last sign of it.
 const LASTS: Duration = Duration::from_secs(15);
@@ -106,38 +103,15 @@ pub async fn unless_scarce<T>(keeping: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Connects, and tries again for so long as Postgres refuses because it has no connection left.
-///
-/// # Errors
-/// Another reason, the last refusal, or no answer in time.
-pub(crate) async fn insist(
-    patience: Duration,
-    connect: impl AsyncFn() -> Result<PgConnection, Error>,
-) -> Result<PgConnection, Error> {
-    let mut refused = None;
-    let trying = async {
-        loop {
-            match connect().await {
-                Err(error) if is_refusal(&error) => {
-                    sign();
-                    refused = Some(error);
-                    // Not all at the same time.
-                    sleep(rand::random_range(TURN / 10..TURN)).await;
-                }
-                other => return other,
-            }
-        }
-    };
-    match timeout(patience, trying).await {
-        Ok(answer) => answer,
-        Err(_) => Err(refused.unwrap_or_else(|| crate::late(patience))),
-    }
-}
-
 /// Postgres refused a connection because it has none left.
 pub fn is_refusal(error: &Error) -> bool {
-    let code = error.as_database_error().and_then(|refused| refused.code());
+    let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| code == TOO_MANY)
+}
+
+/// Waits until somebody may have handed back a connection. Not all who wait ask at the same time.
+pub(crate) async fn turn() {
+    sleep(rand::random_range(TURN / 10..TURN)).await;
 }
 
 /// A connection was refused, or hardly any is left.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
+use tokio::time::timeout;
 
 use crate::scarcity;
 
@@ -87,11 +88,28 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The reason itself, such as a refused connection, or no answer within 5 s. A pool would keep
 /// trying, and then report only a timeout.
 pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
-    scarcity::insist(PATIENCE, async || {
-        let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
-        prepare(&mut conn).await?;
-        Ok(conn)
-    })
-    .await
+    let mut refused = None;
+    let connecting = async {
+        loop {
+            match connect_once(pool).await {
+                Err(error) if scarcity::is_refusal(&error) => {
+                    scarcity::sign();
+                    refused = Some(error);
+                    scarcity::turn().await;
+                }
+                other => return other,
+            }
+        }
+    };
+    match timeout(PATIENCE, connecting).await {
+        Ok(connected) => connected,
+        Err(_) => Err(refused.unwrap_or_else(|| crate::late(PATIENCE))),
+    }
     .map_err(crate::plain)
+}
+
+async fn connect_once(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
+    let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
+    prepare(&mut conn).await?;
+    Ok(conn)
 }

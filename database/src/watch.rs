@@ -8,7 +8,7 @@ use std::{
 
 use metrics::gauge;
 use repeats::{Repeated, failed, over};
-use sqlx::{PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
+use sqlx::{Connection as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use tokio::{task::AbortHandle, time::sleep};
 use tracing::{debug, info, warn};
 
