@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-compat test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale endurance chaos chaos-failover fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-compat test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale endurance chaos chaos-failover chaos-scarcity fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -137,6 +137,13 @@ chaos-failover: ## failover, read-only sessions, rolling restart, full disk, no 
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench failover
+
+chaos-scarcity: ## fewer connections than the processes want, and Postgres restarts under load, then the audit (about 65 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	for most in 27 40 100; do for half in 2 6; do \
+	    target/release/gatehouse-bench scarcity --max-connections $$most --apis $$half --workers $$half || exit 1; \
+	done; done
 
 fix: ## format, and update the described queries, the generated documents, the dashboards and the rules for Kubernetes
 	cargo fmt --all

@@ -27,12 +27,14 @@ pub(crate) use process::{host, process};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
 pub(crate) use systemd::tell_systemd;
 
-/// The queue's own connections to Postgres: `store` and `queue` say what for.
-const QUEUE_CONNECTIONS: usize = 8;
-/// The connection that watches the database, and one that finds out why a pool has none.
-const WATCH_CONNECTIONS: usize = 2;
+/// The queue's own connections to Postgres: for heartbeats, for finishes, and one that listens.
+const QUEUE_CONNECTIONS: usize = 3;
+/// The connection that watches the database.
+const WATCH_CONNECTIONS: usize = 1;
 /// The connection with which figures about the database are read.
 const FIGURES_CONNECTIONS: usize = 1;
+/// Connections for a moment: one finds out why a pool has none, one ends the lease.
+const MOMENTARY_CONNECTIONS: usize = 2;
 
 /// The state of a process before it is ready.
 pub(crate) fn starting() -> Readiness {
@@ -73,10 +75,12 @@ pub(crate) fn warn_root() {
 /// How many descriptors every long-running process needs: to Postgres, for itself and its queue,
 /// and for operators.
 pub(crate) fn own_files(pool: PoolOptions) -> usize {
-    own_connections(pool) + MONITORING_CONNECTIONS + 1
+    let postgres = own_connections(pool) + MOMENTARY_CONNECTIONS;
+    postgres + MONITORING_CONNECTIONS + 1
 }
 
-/// The most connections to Postgres of every long-running process.
+/// The most connections to Postgres of every long-running process. Those of the interface come in
+/// addition.
 pub(crate) fn own_connections(pool: PoolOptions) -> usize {
     pool.settings().connections as usize
         + QUEUE_CONNECTIONS

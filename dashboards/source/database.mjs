@@ -121,6 +121,17 @@ export default dashboard({
       unit: "bytes", runbook: "DiskGrowth",
     }),
     graph({
+      title: "Connections of the server",
+      says: "Open connections of all clients, those that all processes together may open, and those that Postgres allows. Near the limit, the processes take turns and are slower.",
+      series: [
+        ["open", "max(gatehouse_db_connections_used)"],
+        ["wanted", "max(gatehouse_db_connections_wanted)"],
+        ["allowed", "max(gatehouse_db_connections_allowed)"],
+        ["processes that take turns", "sum(gatehouse_db_connections_scarce)"],
+      ],
+      unit: "short", runbook: "ConnectionsScarce",
+    }),
+    graph({
       title: "WAL",
       says: "Write-ahead log written a second. Replicas and archives must keep up with it.",
       series: [["written", "max(rate(gatehouse_wal_bytes_total[$__rate_interval]))"]],

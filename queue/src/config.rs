@@ -40,6 +40,8 @@ pub struct Config {
     /// How many transactions finish jobs at once, each on a connection of its own. More than one
     /// rarely helps: while one commits, the next batch fills.
     pub finishers: usize,
+    /// The most connections for claims, of all queues together. No handler takes one of them.
+    pub claim_connections: u32,
     /// How long a finishing transaction, or a claim, may take before its connection is given up.
     pub deadline: Duration,
     /// How often the two oldest processes read the queues' depth for the gauges.
@@ -66,6 +68,7 @@ impl Default for Config {
             poll: Duration::from_millis(500),
             finish_batch: 500,
             finishers: 1,
+            claim_connections: 4,
             deadline: Duration::from_secs(10),
             stats: Duration::from_secs(15),
             dead_retention: Duration::from_hours(90 * 24),
@@ -106,6 +109,9 @@ impl Config {
                 "heartbeat is {:?} and lease is {:?}; heartbeat may be at most a third of lease",
                 self.heartbeat, self.lease
             )
+        })?;
+        ensure(self.claim_connections > 0, || {
+            "claim_connections is 0; it may be 1 or more".to_owned()
         })?;
         for (name, value, range) in [
             ("finish_batch", self.finish_batch, FINISH_BATCH),

@@ -23,7 +23,7 @@ use crate::{
 /// housekeeping, the burials and the wake-ups. They survive every database error.
 ///
 /// The pool serves sweeps. Besides, the queue keeps connections of its own: one for heartbeats, one
-/// that listens, one for each finisher, and up to four for [claims](Self::claims).
+/// that listens, one for each finisher, and some for [claims](Self::claims).
 #[derive(Clone, Debug)]
 pub struct Queue(Arc<Shared>);
 

@@ -24,9 +24,6 @@ use crate::{
     wakers::Wakers,
 };
 
-/// The most connections for claims, of all queues of a process together.
-pub(crate) const CLAIM_CONNECTIONS: u32 = 4;
-
 /// The state of an open queue.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -71,7 +68,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
-            claims: database::apart(&pool, CLAIM_CONNECTIONS),
+            claims: database::apart(&pool, config.claim_connections),
             pool,
             config,
             worker: Uuid::now_v7(),

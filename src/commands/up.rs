@@ -69,7 +69,11 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         (Some(postgres), url)
     };
     let hosts = Hosts::parse(&url)?.with_writable_first().await?;
-    let pool = database::pool(&hosts, "gatehouse up", options.pool.settings());
+    let pool = database::pool(
+        &hosts,
+        "gatehouse up",
+        options.pool.settings_beside_claims(),
+    );
     let watch = database::watch(hosts, pool.clone());
     let listeners = Listeners {
         listener,
@@ -153,7 +157,11 @@ async fn serve(
     let export = service::start_export(&options.otlp)?;
     let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
     let process = service::process("up", listeners.monitoring.local_addr()?, connections);
-    let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
+    let queue = Queue::open_as(
+        pool.clone(),
+        options.work.queue(options.pool.claims()),
+        process,
+    )?;
     let figures = service::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);

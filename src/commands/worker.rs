@@ -32,7 +32,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
     let hosts = Hosts::parse(&options.database.url()?)?;
-    let settings = options.database.pool.settings();
+    let settings = options.database.pool.settings_beside_claims();
     let pool = database::pool(&hosts, "gatehouse worker", settings);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
@@ -56,7 +56,11 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
         service::warn_of_too_many(&pool, connections).await;
-        let queue = Queue::open_as(pool.clone(), options.work.queue(), process)?;
+        let queue = Queue::open_as(
+            pool.clone(),
+            options.work.queue(options.database.pool.claims()),
+            process,
+        )?;
         database.lead(queue.claims().clone());
         let figures = service::publish_figures(&pool, &queue);
         let concurrency = options.work.concurrency.into();

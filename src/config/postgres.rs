@@ -149,8 +149,8 @@ impl Located {
 /// How a process connects to Postgres.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PoolOptions {
-    /// Maximum number of connections in the pool. Five more watch the database and serve the queue, and the interface has
-    /// another five
+    /// Maximum number of connections in the pool. In workers, up to four of these are for claims only. Five more watch the
+    /// database and serve the queue, and the interface has another six
     #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = whole(2..=1_000_u32))]
     pub(crate) database_connections: u32,
 }
@@ -160,6 +160,19 @@ impl PoolOptions {
         PoolSettings {
             connections: self.database_connections,
             acquire: Duration::from_secs(5),
+        }
+    }
+
+    /// How many of the connections are for claims, in a process that works on jobs.
+    pub(crate) fn claims(self) -> u32 {
+        (self.database_connections / 4).clamp(1, 4)
+    }
+
+    /// The pool of such a process.
+    pub(crate) fn settings_beside_claims(self) -> PoolSettings {
+        PoolSettings {
+            connections: self.database_connections - self.claims(),
+            ..self.settings()
         }
     }
 }

@@ -38,11 +38,13 @@ pub(crate) struct WorkOptions {
 }
 
 impl WorkOptions {
-    pub(crate) fn queue(&self) -> queue::Config {
+    /// The queue of a process that works on jobs. So many connections are for claims.
+    pub(crate) fn queue(&self, claim_connections: u32) -> queue::Config {
         let lease = Duration::from_secs(self.lease_seconds);
         let fresh = queue::Config::default();
         queue::Config {
             lease,
+            claim_connections,
             heartbeat: fresh.heartbeat.min(lease / 4),
             sweep: fresh.sweep.min(lease / 2),
             queues: &jobs::ALL,

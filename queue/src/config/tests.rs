@@ -24,6 +24,7 @@ fn what_cannot_be_meant_is_refused_by_name() {
     assert!(refusal(|c| c.dead_retention = Duration::ZERO).starts_with("dead_retention"));
     assert!(refusal(|c| c.heartbeat = c.lease / 2).contains("a third"));
     assert!(refusal(|c| c.finish_batch = 0).contains("it may be 1 to 10000"));
+    assert!(refusal(|c| c.claim_connections = 0).contains("it may be 1 or more"));
     assert!(refusal(|c| c.finishers = 0).contains("it may be 1 to 16"));
 }
 
