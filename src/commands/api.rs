@@ -145,7 +145,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         stop.clone(),
     );
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
-        service::warn_of_too_many(&pool, connections).await;
+        tokio::spawn(service::warn_of_too_many(pool.clone(), connections));
         queue.begin();
         stop.cancelled().await;
     }

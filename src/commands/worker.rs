@@ -55,7 +55,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         || {},
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
-        service::warn_of_too_many(&pool, connections).await;
+        tokio::spawn(service::warn_of_too_many(pool.clone(), connections));
         let queue = Queue::open_as(
             pool.clone(),
             options.work.queue(options.database.pool.claims()),

@@ -47,9 +47,9 @@ impl fmt::Display for Wants {
 }
 
 /// Warns at the start of a process that opens up to `own` connections, if that is too many with those of all others.
-pub(crate) async fn warn_of_too_many(pool: &PgPool, own: usize) {
+pub(crate) async fn warn_of_too_many(pool: PgPool, own: usize) {
     let asked = async {
-        let mut conn = figures::connect(pool).await?;
+        let mut conn = figures::connect(&pool).await?;
         Wants::ask(&mut conn).await
     };
     match asked.await {

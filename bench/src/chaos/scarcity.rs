@@ -141,9 +141,12 @@ async fn prove(
 ) -> anyhow::Result<Proof> {
     let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
-    let wanted = sqlx::query_scalar("select coalesce(sum(connections), 0) from queue.workers")
-        .fetch_one(&mut conn)
-        .await?;
+    // Older versions have no such column.
+    let wanted = sqlx::query_scalar(
+        "select coalesce(sum((to_jsonb(w) ->> 'connections')::bigint), 0)::bigint from queue.workers w",
+    )
+    .fetch_one(&mut conn)
+    .await?;
     drop(conn);
     let customers = Customers {
         apis: stack.apis.iter().map(|api| api.address).collect(),

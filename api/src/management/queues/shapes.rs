@@ -217,14 +217,19 @@ pub(crate) struct QueueWorker {
     /// The ID of the process. It is new at every start.
     id: Uuid,
     /// The machine, the container or the pod that it runs on. `null` for a process of an older version.
+    #[oai(nullable)]
     host: Option<String>,
     /// Its number on that machine. `null` for a process of an older version.
+    #[oai(nullable)]
     pid: Option<i32>,
     /// What it does: `api`, `worker` or `up`. `null` for a process of an older version.
+    #[oai(nullable)]
     role: Option<String>,
     /// Where its metrics are. `null` for a process of an older version.
+    #[oai(nullable)]
     metrics_address: Option<String>,
     /// The version of its program. `null` for a process of an older version.
+    #[oai(nullable)]
     version: Option<String>,
     /// When the process started.
     started_at: Member<Time>,

@@ -1,0 +1,119 @@
+//! Too few connections, on a real Postgres: a role that may have only some.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::time::{Duration, Instant};
+
+use database::{Hosts, PoolSettings, Watch, scarcity};
+use futures::future::try_join_all;
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+/// How many connections the role may have.
+const LIMIT: u32 = 5;
+
+/// A process of a role with a limit: its pool, and what watches its database.
+async fn process(database: &PgConnectOptions) -> (PgPool, Watch) {
+    let role = format!("few_{}", rand::random::<u64>());
+    let mut conn = PgConnection::connect_with(database).await.unwrap();
+    let create = format!("create role {role} login connection limit {LIMIT}");
+    sqlx::raw_sql(AssertSqlSafe(create))
+        .execute(&mut conn)
+        .await
+        .unwrap();
+    let url = database.clone().username(&role).to_url_lossy();
+    let hosts = Hosts::parse(url.as_str()).unwrap();
+    let settings = PoolSettings {
+        connections: LIMIT - 1,
+        acquire: Duration::from_secs(2),
+    };
+    let pool = database::pool(&hosts, "few", settings);
+    let watch = database::watch(hosts, pool.clone());
+    (pool, watch)
+}
+
+/// Opens so many connections of a pool, and lets them rest.
+async fn open(pool: &PgPool, connections: u32) {
+    let held = try_join_all((0..connections).map(|_| pool.acquire()));
+    drop(held.await.unwrap());
+    until(async || pool.num_idle() == connections as usize).await;
+}
+
+async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < Duration::from_secs(10), "never came true");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_whoever_is_refused_gets_the_place_of_a_connection_that_rests(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let (pool, _watch) = process(&database).await;
+    // The watch has the last one.
+    open(&pool, LIMIT - 1).await;
+    let others = try_join_all((0..LIMIT - 1).map(|_| database::connect(&pool)));
+    let others = others.await.unwrap();
+    assert!(scarcity::is_scarce());
+    drop(others);
+    // The pool goes on, too.
+    sqlx::query("select 1").execute(&pool).await.unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_a_connection_that_is_used_all_the_time_makes_room_while_they_are_scarce(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let (pool, _watch) = process(&database).await;
+    let busy: Vec<_> = (1..LIMIT)
+        .map(|_| {
+            let pool = pool.clone();
+            tokio::spawn(async move {
+                loop {
+                    let _ = sqlx::query("select pg_sleep(0.01)").execute(&pool).await;
+                }
+            })
+        })
+        .collect();
+    until(async || pool.size() == LIMIT - 1 && pool.num_idle() == 0).await;
+    database::connect(&pool).await.unwrap();
+    database::connect(&pool).await.unwrap();
+    busy.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_who_listens_makes_room_while_connections_are_scarce(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let (pool, _watch) = process(&database).await;
+    assert_eq!(scarcity::unless_scarce(async { 7 }).await, Some(7));
+    let listening = tokio::spawn(scarcity::unless_scarce(std::future::pending::<()>()));
+    open(&pool, LIMIT - 1).await;
+    database::connect(&pool).await.unwrap();
+    assert_eq!(listening.await.unwrap(), None);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_what_rests_is_closed_within_seconds_but_for_two(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let (pool, _watch) = process(&database).await;
+    open(&pool, LIMIT - 1).await;
+    // Used now and then: no connection rests for long, but most of them rest at any time.
+    until(async || {
+        sqlx::query("select 1").execute(&pool).await.unwrap();
+        pool.size() == 2
+    })
+    .await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(pool.size(), 2);
+    assert!(!scarcity::is_scarce());
+}
