@@ -56,7 +56,7 @@ async fn close(pool: &PgPool, connections: usize) {
         let Some(conn) = pool.try_acquire() else {
             return;
         };
-        // One that does not answer is closed without a word to the server.
+        // One that does not answer is dropped.
         let _ = timeout(PATIENCE, conn.close()).await;
     }
 }

@@ -40,7 +40,7 @@ fn what_is_expected_stands_in_the_text() {
             Some(Status::Rejected) => assert!(blocked),
             Some(Status::PendingReview) => {
                 assert!(!blocked);
-                assert!(reviewed || !is_scored(&body));
+                assert!(reviewed || of_harmless_words(&body) == Some(Status::PendingReview));
             }
             Some(Status::Pending) => panic!("nothing stays pending"),
             Some(Status::Approved) | None => assert!(!blocked && !reviewed),
@@ -67,6 +67,9 @@ fn a_share_of_the_texts_goes_to_people_and_all_others_are_harmless() {
     let reviewed = bodies.iter().filter(|body| body.contains("review-"));
     assert_eq!(reviewed.count(), 40);
     for body in &bodies {
-        assert!(!body.contains("blockedword") && is_scored(body), "{body}");
+        assert!(
+            !body.contains("blockedword") && of_harmless_words(body) == Some(Status::Approved),
+            "{body}"
+        );
     }
 }

@@ -116,7 +116,7 @@ mod tests {
         for name in [TARGET, "sslmod"] {
             assert!(is_ignored(&format!("{name}=x")), "{name}");
         }
-        // The driver ignores it without a word.
+        // The driver ignores it silently.
         assert!(!is_known("options[x"));
         let written = "postgres://h/d?options%5Bsearch_path%5D=x&target_session_attrs=primary";
         assert!(Hosts::parse(written).is_ok());
