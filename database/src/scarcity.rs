@@ -1,4 +1,4 @@
-//! When Postgres has hardly any connection left, this process hands its own back, so that every
+//! When Postgres has almost no free connections, this process closes its own, so that every
 //! process gets one in turn.
 //!
 //! Without this, the connections that rest in the pools of some processes would keep others from
@@ -114,12 +114,12 @@ pub(crate) async fn turn() {
     sleep(rand::random_range(TURN / 10..TURN)).await;
 }
 
-/// A connection was refused, or hardly any is left.
+/// A connection was refused, or almost none is free.
 pub(crate) fn sign() {
     UNTIL.send_replace(Some(Instant::now() + LASTS));
 }
 
-/// What the server says about its connections. It is a sign if hardly any is left.
+/// What the server says about its connections. It is a sign if almost none is free.
 pub(crate) fn learn(room: Room) {
     if room.is_scarce() {
         sign();

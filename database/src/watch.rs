@@ -169,7 +169,7 @@ impl Watcher {
         }
         failed!(
             self.scarce.failed(),
-            "Postgres has hardly any connection left: all processes hand back what they do not use, and are slower. Raise \
+            "Postgres has almost no free connections: all processes close those that they do not use, and are slower. Raise \
              max_connections of Postgres, or lower GATEHOUSE_DATABASE_CONNECTIONS"
         );
         if let Some(conn) = self.conn.take() {

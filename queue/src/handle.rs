@@ -258,7 +258,8 @@ impl Queue {
             heartbeat::surrender(link.get().await?, shared.worker).await
         })
         .await;
-        shared.claims.close().await;
+        // A claim that hangs must not keep the process from ending.
+        let _ = timeout(shared.config.deadline, shared.claims.close()).await;
         if drained && matches!(ended, Ok(Ok(()))) {
             info!(worker = %shared.worker, "the queue is closed");
         } else {

@@ -34,7 +34,7 @@ pub(super) const METRICS: [(Kind, &str, Unit, &str); 17] = [
         Gauge,
         "gatehouse_db_connections_scarce",
         Unit::Count,
-        "1 while Postgres has hardly any connection left",
+        "1 while Postgres has almost no free connections",
     ),
     (
         Histogram,
