@@ -28,6 +28,13 @@ impl App {
         let mut conn = self.pool.acquire().await.unwrap();
         queue::enqueue(&mut conn, &jobs).await.unwrap();
     }
+
+    /// Returns when this process is listed: its first heartbeat may take a moment.
+    async fn until_listed(&self) {
+        while self.count("select count(*) from queue.workers").await == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 fn job(lane: Uuid) -> NewJob {
@@ -49,6 +56,7 @@ async fn queues_are_listed_with_their_depth_their_holds_and_the_workers(pool: Pg
         .await;
     let path = format!("/queues/webhooks/lanes/{lane}");
     operator.patch(&path, json!({ "paused": true })).await.ok();
+    app.until_listed().await;
 
     let listed = operator.get("/queues").await.ok();
     assert_answers("GET", "/queues", &listed);
