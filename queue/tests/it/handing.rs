@@ -2,14 +2,16 @@
 
 mod losing;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use queue::{Config, NewJobs, Offer};
+use queue::{Config, NewJobs, Offer, Queue};
 use sqlx::{PgExecutor, PgPool};
 
 use crate::{
     eager::watch_inserts,
-    support::{Process, act, count, job, names, prepare, quick, settings, until, until_idle},
+    support::{
+        PATIENCE, Process, act, count, job, names, prepare, quick, settings, until, until_idle,
+    },
 };
 
 /// Inserts the jobs whose place is even, like a statement that admits only some.
@@ -61,14 +63,14 @@ fn six() -> NewJobs {
     (0..6).map(|n| job(&act(&n.to_string()))).collect()
 }
 
-/// Waits until the process holds its lease. Before that, it takes nothing.
-async fn leased(pool: &PgPool) {
-    until(
-        pool,
-        "select exists (select from queue.workers where expires_at > now())",
-    )
-    .await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+/// Waits until the process holds its lease, and its worker has room. Before that, it takes nothing.
+async fn has_room(queue: &Queue) {
+    let one = NewJobs::from(job(&act("asks for room")));
+    let deadline = Instant::now() + PATIENCE;
+    while queue.offer(&one).columns().wanted != [true] {
+        assert!(Instant::now() < deadline, "it never takes a job");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 const ROWS: &str = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
@@ -83,7 +85,7 @@ async fn what_was_admitted_of_an_offer_runs_without_a_claim(pool: PgPool) {
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -110,7 +112,7 @@ async fn what_was_admitted_of_an_offer_runs_without_a_claim(pool: PgPool) {
 async fn when_nothing_is_admitted_nothing_is_inserted(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs = NewJobs::new();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -123,8 +125,12 @@ async fn when_nothing_is_admitted_nothing_is_inserted(pool: PgPool) {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_process_without_workers_enqueues_as_ever(pool: PgPool) {
     prepare(&pool).await;
-    let queue = queue::Queue::open(pool.clone(), quick()).unwrap();
-    leased(&pool).await;
+    let queue = Queue::open(pool.clone(), quick()).unwrap();
+    until(
+        &pool,
+        "select exists (select from queue.workers where expires_at > now())",
+    )
+    .await;
     let worker = Process::start(&pool, quick(), settings());
     let jobs = six();
     let offer = queue.offer(&jobs);
@@ -142,7 +148,7 @@ async fn a_process_without_workers_enqueues_as_ever(pool: PgPool) {
 async fn a_delayed_job_is_not_offered(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs: NewJobs = [
         job(&act("now")),
         job(&act("never")),
@@ -170,7 +176,7 @@ async fn a_delayed_job_is_not_offered(pool: PgPool) {
 async fn an_offer_that_is_dropped_gives_its_room_back(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings().prefetch(8));
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs: NewJobs = (0..10).map(|n| job(&act(&n.to_string()))).collect();
     let wanted = |offer: &Offer| offer.columns().wanted.iter().filter(|&&one| one).count();
     let first = process.queue.offer(&jobs);

@@ -7,7 +7,8 @@ use sqlx::PgPool;
 
 use crate::proxy::through_proxy;
 use crate::support::{
-    Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+    Act, End, PATIENCE, Process, act, count, enqueue, job, names, prepare, quick, settings, until,
+    until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
@@ -33,7 +34,7 @@ async fn terminated_sessions_cost_time_and_nothing_else(pool: PgPool) {
         .execute(&pool)
         .await;
     }
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(8);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
     loop {
         let left = sqlx::query_scalar::<_, i64>("select count(*) from queue.jobs")
             .fetch_one(&pool)
@@ -127,7 +128,8 @@ async fn an_outage_longer_than_the_lease_doubles_no_effect(pool: PgPool) {
         &pool,
         (0..40).map(|n| {
             job(&Act {
-                sleep_ms: 300,
+                // So long that all are claimed before the first ones end.
+                sleep_ms: 2_000,
                 ..act(&n.to_string())
             })
         }),

@@ -5,25 +5,31 @@ use std::time::Duration;
 use queue::{Config, NewJob, NewJobs};
 use sqlx::PgPool;
 
-use super::{ROWS, insert, leased, six};
-use crate::support::{Process, WORK, count, lane, names, prepare, quick, settings, until_idle};
+use super::{ROWS, has_room, insert, six};
+use crate::{
+    eager::watch_inserts,
+    support::{Process, WORK, count, lane, names, prepare, quick, settings, until_idle},
+};
 
 /// The answer is lost, or the process dies between the commit and the hand-over.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn what_was_inserted_and_never_handed_over_is_released(pool: PgPool) {
     prepare(&pool).await;
+    watch_inserts(&pool).await;
     let config = Config {
         deadline: Duration::from_millis(300),
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     insert(&pool, &jobs, &offer).await;
     drop(offer);
-    assert_eq!(names(&pool, ROWS).await, ["3: 1 1 1"]);
     until_idle(&pool).await;
+    let inserted = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
+                      from inserted group by state, fence, attempt";
+    assert_eq!(names(&pool, inserted).await, ["3: 1 1 1"]);
     assert_eq!(
         names(&pool, "select distinct attempt::text from effects").await,
         ["1"],
@@ -37,7 +43,7 @@ async fn what_was_inserted_and_never_handed_over_is_released(pool: PgPool) {
 async fn what_a_dead_process_inserted_and_never_handed_over_is_rescued(pool: PgPool) {
     prepare(&pool).await;
     let dead = Process::start(&pool, quick(), settings());
-    leased(&pool).await;
+    has_room(&dead.queue).await;
     let jobs = six();
     let offer = dead.queue.offer(&jobs);
     insert(&pool, &jobs, &offer).await;
@@ -54,16 +60,6 @@ async fn what_a_dead_process_inserted_and_never_handed_over_is_rescued(pool: PgP
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
     prepare(&pool).await;
-    let config = Config {
-        deadline: Duration::from_millis(300),
-        ..quick()
-    };
-    let process = Process::start(&pool, config, settings());
-    leased(&pool).await;
-    let jobs = six();
-    let offer = process.queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
-    tokio::time::sleep(Duration::from_millis(320)).await;
     sqlx::raw_sql(
         "create table deleted (fence integer);
          create function note_delete() returns trigger language plpgsql as $$
@@ -76,6 +72,16 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
     .execute(&pool)
     .await
     .unwrap();
+    let config = Config {
+        deadline: Duration::from_millis(300),
+        ..quick()
+    };
+    let process = Process::start(&pool, config, settings());
+    has_room(&process.queue).await;
+    let jobs = six();
+    let offer = process.queue.offer(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    tokio::time::sleep(Duration::from_millis(320)).await;
     offer.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
     assert_eq!(
@@ -92,7 +98,7 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
 async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -102,7 +108,7 @@ async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
         .execute(&mut *lock)
         .await
         .unwrap();
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    tokio::time::sleep(quick().lease + Duration::from_millis(100)).await;
     offer.committed(&jobs, &places, &ids);
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(process.started(), 0);
@@ -116,7 +122,7 @@ async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
 async fn a_worker_that_stopped_meanwhile_gives_them_back(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs = six();
     let queue = process.queue.clone();
     let offer = queue.offer(&jobs);
@@ -135,7 +141,7 @@ async fn a_worker_that_stopped_meanwhile_gives_them_back(pool: PgPool) {
 async fn one_that_cannot_be_decoded_dies(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    leased(&pool).await;
+    has_room(&process.queue).await;
     let jobs = NewJobs::from(NewJob::new(WORK, lane(1), &"not an act"));
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;

@@ -82,7 +82,7 @@ impl Effect for Recorded {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let names: Vec<&str> = batch.iter().map(|job| job.effect.name.as_str()).collect();
         if names.contains(&"bomb") {
-            // A backtrace would be printed for seconds, and the lease of the process is one second.
+            // A backtrace would be printed for seconds, and the process would lose its lease.
             std::panic::resume_unwind(Box::new("an effect panicked"));
         }
         let attempts: Vec<i32> = batch

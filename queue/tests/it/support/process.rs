@@ -18,7 +18,10 @@ use queue::{BackendSettings, Checkpoint, Config, Finish, NotRecorded, Queue, Ret
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
-use super::act::{Act, End, Outage, Recorded, WORK};
+use super::{
+    act::{Act, End, Outage, Recorded, WORK},
+    tables::PATIENCE,
+};
 
 #[derive(Clone, Default)]
 pub(crate) struct Observed {
@@ -95,10 +98,11 @@ async fn perform(
 /// A poll that comes after a test has given up: what runs was woken by something else.
 pub(crate) const NEVER: Duration = Duration::from_hours(1);
 
-/// Settings that are fast enough for a test: leases of a second, sweeps ten times a second.
+/// Settings that are fast enough for a test: leases of some seconds, sweeps ten times a second.
 pub(crate) fn quick() -> Config {
     Config {
-        lease: Duration::from_secs(1),
+        // A process that waits for its turn on a busy machine keeps its lease.
+        lease: Duration::from_millis(2_500),
         heartbeat: Duration::from_millis(200),
         sweep: Duration::from_millis(100),
         poll: Duration::from_millis(200),
@@ -198,7 +202,7 @@ impl Process {
 
     /// Waits until it runs jobs: a job is claimed a moment before it begins.
     pub(crate) async fn until_started(&self, jobs: u32) {
-        let deadline = Instant::now() + Duration::from_secs(8);
+        let deadline = Instant::now() + PATIENCE;
         while self.started() < jobs {
             assert!(
                 Instant::now() < deadline,

@@ -6,6 +6,9 @@ use queue::{NewJob, NewJobs};
 use sqlx::PgPool;
 use tokio::time::Instant;
 
+/// How long anything may take on a busy machine. On an idle one, it takes much less.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
 pub(crate) async fn prepare(pool: &PgPool) {
     sqlx::raw_sql(
         "create table effects (
@@ -30,7 +33,7 @@ pub(crate) async fn enqueue(pool: &PgPool, jobs: impl IntoIterator<Item = NewJob
 
 /// Waits until a boolean query returns true.
 pub(crate) async fn until(pool: &PgPool, condition: &'static str) {
-    let deadline = Instant::now() + Duration::from_secs(8);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let holds: Option<bool> = sqlx::query_scalar(condition).fetch_one(pool).await.unwrap();
         if holds == Some(true) {
