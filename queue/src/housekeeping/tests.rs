@@ -47,7 +47,7 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
     // the epoch.
     sqlx::query(
         "insert into queue.workers (id, expires_at)
-         values ('00000000-0000-7000-8000-000000000000', now() + interval '2 s')",
+         values ('00000000-0000-7000-8000-000000000000', now() + interval '1 hour')",
     )
     .execute(&pool)
     .await

@@ -90,7 +90,7 @@ async fn jobs_of_a_dead_worker_run_elsewhere_and_its_row_goes(pool: PgPool) {
     enqueue(&pool, (0..700).map(|n| job(&act(&n.to_string())))).await;
     sqlx::raw_sql(
         "insert into queue.workers values
-             ('00000000-0000-7000-8000-000000000001', now(), now() + '300 ms');
+             ('00000000-0000-7000-8000-000000000001', now(), now() + '1 hour');
          update queue.jobs
             set state = 1, attempt = 1, fence = 1,
                 locked_by = '00000000-0000-7000-8000-000000000001'",
@@ -99,8 +99,14 @@ async fn jobs_of_a_dead_worker_run_elsewhere_and_its_row_goes(pool: PgPool) {
     .await
     .unwrap();
     let process = Process::start(&pool, quick(), settings());
-    tokio::time::sleep(Duration::from_millis(150)).await;
+    until(&pool, "select count(*) = 2 from queue.workers").await;
+    // As long as several sweeps.
+    tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(process.started(), 0, "its lease was not over");
+    sqlx::query("update queue.workers set expires_at = now() where id = '00000000-0000-7000-8000-000000000001'")
+        .execute(&pool)
+        .await
+        .unwrap();
     until_idle(&pool).await;
     assert_eq!(
         count(&pool, "select count(*) from effects where attempt = 2").await,

@@ -129,14 +129,15 @@ async fn a_time_out_is_a_failed_attempt_and_frees_the_slot(pool: PgPool) {
 async fn a_job_longer_than_three_leases_runs_once(pool: PgPool) {
     prepare(&pool).await;
     let config = queue::Config {
-        lease: Duration::from_millis(400),
-        heartbeat: Duration::from_millis(80),
+        // Long enough for a process that waits for its turn on a busy machine.
+        lease: Duration::from_millis(1_500),
+        heartbeat: Duration::from_millis(100),
         ..quick()
     };
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 1300,
+            sleep_ms: 4_700,
             ..act("long")
         })],
     )
