@@ -76,6 +76,7 @@ async fn case_15_a_group_with_a_hundred_slow_lanes_does_not_delay_a_healthy_one(
         "select count(*) >= 8 from queue.jobs where state = 1",
     )
     .await;
+    process.until_started(8).await;
     // As many jobs are claimed ahead as possible before the other group comes.
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(process.started(), 8, "a half of the slots");
@@ -106,6 +107,7 @@ async fn case_15_a_slow_lane_does_not_delay_another_of_its_group(pool: PgPool) {
         "select count(*) >= 4 from queue.jobs where state = 1",
     )
     .await;
+    process.until_started(4).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(process.started(), 4, "a half of the half of its group");
     for n in 0..20 {
