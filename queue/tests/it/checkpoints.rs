@@ -24,7 +24,7 @@ async fn a_checkpoint_is_recorded_once_while_the_job_goes_on(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
     let first = Mark {
-        sleep_ms: 500,
+        sleep_ms: 3_000,
         ..mark("first")
     };
     enqueue(
@@ -81,7 +81,7 @@ async fn a_checkpoint_of_a_lost_job_is_refused(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
     let first = Mark {
-        sleep_ms: 400,
+        sleep_ms: 3_000,
         ..mark("first")
     };
     enqueue(&pool, [job(&with_marks("end", [first, mark("second")]))]).await;
@@ -145,7 +145,7 @@ async fn follow_up_jobs_of_a_checkpoint_are_enqueued_with_it(pool: PgPool) {
     let process = Process::start(&pool, quick(), settings());
     let first = Mark {
         follow_up: true,
-        sleep_ms: 500,
+        sleep_ms: 3_000,
         ..mark("first")
     };
     enqueue(&pool, [job(&with_marks("end", [first]))]).await;

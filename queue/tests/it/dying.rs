@@ -117,6 +117,11 @@ async fn while_the_obituary_fails_the_job_stays(pool: PgPool) {
     .await;
     let process = Process::start(&pool, quick(), settings().on_dead::<Notice>());
     until(&pool, "select count(*) = 2 from queue.dead_jobs").await;
+    until(
+        &pool,
+        "select exists (select from queue.jobs where state = 3)",
+    )
+    .await;
     assert_eq!(
         names(
             &pool,

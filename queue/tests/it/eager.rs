@@ -192,13 +192,13 @@ async fn after_a_lost_answer_that_was_a_success_they_are_handed_over(pool: PgPoo
     watch_inserts(&pool).await;
     let (proxy, through) = through_proxy(&pool).await;
     let config = Config {
-        deadline: Duration::from_secs(20),
+        deadline: Duration::from_mins(2),
         ..quick()
     };
     let process = start(&through, config, more());
     proxy.swallow_commits.store(1, SeqCst);
     enqueue(&pool, [job(&with_follow_up("first"))]).await;
-    // The sweeps for strays are 20 seconds apart.
+    // The sweeps for strays are two minutes apart.
     until_idle(&pool).await;
     assert_eq!(proxy.swallow_commits.load(SeqCst), 0);
     assert_eq!(names(&pool, INSERTED).await, ["1: 1 1 1"]);

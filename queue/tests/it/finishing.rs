@@ -28,7 +28,7 @@ async fn a_worker_that_lost_its_job_leaves_no_effect(pool: PgPool) {
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 400,
+            sleep_ms: 1_500,
             ..act("slow")
         })],
     )
@@ -59,7 +59,7 @@ async fn a_second_claim_by_the_same_worker_fences_the_first(pool: PgPool) {
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 300,
+            sleep_ms: 1_500,
             ..act("slow")
         })],
     )

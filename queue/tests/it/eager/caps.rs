@@ -26,7 +26,8 @@ async fn a_group_at_its_cap_is_left_to_claims(pool: PgPool) {
 async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
     let process = start(pool, quick(), more);
     let acts = (0..2).map(|n| Act {
-        follow_up_sleep_ms: 600,
+        // So long that both still run when the third one comes.
+        follow_up_sleep_ms: 3_000,
         ..with_follow_up(&n.to_string())
     });
     enqueue(pool, acts.map(|act| job(&act))).await;
