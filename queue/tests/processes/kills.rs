@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use crate::{
     act::{Act, act, job},
-    harness::{assert_each_once, count, enqueue, prepare, until_idle},
+    harness::{assert_each_once, count, enqueue, prepare, until, until_idle},
     worker::{Setup, Worker},
 };
 
@@ -27,6 +27,8 @@ async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
     prepare(pool).await;
     let setup = Setup::on(pool);
     let mut workers: Vec<Worker> = (0..3).map(|_| Worker::start(&setup)).collect();
+    // The first one that is killed works by then.
+    until(pool, "select count(*) = 3 from queue.workers").await;
     let begun = Instant::now();
     let mut enqueued = 0;
     let mut killed = 0;
