@@ -4,7 +4,7 @@ mod keys;
 mod processes;
 mod teams;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{
     key::{SecretHash, SiteKey},
@@ -43,6 +43,22 @@ async fn enough_of_the_minute(pool: &PgPool) {
         .unwrap();
     if gone > 40.0 {
         tokio::time::sleep(Duration::from_secs_f64(60.5 - gone)).await;
+    }
+}
+
+/// Waits until so many processes hear what others need of their shares.
+async fn until_listening(pool: &PgPool, processes: i64) {
+    let listening = "select count(*) from pg_stat_activity
+                      where datname = current_database() and state = 'idle' and query like 'LISTEN %'";
+    let begun = Instant::now();
+    while sqlx::query_scalar::<_, i64>(listening)
+        .fetch_one(pool)
+        .await
+        .unwrap()
+        < processes
+    {
+        assert!(begun.elapsed() < Duration::from_secs(30), "nobody listens");
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 

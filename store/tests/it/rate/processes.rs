@@ -1,11 +1,9 @@
 //! Several processes share a limit, through crashes, wrong clocks and new minutes.
 
-use std::time::Duration;
-
 use sqlx::PgPool;
 use store::rate::Rates;
 
-use super::{admitted, admitted_of, enough_of_the_minute, key};
+use super::{admitted, admitted_of, enough_of_the_minute, key, until_listening};
 
 #[sqlx::test(migrations = false)]
 async fn case_52_a_window_of_a_clock_that_was_wrong_locks_nobody_out(pool: PgPool) {
@@ -31,7 +29,7 @@ async fn three_processes_together_admit_exactly_the_limit(pool: PgPool) {
     let [a, b, c] = &rates[..] else {
         unreachable!()
     };
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    until_listening(&pool, 3).await;
     enough_of_the_minute(&pool).await;
     let mut count = admitted_of(&[a, b, c], &[key], 700).await;
     assert_eq!(count, 700);
@@ -44,7 +42,7 @@ async fn three_processes_together_admit_exactly_the_limit(pool: PgPool) {
 async fn what_a_process_holds_unspent_is_given_to_who_needs_it(pool: PgPool) {
     let key = key(&pool, 800).await.hash();
     let (idle, busy) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    until_listening(&pool, 2).await;
     enough_of_the_minute(&pool).await;
     // A share of 100 requests. One of them is spent.
     assert!(admitted(&idle, key).await);

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use store::rate::{Admission, Rates};
 use tokio::task::JoinSet;
 
-use super::{admitted, admitted_of, enough_of_the_minute, key, key_of};
+use super::{admitted, admitted_of, enough_of_the_minute, key, key_of, until_listening};
 
 /// Further keys of the same site.
 async fn more_keys(pool: &PgPool, keys: usize) -> Vec<SecretHash> {
@@ -47,7 +47,7 @@ async fn case_38_all_keys_of_a_team_through_three_processes_get_exactly_the_team
     limit_team(&pool, 2_500).await;
     let processes = [(); 3].map(|()| Rates::start(pool.clone()));
     let rates = processes.each_ref();
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    until_listening(&pool, 3).await;
     enough_of_the_minute(&pool).await;
     let mut count = 0;
     for _ in 0..4 {
@@ -68,7 +68,7 @@ async fn case_38_what_a_process_holds_of_a_team_is_given_to_who_needs_it(pool: P
     keys.extend(more_keys(&pool, 4).await);
     limit_team(&pool, 800).await;
     let (idle, busy) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    until_listening(&pool, 2).await;
     enough_of_the_minute(&pool).await;
     // Each key has a share of its own and has spent one request of it. Both have shares of the
     // team's 800.
