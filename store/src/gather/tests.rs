@@ -192,10 +192,14 @@ async fn case_48_what_waits_behind_a_batch_that_is_given_up_is_told_at_once() {
 async fn a_caller_that_has_gone_is_not_asked_for() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let questions = Arc::clone(&asked);
+    let (began, mut beginnings) = tokio::sync::mpsc::unbounded_channel();
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let closed = Arc::clone(&gate);
     let gather = Gather::start(BOUNDS, move |batch: Vec<Call<u32, u32>>| {
-        let questions = Arc::clone(&questions);
+        let (questions, closed) = (Arc::clone(&questions), Arc::clone(&closed));
+        began.send(()).unwrap();
         async move {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            drop(closed.acquire().await.unwrap());
             for call in batch {
                 questions.lock().unwrap().push(call.question);
                 call.answer(0);
@@ -206,9 +210,10 @@ async fn a_caller_that_has_gone_is_not_asked_for() {
         let gather = gather.clone();
         async move { gather.ask(1, 1).await }
     });
-    tokio::time::sleep(Duration::from_millis(10)).await;
+    beginnings.recv().await.unwrap();
     let impatient = tokio::time::timeout(Duration::from_millis(10), gather.ask(2, 1));
     assert!(impatient.await.is_err());
+    gate.add_permits(1);
     gather.ask(3, 1).await.unwrap();
     first.await.unwrap().unwrap();
     assert_eq!(*asked.lock().unwrap(), [1, 3]);

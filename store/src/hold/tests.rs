@@ -91,7 +91,8 @@ async fn a_hold_is_created_when_those_who_have_asked_before_are_done(pool: PgPoo
     let other = pool.clone();
     let creating = tokio::spawn(async move { hold(&other, site, &What::Site).await });
     // It waits for the lock.
-    let waiting = "select exists (select from pg_locks where not granted)";
+    let waiting = "select exists (select from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock')";
     while !creating.is_finished()
         && !sqlx::query_scalar::<_, bool>(waiting)
             .fetch_one(&pool)

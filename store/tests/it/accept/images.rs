@@ -1,6 +1,6 @@
 //! Inline images: stored with their items, without delaying others.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{image::ImageFormat, submission::ImageSource};
 use sqlx::PgPool;
@@ -9,7 +9,9 @@ use tokio::time::{sleep, timeout};
 
 use super::submitter::Submitter;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const IMAGES: &str = "select count(*) from media_images";
 
 impl Submitter {
     async fn with_image(&self) -> NewMedia {
@@ -23,15 +25,15 @@ impl Submitter {
 
     /// The number of images, once those of refused submissions are removed.
     async fn images_left(&self) -> i64 {
-        let mut left = i64::MAX;
-        for _ in 0..50 {
-            left = self.count("select count(*) from media_images").await;
-            if left == self.count("select count(*) from media").await {
-                break;
+        let begun = Instant::now();
+        loop {
+            let left = self.count(IMAGES).await;
+            let items = self.count("select count(*) from media").await;
+            if left == items || begun.elapsed() > PATIENCE {
+                return left;
             }
             sleep(Duration::from_millis(20)).await;
         }
-        left
     }
 }
 
@@ -110,7 +112,7 @@ async fn a_client_who_goes_away_leaves_no_image_that_belongs_to_nothing(pool: Pg
     sleep(Duration::from_millis(100)).await;
     let (acceptor, image) = (fixture.acceptor.clone(), fixture.with_image().await);
     let leaving = tokio::spawn(async move { acceptor.accept(image).await });
-    while fixture.images_left().await == 0 {
+    while fixture.count(IMAGES).await == 0 {
         sleep(Duration::from_millis(10)).await;
     }
     sleep(Duration::from_millis(100)).await;
