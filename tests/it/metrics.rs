@@ -4,7 +4,7 @@ mod expected;
 mod named;
 mod page;
 
-use std::{collections::BTreeSet, fs, process::Command, time::Duration};
+use std::{collections::BTreeSet, fs, process::Command};
 
 use sqlx::PgPool;
 use store::schema;
@@ -114,19 +114,15 @@ async fn when_a_reporting_process_is_killed_the_other_goes_on_and_a_third_joins(
     assert!(FOR_ALL.iter().all(|gauge| !page.has(gauge)));
 
     eldest.kill();
-    eventually(
-        "the youngest reports",
-        Duration::from_secs(10),
-        async || {
-            let page = Page::read(&api.metrics_url).await;
-            assert!(
-                FOR_ALL.iter().all(|gauge| page.has(gauge)),
-                "nobody reports"
-            );
-            let page = Page::read(&youngest.metrics_url).await;
-            FOR_ALL.iter().all(|gauge| page.has(gauge)).then_some(())
-        },
-    )
+    eventually("the youngest reports", SOON, async || {
+        let page = Page::read(&api.metrics_url).await;
+        assert!(
+            FOR_ALL.iter().all(|gauge| page.has(gauge)),
+            "nobody reports"
+        );
+        let page = Page::read(&youngest.metrics_url).await;
+        FOR_ALL.iter().all(|gauge| page.has(gauge)).then_some(())
+    })
     .await;
 }
 

@@ -31,7 +31,7 @@ use crate::support::{Api, gatehouse, site_key};
 /// Each sends a request every tenth of a second, which makes 200 per second.
 const CLIENTS: usize = 20;
 const EVERY: Duration = Duration::from_millis(100);
-/// The pause between two restarts. All clients must see that the first process is back.
+/// The pause between two restarts, in which both processes answer.
 const PAUSE: Duration = Duration::from_secs(2);
 /// For this many seconds, a process that stops still accepts requests, because clients look once
 /// per second.
@@ -111,6 +111,7 @@ async fn restart_under_load(pool: &PgPool, route: Route) {
     ];
     let addresses: Vec<SocketAddr> = apis.iter().map(|api| api.address).collect();
     let behind = Fleet::watched(addresses);
+    let watched = Arc::clone(&behind);
     let (fleet, _between) = match route {
         Route::Direct => (behind, None),
         Route::Balanced => {
@@ -132,6 +133,7 @@ async fn restart_under_load(pool: &PgPool, route: Route) {
     }
     for api in &mut apis {
         sleep(PAUSE).await;
+        watched.until_ready().await;
         api.stop().await;
         *api = Api::launch_at(api.address, process(pool), &[]).await;
     }

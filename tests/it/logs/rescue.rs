@@ -43,7 +43,12 @@ async fn a_process_is_named_where_it_lives_and_where_its_jobs_are_rescued(pool: 
         .execute(&pool)
         .await
         .unwrap();
-    let processes = listed(&pool);
+    // The interface may not have sent its first heartbeat yet.
+    let processes = eventually("all are listed", SOON, async || {
+        let processes = listed(&pool);
+        (processes.len() == 3).then_some(processes)
+    })
+    .await;
     let of_role = |role: Value| {
         let mut found = processes.iter().filter(|process| process["role"] == role);
         let process = found.next().unwrap();

@@ -18,6 +18,7 @@ use tokio::{
 };
 
 use super::client::Client;
+use crate::support::{SOON, eventually};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const READYZ: &str = "GET /readyz HTTP/1.1\r\nHost: test\r\n\r\n";
@@ -61,6 +62,17 @@ impl Fleet {
             servers: vec![(address, AtomicBool::new(true))],
             turn: AtomicUsize::new(0),
         })
+    }
+
+    /// Waits until all servers were ready when they were last checked.
+    pub(super) async fn until_ready(&self) {
+        eventually("all are ready", SOON, async || {
+            let mut servers = self.servers.iter();
+            servers
+                .all(|(_, ready)| ready.load(Ordering::Relaxed))
+                .then_some(())
+        })
+        .await;
     }
 
     pub(super) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {

@@ -79,7 +79,7 @@ async fn a_limit_that_only_the_body_tells_is_one(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn what_was_found_of_an_image_is_kept_while_its_text_waits(pool: PgPool) {
     let vision = FakeProvider::start(Wire::Vision, Mode::Well).await;
-    let guard = FakeProvider::start(Wire::LlamaGuard, Mode::Limited("3")).await;
+    let guard = FakeProvider::start(Wire::LlamaGuard, Mode::Limited("8")).await;
     let entries = [vision.entry("vision", ""), guard.entry("guard", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
