@@ -11,13 +11,10 @@ const SHORT: Duration = Duration::from_millis(400);
 
 async fn assert_ends_at_the_deadline(receiver: Receiver) {
     let started = Instant::now();
+    // A receiver that ends by itself would be another error.
     let answer = post_within(&client_of(&receiver), &receiver.url(), SHORT).await;
     assert!(matches!(answer, Err(OutboundError::Timeout)), "{answer:?}");
-    assert!(
-        started.elapsed() >= SHORT && started.elapsed() < SHORT * 4,
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() >= SHORT, "{:?}", started.elapsed());
     assert_eq!(receiver.connections(), 1);
 }
 
