@@ -46,7 +46,15 @@ async fn a_claim_that_waits_for_long_takes_nothing_where_others_do_not_count(poo
         let pool = pool.clone();
         async move { claim_one(&mut pool.acquire().await.unwrap()).await }
     });
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let waits = "select exists (select from pg_stat_activity
+                  where datname = current_database() and wait_event = 'advisory')";
+    while !sqlx::query_scalar::<_, bool>(waits)
+        .fetch_one(&pool)
+        .await
+        .unwrap()
+    {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     let second = start_leaving(&mut conn, Leave::Young).await.condemned;
     sqlx::query("update queue.generations set condemned_at = now() - interval '1 minute'")
         .execute(&mut *conn)
