@@ -11,8 +11,8 @@ use sqlx::PgPool;
 use crate::{
     proxy::through_proxy,
     support::{
-        Act, MORE, Process, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
-        until_idle,
+        Act, MORE, NEVER, Process, act, count, enqueue, job, lane, names, prepare, quick, settings,
+        until, until_idle,
     },
 };
 
@@ -40,10 +40,29 @@ fn more() -> BackendSettings {
     BackendSettings::new(MORE)
 }
 
+/// While a claim is under way, there is no room for jobs that are taken at once.
+fn without_polls() -> Config {
+    Config {
+        poll: NEVER,
+        ..quick()
+    }
+}
+
 /// A process that works on both queues.
 fn start(pool: &PgPool, config: Config, more: BackendSettings) -> Process {
     let all = [settings(), more];
     Process::start_all(pool, config, &all, 16, Duration::from_secs(10))
+}
+
+/// Waits until the process listens, after which it claims once more, and has room in `MORE`.
+async fn until_ready(pool: &PgPool, process: &Process) {
+    until(
+        pool,
+        "select exists (select from pg_stat_activity
+                         where datname = current_database() and state = 'idle' and query like 'LISTEN %')",
+    )
+    .await;
+    process.until_it_has_room(MORE).await;
 }
 
 fn with_follow_up(name: &str) -> Act {
@@ -57,8 +76,10 @@ fn with_follow_up(name: &str) -> Act {
 async fn a_follow_up_job_starts_without_a_claim(pool: PgPool) {
     prepare(&pool).await;
     watch_inserts(&pool).await;
-    let process = start(&pool, quick(), more());
-    enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    let process = start(&pool, without_polls(), more());
+    until_ready(&pool, &process).await;
+    let jobs = enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    process.queue.enqueued(&jobs);
     until_idle(&pool).await;
     assert_eq!(names(&pool, INSERTED).await, ["1: 1 1 1"]);
     assert_eq!(
@@ -193,11 +214,13 @@ async fn after_a_lost_answer_that_was_a_success_they_are_handed_over(pool: PgPoo
     let (proxy, through) = through_proxy(&pool).await;
     let config = Config {
         deadline: Duration::from_mins(2),
-        ..quick()
+        ..without_polls()
     };
     let process = start(&through, config, more());
+    until_ready(&pool, &process).await;
     proxy.swallow_commits.store(1, SeqCst);
-    enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    let jobs = enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    process.queue.enqueued(&jobs);
     // The sweeps for strays are two minutes apart.
     until_idle(&pool).await;
     assert_eq!(proxy.swallow_commits.load(SeqCst), 0);

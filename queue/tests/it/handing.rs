@@ -2,16 +2,14 @@
 
 mod losing;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use queue::{Config, NewJobs, Offer, Queue};
 use sqlx::{PgExecutor, PgPool};
 
 use crate::{
     eager::watch_inserts,
-    support::{
-        PATIENCE, Process, act, count, job, names, prepare, quick, settings, until, until_idle,
-    },
+    support::{Process, WORK, act, count, job, names, prepare, quick, settings, until, until_idle},
 };
 
 /// Inserts the jobs whose place is even, like a statement that admits only some.
@@ -63,16 +61,6 @@ fn six() -> NewJobs {
     (0..6).map(|n| job(&act(&n.to_string()))).collect()
 }
 
-/// Waits until the process holds its lease, and its worker has room. Before that, it takes nothing.
-async fn has_room(queue: &Queue) {
-    let one = NewJobs::from(job(&act("asks for room")));
-    let deadline = Instant::now() + PATIENCE;
-    while queue.offer(&one).columns().wanted != [true] {
-        assert!(Instant::now() < deadline, "it never takes a job");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
 const ROWS: &str = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
                       from queue.jobs group by state, fence, attempt order by state";
 
@@ -85,7 +73,7 @@ async fn what_was_admitted_of_an_offer_runs_without_a_claim(pool: PgPool) {
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -112,7 +100,7 @@ async fn what_was_admitted_of_an_offer_runs_without_a_claim(pool: PgPool) {
 async fn when_nothing_is_admitted_nothing_is_inserted(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = NewJobs::new();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -148,7 +136,7 @@ async fn a_process_without_workers_enqueues_as_ever(pool: PgPool) {
 async fn a_delayed_job_is_not_offered(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs: NewJobs = [
         job(&act("now")),
         job(&act("never")),
@@ -176,7 +164,7 @@ async fn a_delayed_job_is_not_offered(pool: PgPool) {
 async fn an_offer_that_is_dropped_gives_its_room_back(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings().prefetch(8));
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs: NewJobs = (0..10).map(|n| job(&act(&n.to_string()))).collect();
     let wanted = |offer: &Offer| offer.columns().wanted.iter().filter(|&&one| one).count();
     let first = process.queue.offer(&jobs);

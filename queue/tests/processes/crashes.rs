@@ -44,8 +44,13 @@ async fn trapped_in(pool: &PgPool, witness: &Witness, trap: Trap, act: &Act) -> 
     let options = pool.connect_options();
     let proxy = Proxy::start(options.get_host(), options.get_port());
     proxy.set(&["COMMIT"], trap);
-    let worker = Worker::start(&Setup::through(pool, &proxy).calling(witness));
     enqueue(pool, [job(act)]).await;
+    // Its first claim finds the job. While a claim is under way, a follow-up job is not taken at once.
+    let setup = Setup {
+        poll_ms: 60_000,
+        ..Setup::through(pool, &proxy).calling(witness)
+    };
+    let worker = Worker::start(&setup);
     eventually("a commit", async || proxy.has_sprung().then_some(())).await;
     worker
 }

@@ -3,7 +3,9 @@
 use queue::{BackendSettings, NewJob};
 use sqlx::PgPool;
 
-use super::{HELD, INSERTED, more, start, watch_inserts, with_follow_up};
+use super::{
+    HELD, INSERTED, more, start, until_ready, watch_inserts, with_follow_up, without_polls,
+};
 use crate::support::{
     Act, MORE, act, count, enqueue, job, lane, names, prepare, quick, until, until_idle,
 };
@@ -24,19 +26,22 @@ async fn a_group_at_its_cap_is_left_to_claims(pool: PgPool) {
 
 /// Two jobs may run at once, and a third one comes.
 async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
-    let process = start(pool, quick(), more);
+    let process = start(pool, without_polls(), more);
+    until_ready(pool, &process).await;
     let acts = (0..2).map(|n| Act {
         // So long that both still run when the third one comes.
         follow_up_sleep_ms: 3_000,
         ..with_follow_up(&n.to_string())
     });
-    enqueue(pool, acts.map(|act| job(&act))).await;
+    let jobs = enqueue(pool, acts.map(|act| job(&act))).await;
+    process.queue.enqueued(&jobs);
     until(
         pool,
         "select count(*) = 2 from queue.jobs where queue = 'more' and state = 1",
     )
     .await;
-    enqueue(pool, [job(&with_follow_up("third"))]).await;
+    let jobs = enqueue(pool, [job(&with_follow_up("third"))]).await;
+    process.queue.enqueued(&jobs);
     until(pool, "select count(*) = 3 from effects").await;
     assert_eq!(names(pool, INSERTED).await, ["1: 0 0 0", "2: 1 1 1"]);
     until_idle(pool).await;

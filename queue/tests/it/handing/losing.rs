@@ -5,7 +5,7 @@ use std::time::Duration;
 use queue::{Config, NewJob, NewJobs};
 use sqlx::PgPool;
 
-use super::{ROWS, has_room, insert, six};
+use super::{ROWS, insert, six};
 use crate::{
     eager::watch_inserts,
     support::{Process, WORK, count, lane, names, prepare, quick, settings, until_idle},
@@ -21,7 +21,7 @@ async fn what_was_inserted_and_never_handed_over_is_released(pool: PgPool) {
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     insert(&pool, &jobs, &offer).await;
@@ -43,7 +43,7 @@ async fn what_was_inserted_and_never_handed_over_is_released(pool: PgPool) {
 async fn what_a_dead_process_inserted_and_never_handed_over_is_rescued(pool: PgPool) {
     prepare(&pool).await;
     let dead = Process::start(&pool, quick(), settings());
-    has_room(&dead.queue).await;
+    dead.until_it_has_room(WORK).await;
     let jobs = six();
     let offer = dead.queue.offer(&jobs);
     insert(&pool, &jobs, &offer).await;
@@ -77,7 +77,7 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -98,7 +98,7 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
 async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
@@ -122,7 +122,7 @@ async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
 async fn a_worker_that_stopped_meanwhile_gives_them_back(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = six();
     let queue = process.queue.clone();
     let offer = queue.offer(&jobs);
@@ -141,7 +141,7 @@ async fn a_worker_that_stopped_meanwhile_gives_them_back(pool: PgPool) {
 async fn one_that_cannot_be_decoded_dies(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
-    has_room(&process.queue).await;
+    process.until_it_has_room(WORK).await;
     let jobs = NewJobs::from(NewJob::new(WORK, lane(1), &"not an act"));
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;

@@ -14,12 +14,15 @@ use apalis::{
         AbortError, BoxDynError, Data, Monitor, MonitorContext, RetryAfterError, WorkerBuilder,
     },
 };
-use queue::{BackendSettings, Checkpoint, Config, Finish, NotRecorded, Queue, Retry, Run};
+use queue::{
+    BackendSettings, Checkpoint, Config, Finish, NewJob, NewJobs, NotRecorded, Queue, QueueName,
+    Retry, Run,
+};
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
 use super::{
-    act::{Act, End, Outage, Recorded, WORK},
+    act::{Act, End, Outage, Recorded, WORK, act, lane},
     tables::PATIENCE,
 };
 
@@ -198,6 +201,17 @@ impl Process {
 
     pub(crate) fn started(&self) -> u32 {
         self.seen.started.load(SeqCst)
+    }
+
+    /// Waits until it holds its lease and its worker on a queue has room for new jobs. It has none
+    /// before its first claim is answered, and during each later one.
+    pub(crate) async fn until_it_has_room(&self, name: QueueName) {
+        let one = NewJobs::from(NewJob::new(name, lane(1), &act("asks for room")));
+        let deadline = Instant::now() + PATIENCE;
+        while self.queue.offer(&one).columns().wanted != [true] {
+            assert!(Instant::now() < deadline, "it never takes a job");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Waits until it runs jobs: a job is claimed a moment before it begins.
