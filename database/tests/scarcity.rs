@@ -7,15 +7,17 @@ use std::time::{Duration, Instant};
 use database::{Hosts, PoolSettings, Watch, scarcity};
 use futures::future::try_join_all;
 use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool,
+    AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres,
+    pool::PoolConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+use tokio::time::timeout;
 
 /// How many connections the role may have.
 const LIMIT: u32 = 5;
 
-/// A process of a role with a limit: its pool, and what watches its database.
-async fn process(database: &PgConnectOptions) -> (PgPool, Watch) {
+/// The database as a role with a limit sees it.
+async fn limited(database: &PgConnectOptions) -> Hosts {
     let role = format!("few_{}", rand::random::<u64>());
     let mut conn = PgConnection::connect_with(database).await.unwrap();
     let create = format!("create role {role} login password 'few' connection limit {LIMIT}");
@@ -28,20 +30,35 @@ async fn process(database: &PgConnectOptions) -> (PgPool, Watch) {
         .username(&role)
         .password("few")
         .to_url_lossy();
-    let hosts = Hosts::parse(url.as_str()).unwrap();
+    Hosts::parse(url.as_str()).unwrap()
+}
+
+fn pool(hosts: &Hosts, connections: u32) -> PgPool {
     let settings = PoolSettings {
-        connections: LIMIT - 1,
+        connections,
         acquire: Duration::from_secs(2),
     };
-    let pool = database::pool(&hosts, "few", settings);
+    database::pool(hosts, "few", settings)
+}
+
+/// A process of a role with a limit: its pool, and what watches its database.
+async fn process(database: &PgConnectOptions) -> (PgPool, Watch) {
+    let hosts = limited(database).await;
+    let pool = pool(&hosts, LIMIT - 1);
     let watch = database::watch(hosts, pool.clone());
     (pool, watch)
 }
 
+/// Takes so many connections of a pool.
+async fn take(pool: &PgPool, connections: u32) -> Vec<PoolConnection<Postgres>> {
+    try_join_all((0..connections).map(|_| pool.acquire()))
+        .await
+        .unwrap()
+}
+
 /// Opens so many connections of a pool, and lets them rest.
 async fn open(pool: &PgPool, connections: u32) {
-    let held = try_join_all((0..connections).map(|_| pool.acquire()));
-    drop(held.await.unwrap());
+    drop(take(pool, connections).await);
     until(async || pool.num_idle() == connections as usize).await;
 }
 
@@ -101,7 +118,57 @@ async fn case_92_who_listens_makes_room_while_connections_are_scarce(
     let listening = tokio::spawn(scarcity::unless_scarce(std::future::pending::<()>()));
     open(&pool, LIMIT - 1).await;
     database::connect(&pool).await.unwrap();
-    assert_eq!(listening.await.unwrap(), None);
+    let ended = timeout(Duration::from_secs(30), listening).await;
+    assert_eq!(ended.expect("it listens no more").unwrap(), None);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_a_connection_that_has_done_its_work_goes_to_whoever_is_refused(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    // Nobody watches, so nothing that rests is closed.
+    let hosts = limited(&database).await;
+    let pool = pool(&hosts, LIMIT);
+    let mut held = take(&pool, LIMIT).await;
+    let refused = tokio::spawn({
+        let pool = pool.clone();
+        async move { database::connect(&pool).await }
+    });
+    until(async || scarcity::is_scarce()).await;
+    // A young one would be kept.
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    held.pop();
+    refused.await.unwrap().unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_a_process_that_gets_no_connection_to_watch_with_knows_that_they_are_scarce(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let hosts = limited(&database).await;
+    let pool = pool(&hosts, LIMIT);
+    let _held = take(&pool, LIMIT).await;
+    let _watch = database::watch(hosts, pool.clone());
+    until(async || scarcity::is_scarce()).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_92_a_command_waits_for_a_connection_while_none_is_left(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let hosts = limited(&database).await;
+    let pool = pool(&hosts, LIMIT);
+    let held = take(&pool, LIMIT).await;
+    let waiting = tokio::spawn(hosts.with_writable_first());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!waiting.is_finished());
+    for conn in held {
+        conn.close().await.unwrap();
+    }
+    waiting.await.unwrap().unwrap();
 }
 
 #[sqlx::test(migrations = false)]

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::support::{
-    Api, FakeProvider, Mode, Panel, Receiver, SOON, Worker, admin, eventually, gatehouse, http,
-    new_site, run,
+    Api, FakeProvider, Mode, Panel, Receiver, SOON, Site, Worker, admin, eventually, gatehouse,
+    http, new_site, run,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -79,14 +79,22 @@ fn named(pool: &PgPool, queue: &str) -> Value {
 
 /// For how many seconds a worker's jobs were held back by something.
 async fn seconds(worker: &Worker, queue: &str, by: &str) -> f64 {
+    let labels = [("queue", queue), ("by", by)];
+    counted(worker, "gatehouse_queue_bound_seconds_total", &labels).await
+}
+
+/// The value of a worker's counter.
+async fn counted(worker: &Worker, name: &str, labels: &[(&str, &str)]) -> f64 {
     let page = http().get(&worker.metrics_url).send().await.unwrap();
     let page = page.text().await.unwrap();
-    let (queue, by) = (format!("queue=\"{queue}\""), format!("by=\"{by}\""));
-    let line = page.lines().find(|line| {
-        line.starts_with("gatehouse_queue_bound_seconds_total{")
-            && line.contains(&queue)
-            && line.contains(&by)
-    });
+    let start = format!("{name}{{");
+    let has = |line: &str, (label, value): &(&str, &str)| {
+        let part = format!("{label}=\"{value}\"");
+        line.contains(&part)
+    };
+    let line = page
+        .lines()
+        .find(|line| line.starts_with(&start) && labels.iter().all(|label| has(line, label)));
     let (_, value) = line.unwrap().rsplit_once(' ').unwrap();
     value.parse().unwrap()
 }
@@ -113,7 +121,9 @@ async fn a_worker_whose_slots_are_all_taken_is_held_back_by_them(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_provider_that_gets_one_request_at_once_holds_back_whatever_the_slots(pool: PgPool) {
-    let mode = Mode::Slow(Duration::from_secs(1));
+    // Four jobs at once: the last of them waits for less than the two seconds after which it would go back to the queue. So only
+    // those that wait in their slots can tell.
+    let mode = Mode::Slow(Duration::from_millis(500));
     let backlog = Backlog::new(pool, mode, "concurrency = 1").await;
     let worker = backlog.worker(8).await;
     let setting = "Raise `concurrency` in the file of providers";
@@ -150,33 +160,59 @@ async fn a_capped_lane_is_held_back_by_its_cap(pool: PgPool) {
     until_bound(&backlog.pool, &worker, "analysis", "cap", setting).await;
 }
 
-#[sqlx::test(migrations = false)]
-async fn an_endpoint_with_a_limit_a_second_holds_back_its_webhooks(pool: PgPool) {
-    let site = new_site(&pool);
-    let receiver = Receiver::start().await;
+/// A site whose only endpoint is this receiver.
+fn site_with(pool: &PgPool, receiver: &Receiver) -> Site {
+    let site = new_site(pool);
     let (url, allowed) = (receiver.url(), receiver.allowed());
     let endpoint = ["create-endpoint", "--site", &site.id, "--url", &url];
     admin(
-        &pool,
+        pool,
         &[&endpoint[..], &["--egress-allow", &allowed]].concat(),
     );
-    sqlx::query("update webhook_endpoints set max_per_second = 1")
-        .execute(&pool)
-        .await
-        .unwrap();
-    let api = Api::start(&pool).await;
-    let mut command = gatehouse(&pool);
-    command.env("GATEHOUSE_EGRESS_ALLOW", &allowed);
+    site
+}
+
+/// A worker with so many slots, which has two webhooks to send for each of 60 items.
+async fn with_webhooks(pool: &PgPool, site: &Site, receiver: &Receiver, slots: u32) -> Worker {
+    let api = Api::start(pool).await;
+    let mut command = gatehouse(pool);
+    command
+        .env("GATEHOUSE_EGRESS_ALLOW", receiver.allowed())
+        .env("GATEHOUSE_CONCURRENCY", slots.to_string());
     let worker = Worker::launch(command).await;
-    // The endpoint takes two minutes for its webhooks.
+    // The test ends before all webhooks are sent.
     worker.leaves_jobs();
     for _ in 0..60 {
         let fields = json!({ "api_key": site.key, "body": "a fine day" });
         let (status, answer) = api.post("submit-media", None, &fields).await.unwrap();
         assert_eq!(status, 200, "{answer}");
     }
+    worker
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_endpoint_with_a_limit_a_second_holds_back_its_webhooks(pool: PgPool) {
+    let receiver = Receiver::start().await;
+    let site = site_with(&pool, &receiver);
+    sqlx::query("update webhook_endpoints set max_per_second = 1")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let worker = with_webhooks(&pool, &site, &receiver, 8).await;
     let setting = "Its owner can raise `max_per_second`";
     until_bound(&pool, &worker, "webhooks", "endpoint_pace", setting).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn webhooks_that_wait_for_a_place_are_held_back_by_their_teams_share(pool: PgPool) {
+    let receiver = Receiver::start().await;
+    // A request that takes 200 ms is slow, and its job leaves its place.
+    receiver.answer(200, Duration::from_millis(120));
+    let site = site_with(&pool, &receiver);
+    // Two places, of which a team may have one.
+    let worker = with_webhooks(&pool, &site, &receiver, 1).await;
+    let setting = "All places are taken, or a team has all that it may have";
+    until_bound(&pool, &worker, "webhooks", "team_share", setting).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -189,11 +225,20 @@ async fn claims_that_wait_for_a_lock_are_held_back_by_the_database(pool: PgPool)
         .await
         .unwrap();
     let worker = backlog.worker(8).await;
+    eventually("a claim that waits is noticed", SOON, async || {
+        (seconds(&worker, "analysis", "database").await >= 1.0).then_some(())
+    })
+    .await;
+    // It fails only after ten seconds.
+    for class in ["55", "io"] {
+        let failed = counted(&worker, "gatehouse_db_errors_total", &[("class", class)]).await;
+        assert!(failed < 1.0, "{class}: {failed}");
+    }
     let setting = "raise --database-connections";
     until_bound(&backlog.pool, &worker, "analysis", "database", setting).await;
     other.rollback().await.unwrap();
     eventually("claims work again", SOON, async || {
-        (named(&backlog.pool, "analysis") != "database").then_some(())
+        named(&backlog.pool, "analysis").is_null().then_some(())
     })
     .await;
 }

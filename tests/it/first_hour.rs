@@ -1,6 +1,7 @@
 //! What a person meets who has just installed Gatehouse: the commands of `docs/management.md`, and
 //! messages that say what to do.
 
+mod connections;
 mod database;
 mod endpoints;
 mod page;

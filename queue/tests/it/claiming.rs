@@ -1,9 +1,9 @@
-//! Claims are fair among lanes, and take jobs of higher priority first.
+//! Claims are fair among lanes, take jobs of higher priority first, and have connections of their own.
 
 use std::time::Duration;
 
 use queue::{Config, NewJob, NewJobs};
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgPoolOptions};
 
 use crate::capping::slow;
 use crate::support::{
@@ -141,5 +141,31 @@ async fn higher_priority_goes_first_within_a_lane(pool: PgPool) {
         names(&pool, "select name from effects").await,
         ["a", "b", "c"]
     );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn handlers_that_hold_every_connection_stop_no_claim_and_no_heartbeat(pool: PgPool) {
+    prepare(&pool).await;
+    let theirs = PgPoolOptions::new()
+        .max_connections(2)
+        .acquire_timeout(Duration::from_secs(5))
+        .connect_lazy_with((*pool.connect_options()).clone());
+    let process = Process::start(&theirs, quick(), settings());
+    let held = [
+        theirs.acquire().await.unwrap(),
+        theirs.acquire().await.unwrap(),
+    ];
+    for round in 0..2 {
+        enqueue(&pool, (0..20).map(|n| job(&act(&format!("{round} {n}"))))).await;
+        until_idle(&pool).await;
+        // Without heartbeats, its lease ends.
+        tokio::time::sleep(quick().lease * 2).await;
+        let live = "select count(*) from queue.workers where expires_at > now()";
+        assert_eq!(count(&pool, live).await, 1);
+    }
+    let once = "select count(distinct name) from effects where attempt = 1";
+    assert_eq!(count(&pool, once).await, 40);
+    drop(held);
     process.stop().await;
 }

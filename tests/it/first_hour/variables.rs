@@ -50,6 +50,28 @@ fn a_wrong_variable_is_named_and_an_empty_one_counts_as_not_set() {
 }
 
 #[test]
+fn a_variable_has_an_effect_by_its_earlier_name_unless_it_is_set_by_todays() {
+    let (earlier, now) = ("GATEHOUSE_LINGER_SECONDS", "GATEHOUSE_DRAIN_SECONDS");
+    let api = [
+        "api",
+        "--database-url",
+        "postgres://nobody@127.0.0.1:1/nothing",
+    ];
+    let range = "must be a whole number from 0 to 600";
+    let (_, error, _) = printed(&[(earlier, "601")], &api);
+    assert!(error.contains(earlier) && error.contains(range), "{error}");
+    let (_, error, _) = printed(&[(earlier, "601"), (now, "600")], &api);
+    assert!(!error.contains(range), "{error}");
+
+    let check = ["check", "--data-dir", "/nowhere/either"];
+    let (_, error, _) = printed(&[(earlier, "601")], &check);
+    let told = format!("the variable {earlier} is wrong: ");
+    assert!(error.contains(&told) && error.contains(range), "{error}");
+    let (_, error, _) = printed(&[(earlier, "600")], &check);
+    assert!(!error.contains(earlier), "{error}");
+}
+
+#[test]
 fn check_tells_every_problem_with_its_cause() {
     let wrong = [
         ("GATEHOUSE_CONCURRENCY", "0"),

@@ -120,6 +120,8 @@ async fn every_step_of_an_item_is_found_from_its_id(pool: PgPool) {
     assert_in_order(&lines);
     for line in &lines {
         assert_eq!(line["trace.id"], media.replace('-', ""), "{line}");
+        let is_step = STEPS.iter().any(|(step, _)| *step == message(line));
+        assert!(!is_step || line["media.id"] == media, "{line}");
     }
     let attempt = lines.iter().find(|line| !line["event"].is_null()).unwrap();
     assert_eq!(attempt["outcome"], "delivered", "{attempt}");
