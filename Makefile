@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-compat test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale endurance chaos chaos-failover chaos-scarcity fix
+.PHONY: help run test lint-documents test-clients test-sign-on test-console test-desk-kills test-dashboards test-receivers test-providers test-compat test-schemathesis test-versions alerts test-deploy test-upgrade test-backup reliability audit bench bench-webhooks bench-neighbours bench-pages bench-desk bench-life bench-queue bench-rules bench-scale bench-backlog endurance chaos chaos-failover chaos-scarcity fix
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -118,6 +118,11 @@ bench-scale: ## an autoscaler starts and stops workers by the metrics, while the
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench scale
+
+bench-backlog: ## backlogs at a provider that takes 400 ms, beside the arithmetic of docs/capacity.md (about 4 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench backlog
 
 endurance: ## the queue under a steady load while a transaction is held open for 20 minutes, three times
 	@scripts/setup test

@@ -1,8 +1,6 @@
 //! A provider limits tokens, and one team's long texts meet that limit. Measures how long another
 //! team's short texts take, before and meanwhile. Rounds of both take turns.
 
-pub(crate) mod bucket;
-
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
@@ -10,11 +8,11 @@ use clap::Args;
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use self::bucket::{Asked, Provider};
 use crate::{
     latency::{Medians, Percentiles},
     load::{Ticks, ticks},
     meter::empty_tables,
+    provider::{Asked, Provider},
     receiver::Manners,
     report::{Line, Machine, Report},
     sites::Tenants,

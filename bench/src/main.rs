@@ -11,6 +11,7 @@
     reason = "a report and its progress are what this program is for"
 )]
 
+mod backlog;
 mod backup;
 mod chaos;
 mod claims;
@@ -42,6 +43,7 @@ mod pgbench;
 mod processes;
 mod procfs;
 mod protocol;
+mod provider;
 mod python;
 mod quality;
 mod receiver;
@@ -123,6 +125,9 @@ enum Command {
     /// An autoscaler starts and stops workers by the metrics, while the load rises and falls: nothing
     /// is lost, and nothing swings
     Scale(scale::Options),
+    /// Backlogs of texts at a slow provider: verdicts a second with more workers, slots, requests at once and teams, and what
+    /// holds them back
+    Backlog(backlog::Options),
     /// Upgrades from a previous version under load, in both orders, and goes back: nothing fails, and
     /// nothing is lost
     Upgrade(upgrade::Options),
@@ -266,6 +271,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             let json = options.common.ground.json;
             shown(&scale::run(options).await?, json)?
         }
+        Command::Backlog(options) => work_off(options).await?,
         Command::Upgrade(options) => {
             let json = options.common.ground.json;
             shown(&upgrade::run(options).await?, json)?
@@ -307,6 +313,11 @@ async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
     } else {
         shown(&deliveries::run(options).await?, json)
     }
+}
+
+async fn work_off(options: backlog::Options) -> anyhow::Result<bool> {
+    let json = options.common.ground.json;
+    shown(&backlog::run(options).await?, json)
 }
 
 async fn live(options: life::Options) -> anyhow::Result<bool> {

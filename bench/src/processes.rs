@@ -58,9 +58,17 @@ impl Gatehouse {
     /// # Errors
     /// It failed. The error has its output.
     pub(crate) async fn admin(&self, arguments: &[&str]) -> anyhow::Result<Value> {
-        let arguments = [&["admin", "--json"], arguments].concat();
-        let printed = self.output(&arguments).await?;
-        serde_json::from_slice(&printed).context("`gatehouse admin --json` printed no JSON")
+        self.read(&[&["admin", "--json"], arguments].concat()).await
+    }
+
+    /// Runs a command and reads the JSON that it prints.
+    ///
+    /// # Errors
+    /// It failed. The error has its output.
+    pub(crate) async fn read(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let printed = self.output(arguments).await?;
+        serde_json::from_slice(&printed)
+            .with_context(|| format!("`gatehouse {}` printed no JSON", arguments.join(" ")))
     }
 
     async fn output(&self, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {

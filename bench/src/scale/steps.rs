@@ -23,8 +23,8 @@ use crate::{
         outcome::Outcome,
     },
     latency::{Latencies, Percentiles},
-    limits::bucket::Provider,
     load::{Ticks, ticks},
+    provider::Provider,
     receiver::Manners,
     report::Machine,
     sites::Tenants,
@@ -32,8 +32,6 @@ use crate::{
 };
 
 const CONNECTIONS: usize = 32;
-/// More than is ever asked for.
-const TOKENS: u32 = 1_000_000_000;
 const PATIENCE: Duration = Duration::from_mins(1);
 const SAMPLE: Duration = Duration::from_secs(1);
 
@@ -73,7 +71,7 @@ pub(super) fn surroundings(options: &Options, provider: &Provider) -> Surroundin
 }
 
 pub(super) async fn slow_provider(options: &Options) -> anyhow::Result<Provider> {
-    Provider::start(TOKENS, Duration::from_millis(options.provider_ms)).await
+    Provider::slow(Duration::from_millis(options.provider_ms)).await
 }
 
 pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyhow::Result<Steps> {

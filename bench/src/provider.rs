@@ -1,5 +1,5 @@
 //! A stand-in for OpenAI's moderation endpoint with a limit of tokens per minute, of four bytes
-//! each. It finds nothing in any text, and can be slow.
+//! each. It finds nothing in any text, can be slow, and counts what it is asked.
 
 use std::{
     convert::Infallible,
@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
+/// The tokens per minute of a provider without a limit: more than is ever asked for.
+const UNLIMITED: u32 = 1_000_000_000;
 /// What it scores.
 const CATEGORIES: [&str; 13] = [
     "harassment",
@@ -43,19 +45,26 @@ pub(crate) struct Provider {
 
 /// What it was asked.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Requests that it answered.
-    pub(super) answered: u64,
+    pub(crate) answered: u64,
     /// Requests that met the limit.
-    pub(super) limited: u64,
+    pub(crate) limited: u64,
+    /// The most requests that it had at once.
+    pub(crate) most_at_once: u64,
 }
 
 struct Bucket {
     a_minute: f64,
     tokens: f64,
     since: Instant,
+    /// Requests that it has now.
+    open: u64,
     asked: Asked,
 }
+
+/// A request, until it is answered or its client is gone.
+struct Open(Arc<Mutex<Bucket>>);
 
 #[derive(Deserialize)]
 struct Question {
@@ -72,23 +81,48 @@ impl Provider {
             a_minute,
             tokens: a_minute,
             since: Instant::now(),
+            open: 0,
             asked: Asked::default(),
         }));
         tokio::spawn(serve(listener, Arc::clone(&bucket), delay));
         Ok(Self { address, bucket })
     }
 
+    /// A server without a limit, which answers after this delay.
+    pub(crate) async fn slow(delay: Duration) -> anyhow::Result<Self> {
+        Self::start(UNLIMITED, delay).await
+    }
+
     /// Resets the tokens and the counts.
-    pub(super) fn refill(&self) {
+    pub(crate) fn refill(&self) {
         let mut bucket = lock(&self.bucket);
         bucket.tokens = bucket.a_minute;
         bucket.since = Instant::now();
-        bucket.asked = Asked::default();
+        bucket.asked = Asked {
+            most_at_once: bucket.open,
+            ..Asked::default()
+        };
     }
 
     /// What it was asked since.
-    pub(super) fn asked(&self) -> Asked {
+    pub(crate) fn asked(&self) -> Asked {
         lock(&self.bucket).asked
+    }
+}
+
+impl Open {
+    fn begin(bucket: &Arc<Mutex<Bucket>>) -> Self {
+        let mut locked = lock(bucket);
+        locked.open += 1;
+        locked.asked.most_at_once = locked.asked.most_at_once.max(locked.open);
+        drop(locked);
+        Self(Arc::clone(bucket))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        lock(&self.0).open -= 1;
     }
 }
 
@@ -133,6 +167,7 @@ async fn answer(
     bucket: Arc<Mutex<Bucket>>,
     delay: Duration,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
+    let _open = Open::begin(&bucket);
     let body = request.into_body().collect().await;
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
@@ -187,4 +222,26 @@ fn respond(status: StatusCode, body: &Value) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.to_string().into()));
     *response.status_mut() = status;
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{Client, get};
+
+    #[tokio::test]
+    async fn the_most_requests_at_once_are_counted_since_the_last_reset() -> anyhow::Result<()> {
+        let provider = Provider::slow(Duration::from_millis(500)).await?;
+        // It refuses what is no question, after the same time.
+        let ask = async || Client::new(provider.address).send(&get("/")).await.is_ok();
+        let (one, other, third) = tokio::join!(ask(), ask(), ask());
+        assert!(one && other && third);
+        assert_eq!(provider.asked().most_at_once, 3);
+        provider.refill();
+        assert_eq!(provider.asked().most_at_once, 0);
+        assert!(ask().await);
+        assert!(ask().await);
+        assert_eq!(provider.asked().most_at_once, 1);
+        Ok(())
+    }
 }
