@@ -1,7 +1,8 @@
 //! Loses the database under load, restores it from a backup, and audits the result: every item that
 //! was acknowledged before the backup is there, unfinished work continues, and webhooks that were
-//! sent after the backup come again. Once with `pg_dump`, and once with a base backup and the
-//! archived write-ahead log.
+//! sent after the backup come again. Once with `pg_dump`, and on another service three times in a
+//! row with base backups and the archived write-ahead log: each backup after the first is made of a
+//! server that was restored.
 
 mod compared;
 mod loss;
@@ -10,6 +11,7 @@ mod table;
 use std::{
     cell::{Cell, RefCell},
     collections::HashSet,
+    mem,
     time::{Duration, Instant},
 };
 
@@ -60,23 +62,27 @@ pub(crate) struct Options {
     patience_seconds: u64,
 }
 
-/// The kinds of backups.
+/// What is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kept {
-    /// `pg_dump`.
+    /// A file of `pg_dump`.
     Dump,
-    /// `pg_basebackup` and the archived write-ahead log, up to a time after the backup.
-    PointInTime,
+    /// A base backup and the archived write-ahead log, up to a time after the backup.
+    Time,
+    /// A base backup and everything that is in the archive.
+    End,
 }
 
 impl Kept {
-    const ALL: [Self; 2] = [Self::Dump, Self::PointInTime];
+    /// The losses of each service, one after the other.
+    const LOSSES: [&'static [Self]; 2] = [&[Self::Dump], &[Self::Time, Self::End, Self::Time]];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Dump => "pg_dump",
-            Self::PointInTime => "a base backup and the write-ahead log, up to a time",
+            Self::Time => "a base backup and the write-ahead log, up to a time",
+            Self::End => "a base backup and the write-ahead log, to its end",
         }
     }
 }
@@ -85,6 +91,8 @@ impl Kept {
 #[derive(Debug, Serialize)]
 pub(crate) struct Round {
     kept: Kept,
+    /// Which loss of its service, from 1.
+    number: usize,
     backup_seconds: f64,
     restore_seconds: f64,
     /// Items that were acknowledged before the backup, or the time that was restored.
@@ -96,7 +104,16 @@ pub(crate) struct Round {
     outcome: Outcome,
 }
 
-/// Runs both kinds, each on a Postgres of its own.
+/// A service whose database is lost and restored.
+struct Service<'a> {
+    options: &'a Options,
+    stack: Stack,
+    customers: Customers,
+    ledger: Ledger,
+    load_before: f64,
+}
+
+/// Runs all losses, those of each service on a Postgres of its own.
 ///
 /// # Errors
 /// They could not be carried out. A failed proof is not an error.
@@ -105,135 +122,157 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Restored> {
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
     let mut rounds = Vec::new();
-    for kept in Kept::ALL {
-        eprintln!("{}", kept.name());
-        rounds.push(round(&options, kept, seed, load_before).await?);
+    for losses in Kept::LOSSES {
+        let mut service = Service::start(&options, seed, load_before).await?;
+        for (number, kept) in (1..).zip(losses) {
+            eprintln!("{}", kept.name());
+            let round = service.prove(*kept, number).await;
+            let holds = round.as_ref().is_ok_and(|round| round.outcome.holds());
+            if !holds {
+                let kept = service.stack.ground.keep();
+                eprintln!("databases and logs are kept in {}", kept.display());
+            }
+            rounds.push(round?);
+            if !holds {
+                break;
+            }
+        }
     }
     Ok(Restored { rounds })
 }
 
-async fn round(
-    options: &Options,
-    kept: Kept,
-    seed: u64,
-    load_before: f64,
-) -> anyhow::Result<Round> {
-    let address = free_address()?;
-    let ground = Ground::start_on(&options.common.ground, address, "archive_mode = on\n").await?;
-    let url = ground.cluster.url(Role::Gatehouse);
-    let shape = Shape {
-        apis: 1,
-        workers: 1,
-        tenants: Tenants {
-            sites: 6,
-            sites_per_team: 2,
-        },
-        lease_seconds: 5,
-        manners: Manners {
-            failing: options.failing,
-            ..Manners::default()
-        },
-    };
-    let surroundings = Surroundings::default();
-    let mut stack =
-        Stack::start_on(ground, url, surroundings, &options.common, shape, seed).await?;
-    match prove(options, kept, &mut stack, seed, load_before).await {
-        Ok(round) if round.outcome.holds() => Ok(round),
-        failed => {
-            let kept = stack.ground.keep();
-            eprintln!("databases and logs are kept in {}", kept.display());
-            failed
+impl<'a> Service<'a> {
+    async fn start(options: &'a Options, seed: u64, load_before: f64) -> anyhow::Result<Self> {
+        let address = free_address()?;
+        let ground =
+            Ground::start_on(&options.common.ground, address, "archive_mode = on\n").await?;
+        ground.cluster.archive(&loss::archive(&ground)).await?;
+        let url = ground.cluster.url(Role::Gatehouse);
+        let shape = Shape {
+            apis: 1,
+            workers: 1,
+            tenants: Tenants {
+                sites: 6,
+                sites_per_team: 2,
+            },
+            lease_seconds: 5,
+            manners: Manners {
+                failing: options.failing,
+                ..Manners::default()
+            },
+        };
+        let surroundings = Surroundings::default();
+        let stack =
+            Stack::start_on(ground, url, surroundings, &options.common, shape, seed).await?;
+        let customers = Customers {
+            apis: stack.apis.iter().map(|api| api.address).collect(),
+            sites: stack.sites.clone(),
+            seed,
+            connections: options.connections,
+            ready: RefCell::new(vec![true; stack.apis.len()]),
+        };
+        Ok(Self {
+            options,
+            stack,
+            customers,
+            ledger: Ledger::default(),
+            load_before,
+        })
+    }
+
+    /// Loses the database under load, restores it, and audits everything that was ever accepted.
+    async fn prove(&mut self, kept: Kept, number: usize) -> anyhow::Result<Round> {
+        let ledger = RefCell::new(mem::take(&mut self.ledger));
+        let load = Ticks::endless(self.options.rate, ledger.borrow().next_number());
+        let before = RefCell::new(HashSet::<Uuid>::new());
+        let backup_seconds = Cell::new(0.0);
+        let pause = Duration::from_secs(self.options.seconds);
+        let losing = async {
+            tokio::time::sleep(pause).await;
+            let note = || before.replace(ledger.borrow().accepted.keys().copied().collect());
+            let ground = &self.stack.ground;
+            let loss = Loss::prepare(ground, kept, number, note, &backup_seconds, pause).await?;
+            load.close().await;
+            anyhow::Ok(loss)
+        };
+        let ((), loss) = tokio::try_join!(self.customers.submit(&load, &ledger), losing)?;
+        self.ledger = ledger.into_inner();
+        let before = before.into_inner();
+
+        let restore_seconds = self.lose(loss).await?;
+        let mut compared = Compared::begin(&self.stack).await?;
+        self.start_processes(number).await?;
+        let mut havoc = Havoc::default();
+        let patience = Duration::from_secs(self.options.patience_seconds);
+        let (drained, rest) = drain(&mut self.stack, &mut havoc, patience).await?;
+        let missing: Vec<String> = before
+            .iter()
+            .filter(|id| !compared.has(**id))
+            .map(ToString::to_string)
+            .collect();
+        let acknowledged = self.ledger.accepted.len();
+        self.ledger.accepted.retain(|id, _| compared.has(*id));
+        let gone = acknowledged - self.ledger.accepted.len();
+        let again = compared.end(&self.stack);
+
+        let mut conn = self.stack.ground.cluster.connect().await?;
+        let machine = Machine::describe(&mut conn, self.load_before).await?;
+        let mut audit = Audit::begin(&self.stack, &self.ledger, &self.customers).await?;
+        audit.expect(
+            "every item acknowledged before the backup is there",
+            missing,
+        );
+        audit.expect("everything came to rest in time", rest);
+        audit.expect("no process ended by itself", havoc.deaths);
+        audit.expect("webhooks that came again have the same ids", again.changed);
+        audit.expect(
+            "only what was decided after the backup is told with new ids",
+            again.invented,
+        );
+        audit.expect(
+            "some webhooks came again",
+            (compared.again == 0).then(|| "none".to_owned()),
+        );
+        audit.run().await?;
+        Ok(Round {
+            kept,
+            number,
+            backup_seconds: backup_seconds.get(),
+            restore_seconds,
+            before: before.len(),
+            gone,
+            compared,
+            outcome: Outcome::of(audit, &self.ledger, machine, self.customers.seed, drained),
+        })
+    }
+
+    /// Kills everything, and restores the database. Returns how long that took.
+    async fn lose(&mut self, loss: Loss) -> anyhow::Result<f64> {
+        let stack = &mut self.stack;
+        for process in stack.processes() {
+            process.kill().await?;
         }
+        stack.ground.cluster.kill()?;
+        stack.apis.clear();
+        stack.workers.clear();
+        let began = Instant::now();
+        stack.ground.cluster = loss.restore(&stack.ground).await?;
+        let took = began.elapsed().as_secs_f64();
+        let url = stack.ground.cluster.url(Role::Gatehouse);
+        stack.gatehouse.use_database(url);
+        Ok(took)
     }
-}
 
-async fn prove(
-    options: &Options,
-    kept: Kept,
-    stack: &mut Stack,
-    seed: u64,
-    load_before: f64,
-) -> anyhow::Result<Round> {
-    let machine =
-        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
-    let mut customers = Customers {
-        apis: stack.apis.iter().map(|api| api.address).collect(),
-        sites: stack.sites.clone(),
-        seed,
-        connections: options.connections,
-        ready: RefCell::new(vec![true; stack.apis.len()]),
-    };
-    let ledger = RefCell::new(Ledger::default());
-    let load = Ticks::start(options.rate, u64::MAX);
-    let before = RefCell::new(HashSet::<Uuid>::new());
-    let backup_seconds = Cell::new(0.0);
-    let pause = Duration::from_secs(options.seconds);
-    let losing = async {
-        tokio::time::sleep(pause).await;
-        let note = || before.replace(ledger.borrow().accepted.keys().copied().collect());
-        let loss = Loss::prepare(&stack.ground, kept, note, &backup_seconds, pause).await?;
-        load.close().await;
-        anyhow::Ok(loss)
-    };
-    let ((), loss) = tokio::try_join!(customers.submit(&load, &ledger), losing)?;
-    let mut ledger = ledger.into_inner();
-    let before = before.into_inner();
-
-    for process in stack.processes() {
-        process.kill().await?;
+    /// Starts an API process and a worker on the restored database.
+    async fn start_processes(&mut self, number: usize) -> anyhow::Result<()> {
+        let stack = &mut self.stack;
+        stack
+            .apis
+            .push(stack.gatehouse.start(Kind::Api, number).await?);
+        stack
+            .workers
+            .push(stack.gatehouse.start(Kind::Worker, number).await?);
+        self.customers.apis = stack.apis.iter().map(|api| api.address).collect();
+        Ok(())
     }
-    stack.ground.cluster.kill()?;
-    stack.apis.clear();
-    stack.workers.clear();
-    let began = Instant::now();
-    let database = loss.restore(&stack.ground).await?;
-    let restore_seconds = began.elapsed().as_secs_f64();
-    stack.gatehouse.use_database(database.url(Role::Gatehouse));
-    stack.ground.cluster = database;
-
-    let mut compared = Compared::begin(stack).await?;
-    stack.apis.push(stack.gatehouse.start(Kind::Api, 10).await?);
-    stack
-        .workers
-        .push(stack.gatehouse.start(Kind::Worker, 10).await?);
-    customers.apis = stack.apis.iter().map(|api| api.address).collect();
-    let mut havoc = Havoc::default();
-    let patience = Duration::from_secs(options.patience_seconds);
-    let (drained, rest) = drain(stack, &mut havoc, patience).await?;
-    let missing: Vec<String> = before
-        .iter()
-        .filter(|id| !compared.has(**id))
-        .map(ToString::to_string)
-        .collect();
-    let acknowledged = ledger.accepted.len();
-    ledger.accepted.retain(|id, _| compared.has(*id));
-    let gone = acknowledged - ledger.accepted.len();
-    let again = compared.end(stack);
-
-    let mut audit = Audit::begin(stack, &ledger, &customers).await?;
-    audit.expect(
-        "every item acknowledged before the backup is there",
-        missing,
-    );
-    audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", havoc.deaths);
-    audit.expect("webhooks that came again have the same ids", again.changed);
-    audit.expect(
-        "only what was decided after the backup is told with new ids",
-        again.invented,
-    );
-    audit.expect(
-        "some webhooks came again",
-        (compared.again == 0).then(|| "none".to_owned()),
-    );
-    audit.run().await?;
-    Ok(Round {
-        kept,
-        backup_seconds: backup_seconds.get(),
-        restore_seconds,
-        before: before.len(),
-        gone,
-        compared,
-        outcome: Outcome::of(audit, &ledger, machine, seed, drained),
-    })
 }

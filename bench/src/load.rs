@@ -101,7 +101,7 @@ pub(crate) fn accepted(answer: &Answer) -> anyhow::Result<()> {
 /// A time to do something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
-    /// Which, from 0.
+    /// Which, from 0 unless it was started otherwise.
     pub(crate) index: u64,
     /// When it should start. Latencies count from here, so they include the wait for slow earlier
     /// ones.
@@ -119,12 +119,21 @@ impl Ticks {
         Self::in_steps(vec![(rate, count)])
     }
 
+    /// Ticks at `rate` a second until they are closed, from now on. The first has this index.
+    pub(crate) fn endless(rate: f64, first: u64) -> Self {
+        Self::numbered(first, vec![(rate, u64::MAX)])
+    }
+
     /// Ticks at one rate after another, from now on: of each rate this number.
     pub(crate) fn in_steps(steps: Vec<(f64, u64)>) -> Self {
+        Self::numbered(0, steps)
+    }
+
+    fn numbered(first: u64, steps: Vec<(f64, u64)>) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         thread::spawn(move || {
             let mut due = Instant::now();
-            let mut index = 0;
+            let mut index = first;
             for (rate, count) in steps {
                 let interval = Duration::from_secs_f64(1.0 / rate);
                 for _ in 0..count {

@@ -11,72 +11,70 @@ use crate::{cluster::Cluster, ground::Ground};
 
 /// What is left when the server is lost.
 pub(super) enum Loss {
-    /// A dump.
-    Dump(PathBuf),
-    /// The files of the server, the archive, and the time to restore.
+    /// A dump, and where a server is made for it.
+    Dump { file: PathBuf, restored: PathBuf },
+    /// The files of the server, and the time to restore. Without a time, everything that is in the
+    /// archive is restored.
     Files {
         copy: Box<Cluster>,
-        archive: PathBuf,
-        time: String,
+        time: Option<String>,
     },
+}
+
+/// The archive of all servers that are restored one after the other.
+pub(super) fn archive(ground: &Ground) -> PathBuf {
+    ground.directory().join("archive")
 }
 
 impl Loss {
     /// Makes a backup. `note` is called at the last moment whose items must be in it. The load
-    /// continues for a while afterwards.
+    /// continues for a while afterwards. `number` is which loss of this service.
     pub(super) async fn prepare<T>(
         ground: &Ground,
         kept: Kept,
+        number: usize,
         note: impl FnOnce() -> T,
         took: &Cell<f64>,
         pause: Duration,
     ) -> anyhow::Result<Self> {
         let cluster = &ground.cluster;
-        let directory = ground.directory();
+        let restored = ground.directory().join(format!("restored-{number}"));
         let began = Instant::now();
-        match kept {
-            Kept::Dump => {
-                let file = directory.join("gatehouse.dump");
-                note();
-                cluster.dump(&file).await?;
-                took.set(began.elapsed().as_secs_f64());
-                tokio::time::sleep(pause).await;
-                Ok(Self::Dump(file))
-            }
-            Kept::PointInTime => {
-                let archive = cluster.archive().await?;
-                let copy = cluster.base_backup(directory.join("restored")).await?;
-                took.set(began.elapsed().as_secs_f64());
-                tokio::time::sleep(pause / 2).await;
-                note();
-                let mut conn = cluster.connect().await?;
-                let time = sqlx::query_scalar("select clock_timestamp()::text")
-                    .fetch_one(&mut conn)
-                    .await?;
-                tokio::time::sleep(pause / 2).await;
-                cluster.flush_archive(&mut conn).await?;
-                Ok(Self::Files {
-                    copy: Box::new(copy),
-                    archive,
-                    time,
-                })
-            }
+        if kept == Kept::Dump {
+            let file = ground.directory().join("gatehouse.dump");
+            note();
+            cluster.dump(&file).await?;
+            took.set(began.elapsed().as_secs_f64());
+            tokio::time::sleep(pause).await;
+            return Ok(Self::Dump { file, restored });
         }
+        let copy = Box::new(cluster.base_backup(restored).await?);
+        took.set(began.elapsed().as_secs_f64());
+        tokio::time::sleep(pause / 2).await;
+        note();
+        let time = if kept == Kept::Time {
+            let mut conn = cluster.connect().await?;
+            let time = sqlx::query_scalar("select clock_timestamp()::text")
+                .fetch_one(&mut conn)
+                .await?;
+            tokio::time::sleep(pause / 2).await;
+            cluster.flush_archive(&archive(ground)).await?;
+            Some(time)
+        } else {
+            cluster.flush_archive(&archive(ground)).await?;
+            // What is written now is lost, unless it fills another file.
+            tokio::time::sleep(pause / 2).await;
+            None
+        };
+        Ok(Self::Files { copy, time })
     }
 
     /// A server with what was kept.
     pub(super) async fn restore(self, ground: &Ground) -> anyhow::Result<Cluster> {
         match self {
-            Self::Dump(file) => {
-                let directory = ground.directory().join("restored");
-                ground.cluster.restore(directory, &file).await
-            }
-            Self::Files {
-                mut copy,
-                archive,
-                time,
-            } => {
-                copy.recover(&archive, &time).await?;
+            Self::Dump { file, restored } => ground.cluster.restore(restored, &file).await,
+            Self::Files { mut copy, time } => {
+                copy.recover(&archive(ground), time.as_deref()).await?;
                 Ok(*copy)
             }
         }

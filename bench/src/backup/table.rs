@@ -16,7 +16,8 @@ impl Report for Restored {
         let mut lines = Vec::new();
         for round in &self.rounds {
             lines.push(Line::heading(format!(
-                "Restored from {}",
+                "Loss {} of a service, restored from {}",
+                round.number,
                 round.kept.name()
             )));
             lines.extend(round.outcome.lines());
@@ -39,7 +40,7 @@ impl Report for Restored {
         lines
     }
 
-    /// Whether both restored databases are right.
+    /// Whether all restored databases are right.
     fn holds(&self) -> bool {
         self.rounds.iter().all(|round| round.outcome.holds())
     }

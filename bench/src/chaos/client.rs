@@ -51,6 +51,15 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// The number of the first text after all that are in it.
+    pub(crate) fn next_number(&self) -> u64 {
+        let submissions = self.accepted.values().chain(&self.unknown);
+        submissions
+            .map(|submission| submission.number + 1)
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Records an answer or its absence, and how long it took. Returns the item's id if it was
     /// accepted. An unknown submission must not be submitted again as the same item.
     fn note(

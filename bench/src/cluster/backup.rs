@@ -1,5 +1,5 @@
-//! Backups of a cluster, and clusters that are restored from them. These are the commands of
-//! `docs/backup.md`.
+//! Backups of a cluster, and clusters that are restored from them, as `docs/backup.md` tells. The
+//! settings of the archive and of a recovery are read from that page.
 
 use std::{
     fs,
@@ -10,12 +10,15 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{Cluster, DATABASE};
 
 /// How long the archive may take for one file.
 const ARCHIVED: Duration = Duration::from_mins(1);
+/// What operators read.
+const PAGE: &str = include_str!("../../../docs/backup.md");
+/// The archive on the page.
+const PAGE_ARCHIVE: &str = "/backup/wal";
 
 impl Cluster {
     /// Copies the database as it is at the beginning of the call into a file.
@@ -40,21 +43,18 @@ impl Cluster {
         Ok(restored)
     }
 
-    /// Copies each finished file of the write-ahead log into a directory from now on. The server
-    /// must run with `archive_mode = on`.
-    pub(crate) async fn archive(&self) -> anyhow::Result<PathBuf> {
-        let archive = self.own_directory("archive")?;
-        let place = archive.display();
-        let copy = format!(
-            "alter system set archive_command = 'test ! -f {place}/%f && cp %p {place}/%f'"
-        );
-        let mut conn = self.connect().await?;
-        // The directory is our own.
-        sqlx::query(AssertSqlSafe(copy)).execute(&mut conn).await?;
+    /// Copies each finished file of the write-ahead log into `archive` from now on, which is created.
+    /// The server must run with `archive_mode = on`. Servers that are restored from its base backups
+    /// do the same.
+    pub(crate) async fn archive(&self, archive: &Path) -> anyhow::Result<()> {
+        fs::create_dir(archive)?;
+        self.give(archive)?;
+        let settings = block("## A base backup and the write-ahead log", "ini")?;
+        self.configure(&settings.replace(PAGE_ARCHIVE, &archive.display().to_string()))?;
         sqlx::query("select pg_reload_conf()")
-            .execute(&mut conn)
+            .execute(&mut self.connect().await?)
             .await?;
-        Ok(archive)
+        Ok(())
     }
 
     /// Copies the files of the running server into `directory`, which is created.
@@ -69,11 +69,11 @@ impl Cluster {
     }
 
     /// Waits until everything that is committed now is in the archive.
-    pub(crate) async fn flush_archive(&self, conn: &mut PgConnection) -> anyhow::Result<()> {
+    pub(crate) async fn flush_archive(&self, archive: &Path) -> anyhow::Result<()> {
         let file: String = sqlx::query_scalar("select pg_walfile_name(pg_switch_wal())")
-            .fetch_one(&mut *conn)
+            .fetch_one(&mut self.connect().await?)
             .await?;
-        let archived = self.directory.join("archive").join(&file);
+        let archived = archive.join(&file);
         let began = Instant::now();
         while !archived.exists() {
             ensure!(
@@ -85,21 +85,25 @@ impl Cluster {
         Ok(())
     }
 
-    /// Starts a base backup as it was at a time, from an archive, as a server that can be written
-    /// to.
-    pub(crate) async fn recover(&mut self, archive: &Path, time: &str) -> anyhow::Result<()> {
+    /// Starts a base backup as it was at a time, or with everything that is in the archive, as a
+    /// server that can be written to and lost again.
+    pub(crate) async fn recover(
+        &mut self,
+        archive: &Path,
+        time: Option<&str>,
+    ) -> anyhow::Result<()> {
+        let settings = block("To restore a base backup:", "ini")?;
+        let settings = settings.replace(PAGE_ARCHIVE, &archive.display().to_string());
+        let mut settings: Vec<String> = settings
+            .lines()
+            .filter(|line| !line.starts_with("recovery_target_time"))
+            .map(str::to_owned)
+            .collect();
+        settings.extend(time.map(|time| format!("recovery_target_time = '{time}'")));
+        self.configure(&settings.join("\n"))?;
         let signal = self.data.join("recovery.signal");
         fs::write(&signal, "")?;
-        if let Some(account) = self.account {
-            chown(&signal, Some(account.uid), Some(account.gid))?;
-        }
-        self.configure(&format!(
-            "archive_mode = off\n\
-             restore_command = 'cp {}/%f %p'\n\
-             recovery_target_time = '{time}'\n\
-             recovery_target_action = 'promote'",
-            archive.display()
-        ))?;
+        self.give(&signal)?;
         self.serve().await?;
         let mut conn = self.connect().await?;
         let began = Instant::now();
@@ -110,17 +114,20 @@ impl Cluster {
             ensure!(began.elapsed() < ARCHIVED, "the recovery does not end");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        Ok(())
+        // The next base backup must not contain the target.
+        let mut removal = self.command("/bin/sh");
+        removal
+            .arg("-ec")
+            .arg(block("### Remove the target", "sh")?);
+        run(removal.current_dir(&self.data)).await
     }
 
-    /// A directory for files of the server's account.
-    fn own_directory(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let own = self.directory.join(name);
-        fs::create_dir(&own)?;
+    /// Makes a file or directory the server's account's.
+    fn give(&self, path: &Path) -> anyhow::Result<()> {
         if let Some(account) = self.account {
-            chown(&own, Some(account.uid), Some(account.gid))?;
+            chown(path, Some(account.uid), Some(account.gid))?;
         }
-        Ok(own)
+        Ok(())
     }
 
     fn superuser(&self, program: &str) -> Command {
@@ -130,6 +137,19 @@ impl Cluster {
         command.args(["--username", "postgres"]);
         command
     }
+}
+
+/// The first block of the page in a language below these words.
+fn block(words: &str, language: &str) -> anyhow::Result<String> {
+    let found = PAGE
+        .split_once(words)
+        .and_then(|(_, below)| below.split_once(&format!("```{language}\n")))
+        .and_then(|(_, inside)| inside.split_once("```"));
+    let (block, _) =
+        found.with_context(|| format!("docs/backup.md has no {language} below `{words}`"))?;
+    // Blocks in lists are indented.
+    let lines: Vec<&str> = block.lines().map(str::trim_start).collect();
+    Ok(lines.join("\n"))
 }
 
 /// Runs a program to its end, while others work.
