@@ -47,7 +47,7 @@ test-versions: ## the previous version beside this one, on one database (builds 
 alerts: ## every alert by a real fault, with a real Prometheus and Alertmanager, and ten quiet minutes (about 20 minutes; ARGS="--only QueueLag")
 	@scripts/test-alerts $(ARGS)
 
-test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started (as root; up to 20 minutes)
+test-deploy: ## what is in deploy/: image, manifests, compose file, units and package, built and started, and the pages on a bare Debian (as root; up to 20 minutes)
 	@scripts/test-deploy $(PARTS)
 
 test-upgrade: ## upgrade from the previous version under load, in both orders, and back (builds that version first: about 10 minutes; then 3)

@@ -95,7 +95,7 @@ pub(crate) struct Round {
     number: usize,
     backup_seconds: f64,
     restore_seconds: f64,
-    /// Items that were acknowledged before the backup, or the time that was restored.
+    /// Items that were acknowledged before the dump, the time that was restored, or the last file of the archive.
     before: usize,
     /// Items that were acknowledged later and are gone.
     gone: usize,
