@@ -6,6 +6,7 @@ mod console;
 mod egress;
 mod environment;
 mod http;
+mod invalid;
 mod known;
 mod logs;
 mod master_key;
@@ -19,7 +20,12 @@ mod sign_on;
 mod values;
 mod work;
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
+use std::{
+    ffi::OsString,
+    fs, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -30,12 +36,13 @@ pub(crate) use console::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
 pub(crate) use egress::{EgressOptions, judge};
 pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;
+pub(crate) use invalid::{Invalid, exit_code, invalid};
 pub(crate) use known::unknown_variables;
 pub(crate) use logs::{LogFormat, log_filter, log_format};
 pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use otlp::OtlpOptions;
 pub(crate) use postgres::{
-    AnyDatabaseOptions, DatabaseOptions, Located, PoolOptions, database_url,
+    AnyDatabaseOptions, Database, DatabaseOptions, Located, PoolOptions, database_hosts,
 };
 pub(crate) use rules::{RuleOptions, StoredRulesOptions};
 pub(crate) use values::{address, id, one_of, queue_name, service_url, time, whole};
@@ -74,9 +81,9 @@ pub(crate) fn notify_socket() -> Option<OsString> {
 /// `GATEHOUSE_WEBHOOK_SECRET`, if it is set. `gatehouse listen` verifies with it.
 pub(crate) fn webhook_secret() -> anyhow::Result<Option<WebhookSecret>> {
     let secret = variable("GATEHOUSE_WEBHOOK_SECRET")?.map(|text| text.parse());
-    secret
-        .transpose()
-        .context("the webhook secret in GATEHOUSE_WEBHOOK_SECRET is unusable")
+    secret.transpose().context(invalid!(
+        "the webhook secret in GATEHOUSE_WEBHOOK_SECRET is unusable"
+    ))
 }
 
 /// `GATEHOUSE_SITE_KEY`, if it is set. `gatehouse thresholds` asks with it.
@@ -84,7 +91,7 @@ pub(crate) fn site_key() -> anyhow::Result<Option<SiteKey>> {
     let key = variable("GATEHOUSE_SITE_KEY")?.map(|text| text.trim().parse());
     // The parser's message may have parts of the key.
     key.transpose()
-        .map_err(|_| anyhow::anyhow!("GATEHOUSE_SITE_KEY has no site key: one begins with site_"))
+        .map_err(|_| invalid!("GATEHOUSE_SITE_KEY has no site key: one begins with site_").into())
 }
 
 /// The key to a service of others that this variable has, if it is set.
@@ -93,7 +100,7 @@ pub(crate) fn foreign_key(name: &str) -> anyhow::Result<Option<String>> {
     let is_key = |key: &String| !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic());
     ensure!(
         key.as_ref().is_none_or(is_key),
-        "{name} has no key: it is empty, or has characters that no key has"
+        invalid!("{name} has no key: it is empty, or has characters that no key has")
     );
     Ok(key)
 }
@@ -115,7 +122,9 @@ pub(crate) fn default_data_dir() -> anyhow::Result<PathBuf> {
             .map(PathBuf::from)
     };
     crate::data_dir::default_path(path("XDG_DATA_HOME").as_deref(), path("HOME").as_deref())
-        .context("neither HOME nor XDG_DATA_HOME is set; name a directory with --data-dir")
+        .context(invalid!(
+            "neither HOME nor XDG_DATA_HOME is set; name a directory with --data-dir"
+        ))
 }
 
 /// A variable, if it is set. Secrets are not options: other users could read them in the list of processes. If the name begins
@@ -125,6 +134,12 @@ fn variable(name: &str) -> anyhow::Result<Option<String>> {
         Ok(value) if value.is_empty() => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(std::env::VarError::NotPresent) => Ok(None),
-        Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not valid UTF-8"),
+        Err(std::env::VarError::NotUnicode(_)) => bail!(invalid!("{name} is not valid UTF-8")),
     }
+}
+
+/// The text of a file with one value, such as a key. Some editors begin a file with a byte order mark, which nobody sees.
+fn read_value(path: &Path) -> io::Result<String> {
+    let text = fs::read_to_string(path)?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }

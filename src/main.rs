@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             telemetry::print_error(&error);
-            ExitCode::FAILURE
+            config::exit_code(&error)
         }
     }
 }

@@ -8,10 +8,9 @@ mod process;
 mod readiness;
 mod systemd;
 
-use std::net::SocketAddr;
+use std::{io::ErrorKind, net::SocketAddr};
 
 use ::api::Readiness;
-use anyhow::Context as _;
 use rustix::{net::listen, process::geteuid};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -51,8 +50,13 @@ const BACKLOG: i32 = 1_024;
 
 /// Binds a listener, or says in one line what to do.
 pub(crate) fn bind(address: SocketAddr, option: &str) -> anyhow::Result<std::net::TcpListener> {
-    let listener = std::net::TcpListener::bind(address).with_context(|| {
-        format!("cannot listen on {address}; stop the process that uses it, or choose another address with {option}")
+    let listener = std::net::TcpListener::bind(address).map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::AddrInUse => "stop the process that uses it, or choose another address",
+            _ => "choose another address",
+        };
+        let told = format!("cannot listen on {address}; {remedy} with {option}");
+        anyhow::Error::new(error).context(told)
     })?;
     // The standard library sets 128.
     listen(&listener, BACKLOG)?;

@@ -19,7 +19,7 @@ use tracing_subscriber::{
 };
 
 use crate::{
-    config::{self, LogFormat},
+    config::{self, LogFormat, invalid},
     panics, service, terminal,
 };
 
@@ -99,7 +99,11 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
 pub(crate) fn log_filter() -> anyhow::Result<EnvFilter> {
     let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
     let parsed = EnvFilter::try_new(&filter);
-    let parsed = parsed.with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))?;
+    let parsed = parsed.with_context(|| {
+        invalid!(
+            "GATEHOUSE_LOG is {filter:?}; it must be a filter such as info or warn,gatehouse=debug"
+        )
+    })?;
     Ok(if filter.contains(POOLS) {
         parsed
     } else {

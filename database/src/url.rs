@@ -44,15 +44,23 @@ pub enum InvalidUrl {
         /// The nearest known parameter, or all.
         advice: String,
     },
-    /// The same, but it may be a part of the password.
+    /// The same, or a wrong port, but it may be a part of the password.
     #[error(
-        "the database URL has a parameter that Gatehouse does not know. If the password has one of the characters / ? # @ %, write it as \
+        "the database URL has an @ behind its host. If the user's name or the password has one of the characters / ? # @ %, write it as \
          %2F %3F %23 %40 %25"
     )]
     Unquoted,
     /// A part of it is wrong.
     #[error("the database URL is wrong: {0}")]
-    Part(#[source] sqlx::Error),
+    Part(String),
+}
+
+impl InvalidUrl {
+    /// The driver says about each of its errors that it is one of the configuration, sometimes twice.
+    fn part(error: &sqlx::Error) -> Self {
+        let words = error.to_string();
+        Self::Part(words.replace("error with configuration: ", ""))
+    }
 }
 
 impl Hosts {
@@ -72,6 +80,8 @@ impl Hosts {
             Some((account, hosts)) => (format!("{account}@"), hosts),
             None => (String::new(), authority),
         };
+        // A password with a slash ends the authority, and goes on in the path up to the @.
+        let is_cut = !authority.contains('@') && path.contains('@');
         let path = without_target(path)?;
         let hosts: Vec<&str> = hosts.split(',').collect();
         if hosts.len() > MAX_HOSTS {
@@ -82,7 +92,13 @@ impl Hosts {
         }
         let each = hosts.into_iter().map(|host| {
             let one = format!("{scheme}://{account}{host}{path}");
-            one.parse().map_err(InvalidUrl::Part)
+            one.parse().map_err(|error| {
+                if is_cut {
+                    InvalidUrl::Unquoted
+                } else {
+                    InvalidUrl::part(&error)
+                }
+            })
         });
         Ok(Self(each.collect::<Result<_, _>>()?))
     }
@@ -211,6 +227,12 @@ mod tests {
                 "postgres://a:secret@b/c?target_session=read-write",
                 "did you mean `target_session_attrs`?",
             ),
+            (
+                "postgres://a:secret@b/c?sslmode=no",
+                "is wrong: unknown value \"no\" for `ssl_mode`",
+            ),
+            ("postgres://a:x/secret@b/c", "write it as %2F"),
+            ("postgres://a:x#secret@b/c", "write it as %2F"),
             ("postgres://a:x?secret@b/c", "write it as %2F"),
             ("postgres://a:x?secret=secret@b/c", "write it as %2F"),
         ] {

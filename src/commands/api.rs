@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ::api::{ProblemDocuments, Readiness, interface::Interface, public::Public};
-use database::{Clock, Hosts};
+use database::Clock;
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use front::serve;
 use management::{
@@ -71,7 +71,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     super::warn_of_unknown_variables(None);
     let program = config::own_program()?;
     let key = config::required_master_key()?;
-    let hosts = Hosts::parse(&options.database.url()?)?;
+    let hosts = options.database.database()?.hosts;
     let settings = options.database.pool.settings();
     let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;

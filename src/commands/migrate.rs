@@ -11,7 +11,7 @@ use crate::{config::DatabaseOptions, service, telemetry, terminal};
 pub(super) async fn run(options: DatabaseOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     super::warn_of_unknown_variables(None);
-    let pool = service::open(&options, "gatehouse migrate").await?;
+    let pool = service::open(&options.database()?, "gatehouse migrate").await?;
     let standing = schema::migrate(&pool).await?;
     terminal::print(&format!("the schema is {standing}\n"))?;
     if let Some(note) = missing_role(&pool).await? {

@@ -28,7 +28,7 @@ use crate::{
     config::{self, UpOptions},
     darkroom,
     data_dir::DataDir,
-    demo::Addresses,
+    demo::{Addresses, Consent},
     demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Division, Wanted},
@@ -45,6 +45,7 @@ const CLOSE: Duration = Duration::from_secs(5);
 pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let Prepared {
         options,
+        hosts,
         data,
         listener,
         browsers,
@@ -57,18 +58,23 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let master_key = master_key(&data)?;
     let stop = service::stop_signal()?;
 
-    let (postgres, url) = if let Some(url) = &options.database_url {
-        (None, url.clone())
+    let demo = if hosts.is_none() || options.demo {
+        Consent::Given
+    } else {
+        Consent::IfEmpty
+    };
+    let (postgres, hosts) = if let Some(hosts) = hosts {
+        (None, hosts)
     } else {
         // Creating a database, or downloading Postgres first, can take a while.
         let postgres = tokio::select! {
             postgres = EmbeddedPostgres::start(&data) => postgres?,
             () = stop.cancelled() => return Ok(()),
         };
-        let url = postgres.url().to_owned();
-        (Some(postgres), url)
+        let hosts = Hosts::parse(postgres.url())?;
+        (Some(postgres), hosts)
     };
-    let hosts = Hosts::parse(&url)?.with_writable_first().await?;
+    let hosts = hosts.with_writable_first().await?;
     let pool = database::pool(
         &hosts,
         "gatehouse up",
@@ -84,6 +90,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         master_key,
         program,
         sign_on,
+        demo,
     };
     let served = Box::pin(serve(options, &data, &watch, means, listeners, stop)).await;
     // From here on, closed connections are expected and not reported.
@@ -117,6 +124,7 @@ struct Means {
     master_key: MasterKey,
     program: PathBuf,
     sign_on: Option<SignOn>,
+    demo: Consent,
 }
 
 /// How the open files are divided.
@@ -148,6 +156,7 @@ async fn serve(
         master_key,
         program,
         sign_on,
+        demo,
     } = means;
     let pool = watch.pool();
     prepare_database(pool, &master_key).await?;
@@ -163,7 +172,7 @@ async fn serve(
         process,
     )?;
     let figures = service::publish_figures(pool, &queue);
-    let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses).await?;
+    let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses, demo).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = options.work.providers.load()?;
 

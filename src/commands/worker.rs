@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use database::Hosts;
 use queue::Queue;
 use store::awaited::{Awaited, Part};
 use tokio::{net::TcpListener, sync::watch};
@@ -31,7 +30,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     super::warn_of_unknown_variables(options.work.providers.file());
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
-    let hosts = Hosts::parse(&options.database.url()?)?;
+    let hosts = options.database.database()?.hosts;
     let settings = options.database.pool.settings_beside_claims();
     let pool = database::pool(&hosts, "gatehouse worker", settings);
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;

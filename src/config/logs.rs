@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use super::variable;
+use super::{invalid::invalid, variable};
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,9 @@ pub(crate) fn log_format() -> anyhow::Result<Option<LogFormat>> {
         None => Ok(None),
         Some("human") => Ok(Some(LogFormat::Human)),
         Some("json") => Ok(Some(LogFormat::Json)),
-        Some(other) => bail!("GATEHOUSE_LOG_FORMAT is {other:?}; it must be human or json"),
+        Some(other) => bail!(invalid!(
+            "GATEHOUSE_LOG_FORMAT is {other:?}; it must be human or json"
+        )),
     }
 }
 

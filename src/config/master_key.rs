@@ -6,32 +6,30 @@ use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use store::seal::MasterKey;
 
-use super::variable;
+use super::{invalid::invalid, read_value, variable};
 
 /// The master key from `GATEHOUSE_MASTER_KEY` or the file that `GATEHOUSE_MASTER_KEY_FILE` names,
 /// if one is set.
 pub(crate) fn master_key() -> anyhow::Result<Option<MasterKey>> {
     let file = variable("GATEHOUSE_MASTER_KEY_FILE")?;
-    let (text, source) = match (variable("GATEHOUSE_MASTER_KEY")?, file) {
+    let key = match (variable("GATEHOUSE_MASTER_KEY")?, file) {
         (Some(_), Some(_)) => {
-            bail!("GATEHOUSE_MASTER_KEY and GATEHOUSE_MASTER_KEY_FILE are both set; unset one")
+            bail!(invalid!(
+                "GATEHOUSE_MASTER_KEY and GATEHOUSE_MASTER_KEY_FILE are both set; unset one"
+            ))
         }
-        (Some(key), None) => (key, "GATEHOUSE_MASTER_KEY".to_owned()),
-        (None, Some(path)) => {
-            let text = std::fs::read_to_string(&path)
-                .with_context(|| format!("cannot read the master key {path}"))?;
-            (text, path)
-        }
+        (Some(key), None) => parse_master_key(&key).context(invalid!(
+            "the master key in GATEHOUSE_MASTER_KEY is unusable"
+        )),
+        (None, Some(path)) => master_key_in(Path::new(&path)),
         (None, None) => return Ok(None),
     };
-    parse_master_key(&text)
-        .map(Some)
-        .with_context(|| format!("the master key in {source} is unusable"))
+    key.map(Some)
 }
 
 /// Reads a master key from a file.
 pub(super) fn master_key_in(path: &Path) -> anyhow::Result<MasterKey> {
-    let text = std::fs::read_to_string(path)
+    let text = read_value(path)
         .with_context(|| format!("cannot read the master key {}", path.display()))?;
     parse_master_key(&text)
         .with_context(|| format!("the master key in {} is unusable", path.display()))
@@ -39,10 +37,10 @@ pub(super) fn master_key_in(path: &Path) -> anyhow::Result<MasterKey> {
 
 /// The master key, for commands that need one.
 pub(crate) fn required_master_key() -> anyhow::Result<MasterKey> {
-    master_key()?.context(
-        "no master key: set GATEHOUSE_MASTER_KEY_FILE (or GATEHOUSE_MASTER_KEY) to 32 random bytes in base64, \
-         for example from `head -c 32 /dev/urandom | base64`",
-    )
+    master_key()?.context(invalid!(
+        "no master key: set GATEHOUSE_MASTER_KEY to 32 random bytes in base64, for example from `head -c 32 /dev/urandom | base64`, \
+         or GATEHOUSE_MASTER_KEY_FILE to the name of a file with them"
+    ))
 }
 
 /// Reads a key of 32 bytes in base64, or several keys separated by white space. The first seals,
@@ -57,7 +55,8 @@ pub(crate) fn parse_master_key(text: &str) -> anyhow::Result<MasterKey> {
 }
 
 pub(super) fn key_bytes(text: &str) -> anyhow::Result<[u8; 32]> {
-    let bytes = STANDARD.decode(text).context("it is not base64")?;
+    // The decoder's message has a character of the key.
+    let bytes = STANDARD.decode(text).ok().context("it is not base64")?;
     let length = bytes.len();
     bytes
         .try_into()

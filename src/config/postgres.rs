@@ -1,16 +1,21 @@
 //! Where Postgres is: in an option, in a variable, in a file that a variable names, or in the data directory of a `gatehouse up`.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use database::PoolSettings;
+use database::{Hosts, PoolSettings};
 use store::seal::MasterKey;
 use workers::outbound::Exemption;
 
 use super::{
     default_data_dir,
+    invalid::invalid,
     master_key::{master_key, master_key_in, required_master_key},
+    read_value,
     values::whole,
     variable,
 };
@@ -34,41 +39,63 @@ pub(crate) struct DatabaseOptions {
     pub(crate) pool: PoolOptions,
 }
 
+/// A database, and how to connect to it.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) hosts: Hosts,
+    pub(crate) pool: PoolOptions,
+}
+
 impl DatabaseOptions {
-    /// The URL of the database.
+    /// The database that the operator named.
     ///
     /// # Errors
-    /// There is none, or the file with it cannot be read.
-    pub(crate) fn url(&self) -> anyhow::Result<String> {
-        database_url(self.database_url.clone())?.with_context(|| {
-            format!("no database: set {URL}, or {URL_FILE} to the name of a file with the URL")
+    /// There is no URL, it is wrong, or the file with it cannot be read.
+    pub(crate) fn database(&self) -> anyhow::Result<Database> {
+        let hosts = database_hosts(self.database_url.as_deref())?.context(invalid!(
+            "no database: set {URL}, or {URL_FILE} to the name of a file with the URL"
+        ))?;
+        Ok(Database {
+            hosts,
+            pool: self.pool,
         })
     }
 }
 
-/// The URL of the option or of `DATABASE_URL`, or the one in the file that `DATABASE_URL_FILE` names. An option overrides both variables.
+/// The servers of the URL of the option or of `DATABASE_URL`, or of the one in the file that `DATABASE_URL_FILE` names. An option
+/// overrides both variables.
 ///
 /// # Errors
-/// Both variables are set, or the file cannot be read or is empty.
-pub(crate) fn database_url(given: Option<String>) -> anyhow::Result<Option<String>> {
-    let Some(file) = variable(URL_FILE)? else {
-        return Ok(given);
-    };
+/// Both variables are set, the file cannot be read or is empty, or the URL is wrong.
+pub(crate) fn database_hosts(given: Option<&str>) -> anyhow::Result<Option<Hosts>> {
+    let file = variable(URL_FILE)?;
     ensure!(
-        variable(URL)?.is_none(),
-        "{URL} and {URL_FILE} are both set; unset one"
+        file.is_none() || variable(URL)?.is_none(),
+        invalid!("{URL} and {URL_FILE} are both set; unset one")
     );
-    if given.is_some() {
-        return Ok(given);
+    match (given, file) {
+        (Some(url), _) => {
+            let hosts = Hosts::parse(url);
+            Ok(Some(hosts.context(invalid!(
+                "{URL} (or --database-url) is not valid"
+            ))?))
+        }
+        (None, Some(file)) => hosts_in(Path::new(&file)).map(Some),
+        (None, None) => Ok(None),
     }
-    let text = fs::read_to_string(&file);
-    let text = text.with_context(|| format!("cannot read the database URL in {file}"))?;
+}
+
+/// The servers of the URL in a file.
+fn hosts_in(file: &Path) -> anyhow::Result<Hosts> {
+    let shown = file.display();
+    let text = read_value(file);
+    let text = text.with_context(|| format!("cannot read the database URL in {shown}"))?;
     let url = text.trim();
     ensure!(
         !url.is_empty(),
-        "the file {file} with the database URL is empty"
+        "the file {shown} with the database URL is empty"
     );
-    Ok(Some(url.to_owned()))
+    Hosts::parse(url).with_context(|| format!("the database URL in {shown} is not valid"))
 }
 
 /// The database of a command that inspects it or sets it up.
@@ -88,7 +115,7 @@ pub(crate) struct AnyDatabaseOptions {
 /// A database that a command found.
 #[derive(Debug)]
 pub(crate) struct Located {
-    pub(crate) database: DatabaseOptions,
+    pub(crate) database: Database,
     /// Its data directory, if it is a private Postgres.
     data_dir: Option<PathBuf>,
 }
@@ -99,26 +126,23 @@ impl AnyDatabaseOptions {
     /// # Errors
     /// There is neither.
     pub(crate) fn locate(self) -> anyhow::Result<Located> {
-        let (database_url, data_dir) = if let Some(url) = database_url(self.database_url)? {
-            (url, None)
+        let (hosts, data_dir) = if let Some(hosts) = database_hosts(self.database_url.as_deref())? {
+            (hosts, None)
         } else {
             let directory = match self.data_dir {
                 Some(directory) => directory,
                 None => default_data_dir()?,
             };
             let file = directory.join(DATABASE_URL);
-            let url = fs::read_to_string(&file).with_context(|| {
-                format!(
-                    "no database: give one with --database-url ({URL}, {URL_FILE}), or the directory of a `gatehouse up` with \
-                     --data-dir; {} cannot be read",
-                    file.display()
-                )
-            })?;
-            (url.trim().to_owned(), Some(directory))
+            let hosts = hosts_in(&file).context(
+                "no database: give one with --database-url (DATABASE_URL, DATABASE_URL_FILE), or the directory of a `gatehouse up` \
+                 with --data-dir",
+            )?;
+            (hosts, Some(directory))
         };
         Ok(Located {
-            database: DatabaseOptions {
-                database_url: Some(database_url),
+            database: Database {
+                hosts,
                 pool: self.pool,
             },
             data_dir,

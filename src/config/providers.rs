@@ -20,7 +20,7 @@ use workers::provider::{
     Auth, Builtin, NoProxy, OpenAi, Provider, Providers, Proxy, Remote, Scope,
 };
 
-use super::{values::http_url, variable};
+use super::{invalid::invalid, values::http_url, variable};
 
 pub(super) use file::variables;
 
@@ -77,13 +77,15 @@ impl ProviderOptions {
         let proxy = self.proxy()?;
         match (self.file(), self.providers.as_slice()) {
             (Some(_), []) if self.encoder_file().is_some() => {
-                bail!(
+                bail!(invalid!(
                     "GATEHOUSE_ENCODER_FILE and GATEHOUSE_PROVIDERS_FILE are both set; write `encoder_file` into the file instead"
-                )
+                ))
             }
             (Some(path), []) => file::load(path, proxy.as_ref()),
             (Some(_), _) => {
-                bail!("GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one")
+                bail!(invalid!(
+                    "GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one"
+                ))
             }
             (None, []) => self.named(&[ProviderName::Builtin], proxy.as_ref()),
             (None, names) => self.named(names, proxy.as_ref()),
@@ -96,17 +98,19 @@ impl ProviderOptions {
         let Some(url) = self.provider_proxy.as_deref().filter(|url| !url.is_empty()) else {
             ensure!(
                 password.is_none(),
-                "GATEHOUSE_PROVIDER_PROXY_PASSWORD is set, but GATEHOUSE_PROVIDER_PROXY is not"
+                invalid!(
+                    "GATEHOUSE_PROVIDER_PROXY_PASSWORD is set, but GATEHOUSE_PROVIDER_PROXY is not"
+                )
             );
             return Ok(None);
         };
         match Proxy::new(url, password) {
             Ok(proxy) => Ok(Some(proxy)),
-            Err(wrong @ NoProxy::PasswordInUrl) => bail!(
+            Err(wrong @ NoProxy::PasswordInUrl) => bail!(invalid!(
                 "GATEHOUSE_PROVIDER_PROXY {wrong}; put it into GATEHOUSE_PROVIDER_PROXY_PASSWORD"
-            ),
+            )),
             Err(wrong @ (NoProxy::Url | NoProxy::NoUser)) => {
-                bail!("GATEHOUSE_PROVIDER_PROXY {wrong}")
+                bail!(invalid!("GATEHOUSE_PROVIDER_PROXY {wrong}"))
             }
         }
     }
@@ -122,7 +126,10 @@ impl ProviderOptions {
                 .iter()
                 .any(|known| known.profile().name == provider.profile().name)
             {
-                bail!("the provider {} is named twice", provider.profile().name);
+                bail!(invalid!(
+                    "GATEHOUSE_PROVIDERS names {} twice",
+                    provider.profile().name
+                ));
             }
             providers.push(provider);
         }
@@ -149,8 +156,9 @@ impl ProviderOptions {
     }
 
     fn openai(&self, proxy: Option<Proxy>) -> anyhow::Result<Arc<dyn Provider>> {
-        let key = variable("GATEHOUSE_OPENAI_API_KEY")?
-            .context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
+        let key = variable("GATEHOUSE_OPENAI_API_KEY")?.context(invalid!(
+            "the provider openai needs GATEHOUSE_OPENAI_API_KEY"
+        ))?;
         let remote = Remote {
             headers: hyper::header::HeaderMap::new(),
             name: "openai".into(),

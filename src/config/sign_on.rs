@@ -6,7 +6,7 @@ use domain::email::Domain;
 use oidc::{ClientSecret, Issuer, Settings};
 use url::Url;
 
-use super::variable;
+use super::{invalid::invalid, read_value, variable};
 
 /// Where the provider sends browsers back to, below the console's public URL.
 const BACK: &str = "/sign-on/callback";
@@ -73,19 +73,23 @@ impl SignOnOptions {
         let Some(issuer) = self.oidc_issuer.clone() else {
             ensure!(
                 self.oidc_client_id.is_none() && secret.is_none(),
-                "a client of single sign-on is set, but not its provider: set GATEHOUSE_OIDC_ISSUER, too"
+                invalid!(
+                    "a client of single sign-on is set, but not its provider: set GATEHOUSE_OIDC_ISSUER, too"
+                )
             );
             ensure!(
                 self.oidc_domains.is_empty(),
-                "GATEHOUSE_OIDC_DOMAINS says whose addresses the provider's are, but there is no provider: set GATEHOUSE_OIDC_ISSUER, \
-                 too"
+                invalid!(
+                    "GATEHOUSE_OIDC_DOMAINS says which addresses belong to the provider, but there is no provider: set \
+                     GATEHOUSE_OIDC_ISSUER, too"
+                )
             );
             return Ok(None);
         };
-        let redirect = public_url.context(
+        let redirect = public_url.context(invalid!(
             "single sign-on needs GATEHOUSE_PUBLIC_URL, the address at which people open the console: the provider sends \
-             browsers back there",
-        )?;
+             browsers back there"
+        ))?;
         let redirect = redirect
             .join(BACK)
             .context("GATEHOUSE_PUBLIC_URL is unusable")?;
@@ -93,9 +97,12 @@ impl SignOnOptions {
         Ok(Some(SignOnSettings {
             provider: Settings {
                 issuer,
-                client_id: client_id.context("single sign-on needs GATEHOUSE_OIDC_CLIENT_ID")?,
+                client_id: client_id
+                    .context(invalid!("single sign-on needs GATEHOUSE_OIDC_CLIENT_ID"))?,
                 client_secret: secret.with_context(|| {
-                    format!("single sign-on needs the client's secret in {SECRET} or {SECRET_FILE}")
+                    invalid!(
+                        "single sign-on needs the client's secret in {SECRET} or {SECRET_FILE}"
+                    )
                 })?,
                 redirect,
                 scopes: self.oidc_scopes.clone(),
@@ -111,10 +118,12 @@ impl SignOnOptions {
 
 fn secret() -> anyhow::Result<Option<ClientSecret>> {
     let text = match (variable(SECRET)?, variable(SECRET_FILE)?) {
-        (Some(_), Some(_)) => bail!("{SECRET} and {SECRET_FILE} are both set; unset one"),
+        (Some(_), Some(_)) => bail!(invalid!(
+            "{SECRET} and {SECRET_FILE} are both set; unset one"
+        )),
         (Some(secret), None) => secret,
         (None, Some(path)) => {
-            let text = std::fs::read_to_string(&path);
+            let text = read_value(path.as_ref());
             let text = text.with_context(|| format!("cannot read the client's secret {path}"))?;
             let secret = text.trim().to_owned();
             ensure!(!secret.is_empty(), "the client's secret {path} is empty");

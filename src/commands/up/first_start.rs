@@ -31,12 +31,8 @@ pub(super) async fn prepare_demo(
     queue: &Queue,
     master_key: &MasterKey,
     addresses: Addresses,
+    consent: Consent,
 ) -> anyhow::Result<Option<Demo>> {
-    let consent = if options.database_url.is_none() || options.demo {
-        Consent::Given
-    } else {
-        Consent::IfEmpty
-    };
     let webhook_url = options.webhook_url.clone();
     // Anyone who starts the process can open any address for the demo.
     let target = webhook_url.as_ref().and_then(HostPort::of);

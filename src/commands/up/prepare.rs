@@ -3,6 +3,7 @@
 use std::{net::TcpListener as StdListener, path::PathBuf};
 
 use anyhow::ensure;
+use database::Hosts;
 use management::SignOn;
 use rustix::process::geteuid;
 use tracing::info;
@@ -18,6 +19,8 @@ use crate::{
 /// What can need root: the listeners and the data directory.
 pub(crate) struct Prepared {
     pub(super) options: UpOptions,
+    /// The operator's database. None: a private one.
+    pub(super) hosts: Option<Hosts>,
     pub(super) data: DataDir,
     pub(super) listener: StdListener,
     pub(super) browsers: Option<StdListener>,
@@ -32,8 +35,8 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     telemetry::start_logs()?;
     super::super::warn_of_unknown_variables(options.work.providers.file());
-    // Only root may be able to read the file with it.
-    options.database_url = config::database_url(options.database_url.take())?;
+    // Only root may be able to read the file with its URL.
+    let hosts = config::database_hosts(options.database_url.as_deref())?;
     let path = match options.data_dir.take() {
         Some(path) => path,
         None => config::default_data_dir()?,
@@ -50,6 +53,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     let data = DataDir::open(&path)?;
     Ok(Prepared {
         options,
+        hosts,
         data,
         listener: listener?,
         browsers: browsers?,

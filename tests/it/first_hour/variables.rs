@@ -93,7 +93,7 @@ fn check_tells_every_problem_with_its_cause() {
     }
     for cause in [
         "cannot read the providers in /nowhere: No such file or directory",
-        "/nowhere/either/postgres.url cannot be read: No such file or directory",
+        "cannot read the database URL in /nowhere/either/postgres.url: No such file or directory",
         "must be a whole number from 1 to 10000",
     ] {
         assert!(error.contains(cause), "{cause}: {error}");

@@ -1,9 +1,6 @@
 //! How a provider is accessed: keys, credentials, headers, the proxy.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -13,7 +10,7 @@ use workers::provider::{Auth, AwsAccess, AwsKey, NoProxy, Proxy};
 use super::Entry;
 use crate::config::{
     providers::{aws_role::aws_role, file::Surroundings},
-    variable,
+    read_value, variable,
 };
 
 /// The value of `proxy` that means none.
@@ -185,8 +182,7 @@ fn secret(
 }
 
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_value(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(text.trim().to_owned())
 }
 
