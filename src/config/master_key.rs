@@ -30,7 +30,7 @@ pub(crate) fn master_key() -> anyhow::Result<Option<MasterKey>> {
 /// Reads a master key from a file.
 pub(super) fn master_key_in(path: &Path) -> anyhow::Result<MasterKey> {
     let text = read_value(path)
-        .with_context(|| format!("cannot read the master key {}", path.display()))?;
+        .with_context(|| format!("cannot read the master key in {}", path.display()))?;
     parse_master_key(&text)
         .with_context(|| format!("the master key in {} is unusable", path.display()))
 }

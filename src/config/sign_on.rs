@@ -124,9 +124,13 @@ fn secret() -> anyhow::Result<Option<ClientSecret>> {
         (Some(secret), None) => secret,
         (None, Some(path)) => {
             let text = read_value(path.as_ref());
-            let text = text.with_context(|| format!("cannot read the client's secret {path}"))?;
+            let text =
+                text.with_context(|| format!("cannot read the client's secret in {path}"))?;
             let secret = text.trim().to_owned();
-            ensure!(!secret.is_empty(), "the client's secret {path} is empty");
+            ensure!(
+                !secret.is_empty(),
+                "the file {path} with the client's secret is empty"
+            );
             secret
         }
         (None, None) => return Ok(None),

@@ -55,3 +55,4 @@ mod versions;
 mod waits;
 mod way;
 mod webhooks;
+mod wrong_configurations;

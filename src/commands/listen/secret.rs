@@ -53,7 +53,7 @@ impl Secret {
 
 pub(super) fn read_secret(path: &Path) -> anyhow::Result<WebhookSecret> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the webhook secret {}", path.display()))?;
+        .with_context(|| format!("cannot read the webhook secret in {}", path.display()))?;
     let secret = text.trim().parse();
     secret.with_context(|| format!("the webhook secret in {} is unusable", path.display()))
 }

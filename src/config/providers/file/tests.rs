@@ -189,7 +189,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (
             format!("{http}key_file = \"no-such-file\""),
-            "cannot read /nowhere/no-such-file",
+            "cannot read its key_file /nowhere/no-such-file",
         ),
         (format!("{http}auth = \"hmac\""), "auth but no key"),
         (format!("{http}modalities = []"), "its modalities are empty"),
@@ -297,7 +297,7 @@ fn wrong_ways_to_a_provider_are_refused_in_one_line() {
         ),
         (
             format!("{aws}key_env = \"PATH\"\nsession_token_file = \"none\""),
-            "cannot read /nowhere/none",
+            "cannot read its session_token_file /nowhere/none",
         ),
         (
             format!("{http}credentials = \"role\""),

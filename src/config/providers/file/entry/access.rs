@@ -171,7 +171,7 @@ fn secret(
                     .with_context(|| format!("the variable {name} with its {what} is not set"))?,
             )
         }
-        (None, Some(path)) => Some(read(&directory.join(path))?),
+        (None, Some(path)) => Some(read(&format!("{what}_file"), &directory.join(path))?),
         (None, None) => None,
     };
     ensure!(
@@ -181,8 +181,10 @@ fn secret(
     Ok(secret)
 }
 
-pub(super) fn read(path: &Path) -> anyhow::Result<String> {
-    let text = read_value(path).with_context(|| format!("cannot read {}", path.display()))?;
+/// The text of the file that a member names.
+pub(super) fn read(member: &str, path: &Path) -> anyhow::Result<String> {
+    let text =
+        read_value(path).with_context(|| format!("cannot read its {member} {}", path.display()))?;
     Ok(text.trim().to_owned())
 }
 

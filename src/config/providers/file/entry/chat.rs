@@ -37,7 +37,7 @@ impl Entry {
             (StyleName::LlamaGuard, Some(_)) => bail!("its style has no member policy_file"),
             (StyleName::Policy, None) => bail!("it needs a policy_file"),
             (StyleName::Policy, Some(path)) => {
-                let usual = read(&directory.join(path))?;
+                let usual = read("policy_file", &directory.join(path))?;
                 let usual =
                     Policy::try_from(usual).map_err(|error| anyhow!("its policy {error}"))?;
                 Ok(Style::Policy {
