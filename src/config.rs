@@ -91,7 +91,7 @@ pub(crate) fn site_key() -> anyhow::Result<Option<SiteKey>> {
     let key = variable("GATEHOUSE_SITE_KEY")?.map(|text| text.trim().parse());
     // The parser's message may have parts of the key.
     key.transpose()
-        .map_err(|_| invalid!("GATEHOUSE_SITE_KEY has no site key: one begins with site_").into())
+        .map_err(|_| anyhow::anyhow!("GATEHOUSE_SITE_KEY has no site key: one begins with site_"))
 }
 
 /// The key to a service of others that this variable has, if it is set.
@@ -100,7 +100,7 @@ pub(crate) fn foreign_key(name: &str) -> anyhow::Result<Option<String>> {
     let is_key = |key: &String| !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic());
     ensure!(
         key.as_ref().is_none_or(is_key),
-        invalid!("{name} has no key: it is empty, or has characters that no key has")
+        "{name} has no key: it is empty, or has characters that no key has"
     );
     Ok(key)
 }

@@ -92,7 +92,7 @@ impl Hosts {
         }
         let each = hosts.into_iter().map(|host| {
             let one = format!("{scheme}://{account}{host}{path}");
-            one.parse().map_err(|error| {
+            one.parse::<PgConnectOptions>().map_err(|error| {
                 if is_cut {
                     InvalidUrl::Unquoted
                 } else {
