@@ -7,18 +7,20 @@ mod bench;
 mod outcome;
 mod table;
 
-use std::time::Duration;
+use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use self::bench::Bench;
+use self::outcome::Beside;
 pub(crate) use self::outcome::Submitted;
 use crate::{
     latency::{Medians, median},
     meter::{announce_workers, empty_tables},
     pgbench,
+    processes::{Gatehouse, Kind, Process},
     receiver::Manners,
     report::Machine,
     sites::Tenants,
@@ -33,10 +35,14 @@ pub(crate) const SITES_PER_TEAM: usize = 10;
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) common: CommonOptions,
+    /// An older binary, which is measured in each round, too. To compare two versions, take many short rounds: the speed of a
+    /// machine changes from minute to minute
+    #[arg(long)]
+    beside: Option<PathBuf>,
     /// Rounds of pgbench and Gatehouse in turn
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Seconds of measuring in each round, for each of the two
+    /// Seconds of measuring in each round, for each of them
     #[arg(long, default_value_t = 10)]
     seconds: u64,
     /// Connections that submit
@@ -123,7 +129,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
         announce_workers(&mut conn).await?;
     }
     let plan = options.plan();
-    let mut bench = Bench::prepare(&options, &stack, conn, seed)?;
+    let beside = start_beside(&options, &stack.gatehouse).await?;
+    let other = beside.as_ref().map(|process| process.address);
+    let mut bench = Bench::prepare(&options, &stack, conn, seed, other)?;
 
     let mut search = Vec::new();
     for &clients in plan.clients {
@@ -141,8 +149,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
     for number in 1..=plan.rounds {
         let round = bench.round(best, number).await?;
         eprintln!(
-            "round {number} of {}: pgbench {:.0}/s, Gatehouse {:.0}/s, without a database {:.0}/s",
-            plan.rounds, round.pgbench.rate, round.gatehouse_rate, round.ceiling_rate
+            "round {number} of {}: pgbench {:.0}/s, Gatehouse {:.0}/s{}, without a database {:.0}/s",
+            plan.rounds,
+            round.pgbench.rate,
+            round.gatehouse_rate,
+            round
+                .beside_rate
+                .map_or_else(String::new, |rate| format!(" and {rate:.0}/s")),
+            round.ceiling_rate
         );
         rounds.push(round);
     }
@@ -163,8 +177,22 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
         latency: Medians::of(&latencies),
         pgbench_rate,
         ratio: gatehouse_rate / pgbench_rate,
+        beside: Beside::of(&rounds),
         ceiling_rate,
         ceiling_share: gatehouse_rate / ceiling_rate,
         rounds,
     })
+}
+
+/// The API process of the other binary, on the same Postgres. It rests while others are measured.
+async fn start_beside(options: &Options, own: &Gatehouse) -> anyhow::Result<Option<Process>> {
+    let Some(binary) = &options.beside else {
+        return Ok(None);
+    };
+    let binary = fs::canonicalize(binary).with_context(|| format!("no {}", binary.display()))?;
+    let other = Gatehouse {
+        binary,
+        ..own.clone()
+    };
+    Ok(Some(other.start(Kind::Api, 1).await?))
 }

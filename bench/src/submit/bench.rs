@@ -1,6 +1,6 @@
 //! Rounds of pgbench and of Gatehouse, on emptied tables.
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use anyhow::ensure;
 use sqlx::PgConnection;
@@ -23,6 +23,8 @@ const SAMPLE: u64 = 1_024;
 
 pub(super) struct Bench<'a> {
     pub(super) stack: &'a Stack,
+    /// Where the API of the other binary is.
+    pub(super) other: Option<SocketAddr>,
     pub(super) conn: PgConnection,
     pub(super) requests: Requests,
     /// Whether they have an `Idempotency-Key`.
@@ -41,6 +43,7 @@ impl<'a> Bench<'a> {
         stack: &'a Stack,
         conn: PgConnection,
         seed: u64,
+        other: Option<SocketAddr>,
     ) -> anyhow::Result<Self> {
         let texts = Texts::new(seed);
         let text = |number| match options.bodies {
@@ -57,6 +60,7 @@ impl<'a> Bench<'a> {
         let named = !options.no_idempotency_key;
         Ok(Self {
             stack,
+            other,
             conn,
             requests: Requests::submissions(&stack.sites, named, text),
             named,
@@ -86,16 +90,18 @@ impl<'a> Bench<'a> {
         .await
     }
 
-    /// Measures both, in alternating order.
+    /// Measures all, in alternating order.
     pub(super) async fn round(&mut self, clients: u32, number: usize) -> anyhow::Result<Round> {
-        let (plain, own) = if number % 2 == 1 {
-            let plain = self.plain(clients).await?;
-            (plain, self.own().await?)
-        } else {
-            let own = self.own().await?;
-            (self.plain(clients).await?, own)
-        };
         let address = self.stack.apis[0].address;
+        let (plain, own, other) = if number % 2 == 1 {
+            let plain = self.plain(clients).await?;
+            let own = self.submit(address).await?;
+            (plain, own, self.beside().await?)
+        } else {
+            let other = self.beside().await?;
+            let own = self.submit(address).await?;
+            (self.plain(clients).await?, own, other)
+        };
         let healthz = Requests::new([http::get("/healthz")]);
         let ceiling = Extent::Lasting(CEILING.min(self.duration));
         let ceiling = load::closed(address, &healthz, self.connections, ceiling).await?;
@@ -103,6 +109,7 @@ impl<'a> Bench<'a> {
             pgbench: plain.0,
             pgbench_wal_bytes_per_item: plain.1.wal_bytes_per_item,
             gatehouse_rate: own.0.rate(),
+            beside_rate: other.map(|other| other.0.rate()),
             latency: own.0.latencies.percentiles(),
             cost: own.1,
             ceiling_rate: ceiling.rate(),
@@ -125,8 +132,14 @@ impl<'a> Bench<'a> {
         Ok((measured, cost))
     }
 
-    async fn own(&mut self) -> anyhow::Result<(load::Throughput, Cost)> {
-        let address = self.stack.apis[0].address;
+    async fn beside(&mut self) -> anyhow::Result<Option<(load::Throughput, Cost)>> {
+        let Some(address) = self.other else {
+            return Ok(None);
+        };
+        self.submit(address).await.map(Some)
+    }
+
+    async fn submit(&mut self, address: SocketAddr) -> anyhow::Result<(load::Throughput, Cost)> {
         // Every site once, so that the server knows them all.
         for extent in [
             Extent::Of(self.requests.len() as u64),

@@ -53,6 +53,19 @@ impl Report for Submitted {
             format!("{:.0}/s", self.pgbench_rate),
         ));
         lines.push(Line::fact("ratio", against_goal(self.ratio, RATIO_GOAL)));
+        if let Some(beside) = &self.beside {
+            lines.push(Line::fact(
+                "the binary beside",
+                format!("{:.0}/s", beside.rate),
+            ));
+            lines.push(Line::fact(
+                "this one divided by it, in the same round",
+                format!(
+                    "{:.3} ({:.2} to {:.2})",
+                    beside.ratio, beside.least, beside.most
+                ),
+            ));
+        }
         lines.push(Line::fact(
             "without a database (/healthz)",
             format!("{:.0}/s", self.ceiling_rate),

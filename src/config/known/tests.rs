@@ -6,9 +6,10 @@ use super::*;
 use crate::commands::Cli;
 
 /// Variables that stand in the repository because they are wrong.
-const MISSPELT: [&str; 4] = [
+const MISSPELT: [&str; 5] = [
     "GATEHOUSE_CONCURENCY",
     "GATEHOUSE_DATABASE_URL",
+    "GATEHOUSE_FROBNICATE",
     "GATEHOUSE_NO_SUCH_VARIABLE",
     "GATEHOUSE_OWN_KEY",
 ];
