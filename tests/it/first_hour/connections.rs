@@ -1,5 +1,5 @@
-//! More connections than Postgres allows: whoever sets up processes is told, and they start all the
-//! same.
+//! All processes together may open more connections than Postgres allows: `check` fails, and a
+//! process warns and starts.
 
 use std::{fs, process::Stdio};
 
