@@ -11,6 +11,7 @@ use tokio::{
 use crate::{
     count_error, late, plain, scarcity, session,
     url::{self, Hosts},
+    words,
 };
 
 /// How long a server may take to answer.
@@ -80,7 +81,7 @@ pub(crate) async fn find(
     }
     let reasons: Vec<String> = reasons
         .into_iter()
-        .map(|(place, reason)| format!("{}: {reason}", url::name(&hosts.each()[place])))
+        .map(|(place, reason)| format!("{}: {}", url::name(&hosts.each()[place]), words(&reason)))
         .collect();
     Err(Unreachable {
         reasons: reasons.join("; "),

@@ -30,10 +30,15 @@ pub fn plain(error: Error) -> Error {
     }
 }
 
-/// What an error says, without the line of Postgres's source if it is one of Postgres.
+/// What an error says, without what the driver adds: the line of Postgres's source, and that a server which does not write is an
+/// error of the configuration.
 pub fn words(error: &(dyn StdError + 'static)) -> String {
-    if let Some(Error::Database(refused)) = error.downcast_ref() {
-        return format!("error returned from database: {}", refused.message());
+    match error.downcast_ref() {
+        Some(Error::Database(refused)) => {
+            return format!("error returned from database: {}", refused.message());
+        }
+        Some(Error::Configuration(cause)) => return cause.to_string(),
+        _ => {}
     }
     // The cause of that error.
     if let Some(refused) = error.downcast_ref::<Box<dyn DatabaseError>>() {

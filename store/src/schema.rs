@@ -1,5 +1,6 @@
 //! The schema: migrations, and whether the database has one that this binary can serve.
 
+mod access;
 mod indexes;
 mod ops_role;
 mod room;

@@ -44,7 +44,8 @@ impl Waits {
     }
 
     /// Whether a job waits now.
-    fn any(&self) -> bool {
+    #[must_use]
+    pub fn any(&self) -> bool {
         self.0.running.load(Relaxed) > 0 || self.lock().is_some_and(|until| Instant::now() < until)
     }
 

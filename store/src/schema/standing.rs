@@ -4,7 +4,7 @@ use std::fmt;
 
 use sqlx::{PgConnection, migrate::Migrator};
 
-use super::{MIGRATOR, room};
+use super::{MIGRATOR, access, room};
 use crate::Error;
 
 /// The newest migration of the service and of the queue.
@@ -70,6 +70,18 @@ pub enum Unready {
         /// Statements that allow it.
         remedy: String,
     },
+    /// Another role has created the schema, and the role may not use it.
+    #[error(
+        "the database's schema belongs to the role {owner}, and the role {role} may not use it. {remedy}"
+    )]
+    Closed {
+        /// The role that has connected.
+        role: String,
+        /// The role that has migrated the database.
+        owner: String,
+        /// What to do: a sentence.
+        remedy: String,
+    },
     /// A newer migration has removed what this binary uses.
     #[error(
         "the schema is too new for this version: it has migrations up to {found}, and migration {by} has removed what only versions can \
@@ -107,7 +119,11 @@ impl Unready {
     pub const fn is_final(&self) -> bool {
         match self {
             Self::TooNew { .. } | Self::Diverged { .. } => true,
-            Self::Behind | Self::Foreign(_) | Self::Forbidden { .. } | Self::Failed(_) => false,
+            Self::Behind
+            | Self::Foreign(_)
+            | Self::Forbidden { .. }
+            | Self::Closed { .. }
+            | Self::Failed(_) => false,
         }
     }
 }
@@ -120,6 +136,7 @@ impl From<sqlx::Error> for Unready {
 
 /// Compares the migrations of a database with those of this binary. Reads only.
 pub(super) async fn look(conn: &mut PgConnection) -> Result<Standing, Unready> {
+    access::require(conn).await?;
     // A statement cannot name a table that is not there.
     let (service, queue): (bool, bool) = sqlx::query_as(
         "select to_regclass('_sqlx_migrations') is not null, to_regclass('queue._migrations') is not null",

@@ -243,3 +243,59 @@ async fn a_role_that_may_not_create_tables_is_told_the_statements_that_allow_it(
     );
     assert_eq!(standing.unwrap(), Standing::Current);
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_role_that_may_not_use_the_schema_of_another_is_told_what_to_do(
+    _: PgPoolOptions,
+    database: PgConnectOptions,
+) {
+    let admin = PgPool::connect_with(database.clone()).await.unwrap();
+    empty(&admin).await;
+    let [owner, role] =
+        ["owner", "stranger"].map(|name| format!("{name}_{}", Uuid::now_v7().simple()));
+    run(
+        &admin,
+        format!(
+            "create role {owner}; create role {role};
+             do $$ begin execute format('grant create on database %I to {owner}', current_database()); end $$;
+             grant usage, create on schema public to {owner}"
+        ),
+    )
+    .await;
+    let connect = |role: &String| PgPool::connect_with(database.clone().options([("role", role)]));
+    let (owning, strange) = (
+        connect(&owner).await.unwrap(),
+        connect(&role).await.unwrap(),
+    );
+    migrate(&owning).await.unwrap();
+    let refused = standing(&strange).await;
+    if let Err(Unready::Closed { remedy, .. }) = &refused {
+        let (_, statement) = remedy.rsplit_once(": ").unwrap();
+        run(&admin, statement.to_owned()).await;
+    }
+    let member = standing(&strange).await;
+    // Where the owner is a superuser, its members can become one.
+    run(
+        &admin,
+        format!("revoke {owner} from {role}; alter role {owner} superuser"),
+    )
+    .await;
+    let superuser = standing(&strange).await;
+    strange.close().await;
+    owning.close().await;
+    run(
+        &admin,
+        format!("drop owned by {owner}, {role} cascade; drop role {owner}; drop role {role}"),
+    )
+    .await;
+    let refused = refused.unwrap_err().to_string();
+    let start = format!(
+        "the database's schema belongs to the role {owner}, and the role {role} may not use it. Use the role {owner}"
+    );
+    assert_eq!(
+        refused,
+        format!("{start}, or run as an administrator: grant {owner} to {role};")
+    );
+    assert_eq!(member.unwrap(), Standing::Current);
+    assert_eq!(superuser.unwrap_err().to_string(), start);
+}

@@ -43,6 +43,13 @@ async fn a_file_can_have_the_url_of_the_database(pool: PgPool) {
         assert!(done, "{arguments:?}: {text}");
     }
 
+    // Some editors begin a file with a byte order mark.
+    fs::write(file.path(), format!("\u{feff}{url}\r\n")).unwrap();
+    let mut marked = without(&pool);
+    marked.env("DATABASE_URL_FILE", file.path());
+    let (text, done) = said(marked.arg("check"));
+    assert!(done, "{text}");
+
     // An option overrides the variable.
     let mut other = without(&pool);
     other.env("DATABASE_URL_FILE", "/nowhere/url");
