@@ -16,8 +16,8 @@ mod tests;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use repeats::{Repeated, failed, over};
 use sqlx::{Postgres, migrate::MigrateDatabase as _};
+use telemetry::{Repeated, failed, over};
 use tokio::{
     task::JoinHandle,
     time::{Instant, sleep},

@@ -12,11 +12,13 @@ mod duration;
 mod embedded_postgres;
 mod example;
 mod face;
+mod logs;
 mod open_files;
+mod otlp;
 mod panics;
+mod prometheus;
 mod rule_file;
 mod service;
-mod telemetry;
 mod terminal;
 
 use std::process::ExitCode;
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     match commands::run(command) {
         Ok(code) => code,
         Err(error) => {
-            telemetry::print_error(&error);
+            logs::print_error(&error);
             config::exit_code(&error)
         }
     }

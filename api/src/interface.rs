@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ::management::Management;
-use front::{BodyReader, BodySettings, Front, RefusalSettings, Routes, Unhurried};
+use http_server::{BodyReader, BodySettings, Front, RefusalSettings, Routes, Unhurried};
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make, get, http::Method, post};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
@@ -41,7 +41,7 @@ pub struct Interface {
     pub ready: watch::Receiver<Readiness>,
 }
 
-/// The endpoint to [`front::serve::serve`] on the public address.
+/// The endpoint to [`http_server::serve::serve`] on the public address.
 pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'static {
     let Interface {
         public,

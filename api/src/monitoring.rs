@@ -1,6 +1,6 @@
 //! The second listener of every process: `/metrics` for Prometheus, and the probes. It is meant for a private network.
 
-use front::{DEADLINE, Front, Routes};
+use http_server::{DEADLINE, Front, Routes};
 use poem::{Endpoint, Response, Route, endpoint::make_sync, get, http::Method};
 use tokio::sync::watch;
 
@@ -16,7 +16,7 @@ pub struct Monitoring {
 
 const METRICS: &str = "/metrics";
 
-/// The endpoint to [`front::serve::serve`] on the monitoring address.
+/// The endpoint to [`http_server::serve::serve`] on the monitoring address.
 pub fn monitoring(monitoring: Monitoring) -> impl Endpoint<Output = Response> + 'static {
     let Monitoring { page, ready } = monitoring;
     let render = make_sync(move |_| {

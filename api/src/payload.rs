@@ -7,7 +7,7 @@
 
 mod parse;
 
-use front::{BodyReader, Held, Share};
+use http_server::{BodyReader, Held, Share};
 use poem::{Body, FromRequest, Request, RequestBody, Result};
 use poem_openapi::{
     error::ContentTypeError,

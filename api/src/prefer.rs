@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use front::Waited;
+use http_server::Waited;
 use poem::{
     IntoResponse, Request, RequestBody, Response, Result,
     http::{HeaderName, HeaderValue},

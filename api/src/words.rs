@@ -1,6 +1,6 @@
 //! The answers that the front gives in place of a handler, as problem documents.
 
-use front::{Answer, BodyFault, Fault, RequestId, Words};
+use http_server::{Answer, BodyFault, Fault, RequestId, Words};
 use poem::{Error, Response, http::HeaderMap};
 
 use crate::{
@@ -60,7 +60,7 @@ impl From<BodyFault> for Refusal {
 mod tests {
     use std::time::Duration;
 
-    use front::{Front, Routes};
+    use http_server::{Front, Routes};
     use poem::{
         Endpoint, Request, Result,
         endpoint::{make, make_sync},

@@ -1,4 +1,4 @@
--- The statistics as the worker's chain adds them up (`store/src/statistics/slice`), and the note that it has counted everything.
+-- The statistics as the worker's chain adds them up (`crates/store/src/statistics/slice`), and the note that it has counted everything.
 
 create unlogged table bench.figures as
 select

@@ -1,4 +1,4 @@
--- The newest items of four sites, as `store/src/media/list.rs` finds and describes them.
+-- The newest items of four sites, as `crates/store/src/media/list.rs` finds and describes them.
 \set number random(0, 999)
 select sites from asked where kind = 'spread' and size = 16 and number = :number \gset
 select array_agg(w.id) as found

@@ -1,5 +1,5 @@
 //! Claims as a process makes them, one at a time, so that each can be timed: the same call with the same window of lanes
-//! that `queue/src/claim.rs` would ask for.
+//! that `crates/queue/src/claim.rs` would ask for.
 
 use std::time::{Duration, Instant};
 

@@ -19,9 +19,9 @@ use std::{
 
 use anyhow::Context as _;
 use builtin::Analyser;
+use builtin::text::Encoder;
 use clap::Args;
 use domain::score::Scores;
-use models::text::Encoder;
 
 pub(crate) use self::figures::Measured;
 use self::{rows::Rows, tally::Tally};

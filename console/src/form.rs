@@ -1,6 +1,6 @@
 //! Fields of a form or of a query.
 
-use front::{BodyReader, Share};
+use http_server::{BodyReader, Share};
 use poem::{Request, http::header};
 use url::form_urlencoded;
 

@@ -49,10 +49,10 @@ mod words;
 
 use std::{sync::Arc, time::Duration};
 
-use front::{BodySettings, Front, RefusalSettings, Unhurried};
+use fair_share::Proxies;
+use http_server::{BodySettings, Front, RefusalSettings, Unhurried};
 use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
-use shares::Proxies;
 use url::Url;
 
 pub use router::Needs;

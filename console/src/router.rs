@@ -3,7 +3,7 @@
 use std::{collections::HashMap, pin::Pin, sync::Arc};
 
 use domain::scope::Scope;
-use front::BodyReader;
+use http_server::BodyReader;
 use matchit::Params;
 use poem::{
     Endpoint, IntoResponse as _, Request, Response, Result,

@@ -9,7 +9,7 @@ use domain::scope::Scope::{
     RulesWrite, SitesRead, SitesWrite, SubscriptionsRead, SubscriptionsWrite, TeamsRead,
     TeamsWrite, TokensRead, TokensWrite, UsageRead, WebhooksRead, WebhooksWrite,
 };
-use front::Routes;
+use http_server::Routes;
 use poem::http::Method;
 
 use crate::{

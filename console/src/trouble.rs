@@ -1,7 +1,7 @@
 //! Why a page was not shown or a change was not made, as a page.
 
 use askama::Template;
-use front::{BodyFault, Fault};
+use http_server::{BodyFault, Fault};
 use management::{Forbidden, Refused};
 use poem::{
     IntoResponse, Response,

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// How long submissions are still accepted when a subscription is past due, as the statement says that accepts them
-/// (`store/src/accept/insert.rs`).
+/// (`crates/store/src/accept/insert.rs`).
 const GRACE: TimeDelta = TimeDelta::days(7);
 
 #[derive(Template)]

@@ -3,7 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use domain::{id::TeamId, key::SecretHash};
-use front::{BodyReader, RequestId, Share};
+use fair_share::Proxies;
+use http_server::{BodyReader, RequestId, Share};
 use management::{
     Caller, Management, Refused, SignOn, Snapshot, Visitor,
     account::mine::{self, Mine},
@@ -12,7 +13,6 @@ use poem::{
     Request,
     http::{HeaderMap, Method, header},
 };
-use shares::Proxies;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ impl Visit {
         params: Vec<(String, String)>,
     ) -> Result<Self, Trouble> {
         let headers = request.headers();
-        let client = client(front::sender(&request), headers, &console.proxies);
+        let client = client(http_server::sender(&request), headers, &console.proxies);
         let held = cookie::session(headers);
         let attempt = cookie::attempt(headers).map(str::to_owned);
         console.management.pace.arrive(client, held).await?;

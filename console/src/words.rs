@@ -1,6 +1,6 @@
 //! The answers that are given in place of a page, as pages.
 
-use front::{Answer, Fault, RequestId, Words};
+use http_server::{Answer, Fault, RequestId, Words};
 use poem::{
     Error, IntoResponse as _, Response,
     http::{HeaderMap, HeaderValue, header},

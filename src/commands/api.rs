@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ::api::{ProblemDocuments, Readiness, interface::Interface, public::Public};
 use database::Clock;
 use domain::{media::ModerationType, submission::SubmissionLimits};
-use front::serve;
+use http_server::serve;
 use management::{
     Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
     SignOn, Workbench, exports::Streams,
@@ -35,9 +35,9 @@ use workers::{
 use super::console;
 use crate::{
     config::{self, ApiOptions, HttpOptions},
-    darkroom,
+    darkroom, logs,
     open_files::{self, Wanted},
-    service, telemetry,
+    prometheus, service,
 };
 
 /// Database connections of the management interface. It has its own, so that it never takes those
@@ -66,7 +66,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to stop.
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
-    telemetry::start_logs()?;
+    logs::start()?;
     service::warn_root();
     super::warn_of_unknown_variables(None);
     let program = config::own_program()?;
@@ -81,7 +81,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let monitoring = TcpListener::from_std(monitoring)?;
     let connections = service::own_connections(options.database.pool) + INTERFACE_CONNECTIONS;
     let process = service::process("api", monitoring.local_addr()?, connections);
-    let metrics = telemetry::start_metrics("api")?;
+    let metrics = prometheus::start("api")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());

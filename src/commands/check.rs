@@ -12,8 +12,9 @@ use workers::{outbound::EgressPolicy, provider::Profile};
 use super::Cli;
 use crate::{
     config::{self, CheckOptions, Located},
+    logs,
     service::{self, Wants},
-    telemetry, terminal,
+    terminal,
 };
 
 /// Prints one line for each check, with its result. A check that depends on a failed one is
@@ -26,7 +27,7 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     for unknown in config::unknown_variables::<Cli>(options.providers.file()) {
         problems.of::<()>(Err(anyhow!(unknown)));
     }
-    problems.of(telemetry::log_filter());
+    problems.of(logs::filter());
     problems.of(config::log_format());
     problems.of(config::webhook_secret());
     let located = problems.of(options.database.locate());
@@ -114,7 +115,7 @@ impl Problems {
         match outcome {
             Ok(value) => Some(value),
             Err(problem) => {
-                telemetry::print_error(&problem);
+                logs::print_error(&problem);
                 self.0 += 1;
                 None
             }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use console::{Console, Pages, console, origin};
-use front::{BodySettings, serve};
+use http_server::{BodySettings, serve};
 use management::{Management, SignOn};
 use oidc::Provider;
 use tokio::{net::TcpListener, task::JoinHandle};

@@ -2,14 +2,14 @@
 
 use store::{PgPool, schema};
 
-use crate::{config::DatabaseOptions, service, telemetry, terminal};
+use crate::{config::DatabaseOptions, logs, service, terminal};
 
 /// Migrates, and says what is left to do for an administrator.
 ///
 /// # Errors
 /// The database cannot be used, belongs to others, or has a schema that is too new.
 pub(super) async fn run(options: DatabaseOptions) -> anyhow::Result<()> {
-    telemetry::start_logs()?;
+    logs::start()?;
     super::warn_of_unknown_variables(None);
     let pool = service::open(&options.database()?, "gatehouse migrate").await?;
     let standing = schema::migrate(&pool).await?;

@@ -32,7 +32,7 @@ use crate::{
     demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Division, Wanted},
-    service, telemetry,
+    prometheus, service,
 };
 use first_start::{master_key, prepare_database, prepare_demo};
 use welcome::Welcome;
@@ -162,7 +162,7 @@ async fn serve(
     prepare_database(pool, &master_key).await?;
     let addresses = listeners.addresses()?;
     // Start metrics before the queue is opened: the queue describes its metrics then.
-    let metrics = telemetry::start_metrics("up")?;
+    let metrics = prometheus::start("up")?;
     let export = service::start_export(&options.otlp)?;
     let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
     let process = service::process("up", listeners.monitoring.local_addr()?, connections);

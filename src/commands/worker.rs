@@ -10,8 +10,9 @@ use workers::{Context, Settings, outbound::Outbound};
 
 use crate::{
     config::{self, WorkerOptions},
+    logs,
     open_files::{self, Wanted},
-    service, telemetry,
+    prometheus, service,
 };
 
 /// How long results may take to be written after the last job ended.
@@ -25,7 +26,7 @@ pub(super) const fn provider_files(concurrency: usize) -> usize {
 
 /// Runs until it is told to stop, then lets running jobs end.
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
-    telemetry::start_logs()?;
+    logs::start()?;
     service::warn_root();
     super::warn_of_unknown_variables(options.work.providers.file());
     let master_key = config::required_master_key()?;
@@ -37,7 +38,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let monitoring = TcpListener::from_std(monitoring)?;
     let connections = service::own_connections(options.database.pool);
     let process = service::process("worker", monitoring.local_addr()?, connections);
-    let metrics = telemetry::start_metrics("worker")?;
+    let metrics = prometheus::start("worker")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use front::{BodySettings, RefusalSettings, serve};
+use fair_share::Proxies;
+use http_server::{BodySettings, RefusalSettings, serve};
 use ipnet::IpNet;
 use management::PaceSettings;
-use shares::Proxies;
 use store::{accept::AcceptSettings, gather::Bounds};
 
 use super::{

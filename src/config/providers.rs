@@ -12,9 +12,9 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
+use builtin::text::Encoder;
 use clap::{Args, ValueEnum};
 use domain::breaker::BreakerSettings;
-use models::text::Encoder;
 use url::Url;
 use workers::provider::{
     Auth, Builtin, NoProxy, OpenAi, Provider, Providers, Proxy, Remote, Scope,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use otlp::{Collector, Exporter};
-use traces::Sink;
+use crate::otlp::{Collector, Exporter};
+use telemetry::trace::Sink;
 use uuid::Uuid;
 
 use crate::config::OtlpOptions;
@@ -30,7 +30,7 @@ pub(crate) fn start_export(options: &OtlpOptions) -> anyhow::Result<Export> {
         version: env!("CARGO_PKG_VERSION"),
     };
     let exporter = Exporter::start(spans, collector)?;
-    traces::install(sink);
+    telemetry::trace::install(sink);
     Ok(Export(Some(exporter)))
 }
 

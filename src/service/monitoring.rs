@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::api::{ProblemDocuments, Readiness, monitoring::Monitoring};
-use front::serve;
+use http_server::serve;
 use metrics_exporter_prometheus::PrometheusHandle;
 use queue::Queue;
 use store::PgPool;
@@ -15,7 +15,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::telemetry;
+use crate::prometheus;
 
 /// Connections to `/metrics`, `/healthz` and `/readyz`.
 pub(crate) const MONITORING_CONNECTIONS: usize = 64;
@@ -32,9 +32,9 @@ pub(crate) fn serve_monitoring(
 ) -> JoinHandle<std::io::Result<()>> {
     let started = Instant::now();
     let page = Box::new(move || {
-        telemetry::sample(started, &pool);
+        prometheus::sample(started, &pool);
         sample();
-        telemetry::render(&metrics)
+        prometheus::render(&metrics)
     });
     let endpoint = ::api::monitoring::monitoring(Monitoring { page, ready });
     tokio::spawn(serve::serve(
@@ -51,6 +51,6 @@ pub(crate) fn serve_monitoring(
 
 /// Publishes figures about the whole database as long as this process is one of the two that do.
 pub(crate) fn publish_figures(pool: &PgPool, queue: &Queue) -> AbortHandle {
-    let publishing = telemetry::figures::publish(pool.clone(), queue.clone());
+    let publishing = prometheus::figures::publish(pool.clone(), queue.clone());
     tokio::spawn(publishing).abort_handle()
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use ::api::Readiness;
-use repeats::{Repeated, failed};
 use store::{
     Error, PgConnection, PgPool,
     schema::{self, Standing, Unready},
     seal::{self, MasterKey},
 };
+use telemetry::{Repeated, failed};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::info;

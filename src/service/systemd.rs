@@ -7,7 +7,7 @@ use std::{
 };
 
 use ::api::Readiness;
-use repeats::{Repeated, failed, over};
+use telemetry::{Repeated, failed, over};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

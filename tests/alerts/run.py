@@ -115,7 +115,7 @@ def main():
             parser.error(f"no injection for {alert}; there are {', '.join(sorted(known))}")
     chosen = [injection for injection in injections.ALL if not options.only or injection.alert in options.only]
     results = Results()
-    print(f"{len(chosen)} injections. Windows are {options.scale:g} times shorter than in alerts/gatehouse.rules.yml; thresholds are as shipped, except:")
+    print(f"{len(chosen)} injections. Windows are {options.scale:g} times shorter than in deploy/alerts/gatehouse.rules.yml; thresholds are as shipped, except:")
     for injection in chosen:
         if injection.note:
             print(f"  {injection.alert}: {injection.note}")

@@ -177,7 +177,7 @@ class Stack:
         return [self.api, *self.workers]
 
     def set_up_monitoring(self, rewrites):
-        shipped = (ROOT / "alerts/gatehouse.rules.yml").read_text()
+        shipped = (ROOT / "deploy/alerts/gatehouse.rules.yml").read_text()
         (self.directory / "rules.yml").write_text(scaled(shipped, self.scale, rewrites))
         self.targets = self.directory / "targets.json"
         self.scrape([])

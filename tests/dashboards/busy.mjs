@@ -20,7 +20,7 @@ const freePort = () => new Promise((done) => {
 export class Prometheus extends Source {
   static async start() {
     const directory = mkdtempSync(join(tmpdir(), "gatehouse-dashboards-"));
-    const rules = resolve("alerts/gatehouse.rules.yml");
+    const rules = resolve("deploy/alerts/gatehouse.rules.yml");
     writeFileSync(join(directory, "prometheus.yml"), `global: {scrape_interval: 2s, evaluation_interval: 5s}
 ${existsSync(rules) ? `rule_files: ["${rules}"]` : ""}
 scrape_configs:

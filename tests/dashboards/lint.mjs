@@ -9,8 +9,8 @@ const found = dashboards.flatMap((dashboard) => mistakes(dashboard, uids));
 if (uids.length !== 7) found.push(`there are ${uids.length} dashboards`);
 
 // Names of metrics are literals where they are described.
-const telemetry = readdirSync("src/telemetry", { recursive: true }).filter((name) => name.endsWith(".rs"));
-const sources = [...telemetry.map((name) => `src/telemetry/${name}`), "queue/src/metrics.rs", "traces/src/sink.rs"];
+const telemetry = readdirSync("src/prometheus", { recursive: true }).filter((name) => name.endsWith(".rs"));
+const sources = [...telemetry.map((name) => `src/prometheus/${name}`), "crates/queue/src/metrics.rs", "crates/telemetry/src/trace/sink.rs"];
 const described = new Set(sources.flatMap((path) => [...readFileSync(path, "utf8").matchAll(/"(gatehouse_[a-z_]+)"/g)].map(([, name]) => name)));
 const shown = new Set(dashboards.flatMap(queriesOf).flatMap(({ expr }) => (expr ? selectors(expr) : []))
   .map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, "")));

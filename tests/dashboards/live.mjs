@@ -32,7 +32,7 @@ try {
           continue;
         }
         const reason = silent[where]
-          ?? (recorded(expr ?? "").length > 0 && !prometheus.hasRules ? "alerts/gatehouse.rules.yml is missing" : null);
+          ?? (recorded(expr ?? "").length > 0 && !prometheus.hasRules ? "deploy/alerts/gatehouse.rules.yml is missing" : null);
         if (reason) empty.push(`${where}: ${reason}`);
         else faults.push(`${where} has no value: ${expr ?? rawSql}`);
       }

@@ -16,7 +16,7 @@ MAX_CONNECTIONS = 200
 # Superusers, operators and backups, `migrate`.
 RESERVED = 3 + 7 + 16
 # Every queue of the program, so that no new one is forgotten in a manifest.
-JOBS = Path(__file__).parents[2] / "store/src/jobs.rs"
+JOBS = Path(__file__).parents[2] / "crates/store/src/jobs.rs"
 QUEUES = set(re.findall(r'QueueName::new\("([a-z-]+)"\)', JOBS.read_text()))
 
 

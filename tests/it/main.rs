@@ -30,7 +30,7 @@ mod people;
 mod prometheus;
 mod providers;
 #[expect(dead_code, reason = "the queue's tests need more of it")]
-#[path = "../../queue/tests/shared/proxy.rs"]
+#[path = "../../crates/queue/tests/shared/proxy.rs"]
 mod proxy;
 mod queue_commands;
 mod retention;
@@ -41,7 +41,7 @@ mod rules;
 mod schema;
 mod secrets;
 #[expect(dead_code, reason = "the queue's tests need more of it")]
-#[path = "../../queue/tests/shared/server.rs"]
+#[path = "../../crates/queue/tests/shared/server.rs"]
 mod server;
 mod sockets;
 mod submit_command;

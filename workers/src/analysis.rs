@@ -30,8 +30,8 @@ use store::{
     gather::Loader,
     jobs::MediaJob,
 };
+use telemetry::trace::Current;
 use tokio::time::timeout;
-use traces::Current;
 
 pub use self::sample::analyse_sample;
 use self::{ask::Course, cache::Cache, inquiry::Inquiry};

@@ -16,9 +16,9 @@ mod tests;
 use std::{num::NonZero, sync::Arc, thread};
 
 use bytes::Bytes;
+use cpu_pool::Threads;
 use domain::{decision::ImageProblem, id::TeamId};
-use shares::{Limit, Share, Shares};
-use threads::Threads;
+use fair_share::{Limit, Share, Shares};
 use tracing::warn;
 
 use crate::picture::{Animation, AnimationSettings, Claim, Film, Limits, MAX_MEMORY, Picture};

@@ -18,10 +18,10 @@ use std::{
 };
 
 use apalis::prelude::BoxDynError;
+use cpu_pool::Threads;
 use domain::{id::TeamId, rules::Limits};
-use shares::Shares;
+use fair_share::Shares;
 use store::PgPool;
-use threads::Threads;
 use tokio::sync::watch;
 
 pub(crate) use self::compiled::{Compiled, Key};

@@ -22,8 +22,8 @@ use store::{
     image::{self, Examined, Source, ToExamine},
     jobs::{Marks, MediaJob},
 };
+use telemetry::trace::Current;
 use tokio::{task::block_in_place, time::timeout};
-use traces::Current;
 use tracing::{debug, info};
 
 use self::fetching::{again, expect_none, not_had, sizes};

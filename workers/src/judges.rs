@@ -19,10 +19,10 @@ use std::{
 };
 
 use apalis::prelude::BoxDynError;
+use cpu_pool::{BriefThreads, Threads, thread_time};
 use domain::id::{GroupVersionId, RuleGroupId, TeamId};
-use shares::{Limit, Share, Shares};
+use fair_share::{Limit, Share, Shares};
 use store::verdict::ToJudge;
-use threads::{BriefThreads, Threads, thread_time};
 
 use self::{
     pace::{MOST_OWED, Paces, Speed},

@@ -12,7 +12,7 @@ use std::{
 };
 
 use domain::id::TeamId;
-use shares::{Limit, Share, Shares};
+use fair_share::{Limit, Share, Shares};
 use tokio::time::timeout;
 
 /// How long an item waits for a place. Meanwhile its job takes a slot of its queue.

@@ -24,8 +24,8 @@ use store::{
     progress::Stage,
     verdict::{self, Concluded, ToJudge},
 };
+use telemetry::trace::Current;
 use tokio::time::timeout;
-use traces::Current;
 
 use crate::{
     examined::verdict_on,

@@ -7,7 +7,6 @@ use apalis::prelude::BoxDynError;
 use database::Trouble;
 use metrics::gauge;
 use queue::{Finish, Queue};
-use repeats::{failed, over};
 use store::{
     Error, PgPool,
     jobs::StatisticsJob,
@@ -16,6 +15,7 @@ use store::{
         slice::{self, Slice},
     },
 };
+use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::slices::Slices;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use apalis::prelude::BoxDynError;
 use domain::id::MediaId;
 use queue::{Finish, Run};
-use traces::{Context, Current, Kind, Span};
+use telemetry::trace::{Context, Current, Kind, Span};
 use tracing::{Level, debug, enabled};
 
 /// Runs a job. Its log lines name the trace that it [enters](enter).
@@ -33,7 +33,7 @@ pub(crate) async fn traced<E>(
 
 /// The running job works for this item's trace.
 pub(crate) fn enter(trace: Context, run: &Run) {
-    traces::enter(trace, run.group.0.into_bytes());
+    telemetry::trace::enter(trace, run.group.0.into_bytes());
     debug!(job = %run.job, queue = %run.queue, attempt = run.attempt, "a step of an item begins");
 }
 

@@ -19,8 +19,8 @@ use store::{
     jobs::{self, DeliveryJob},
     seal::MasterKey,
 };
+use telemetry::trace::Current;
 use tokio_util::sync::CancellationToken;
-use traces::Current;
 
 use self::{pace::Pace, page::Page};
 use crate::outbound::Outbound;

@@ -7,8 +7,8 @@ use std::{
 };
 
 use domain::{key::SecretHash, limit::RatePolicy, media::Action, score::Category};
-use front::Held;
 use futures::future::{join_all, try_join_all};
+use http_server::Held;
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use store::site::Site;
 use uuid::Uuid;

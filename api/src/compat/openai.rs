@@ -11,7 +11,7 @@ mod tests;
 use std::{sync::Arc, time::Instant};
 
 use domain::{key::SecretHash, media::CompatUnchecked};
-use front::BodyReader;
+use http_server::BodyReader;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make, http::header};
 
 use self::{

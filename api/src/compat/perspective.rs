@@ -13,7 +13,7 @@ mod tests;
 use std::{sync::Arc, time::Instant};
 
 use domain::key::{SecretHash, SiteKey};
-use front::BodyReader;
+use http_server::BodyReader;
 use poem::{
     Endpoint, IntoResponse as _, Request, Response,
     endpoint::{make, make_sync},

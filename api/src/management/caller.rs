@@ -3,7 +3,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use domain::key::ManagementToken;
-use front::{RequestId, sender};
+use http_server::{RequestId, sender};
 use management::{FieldProblem, Management};
 use poem::{
     Request, RequestBody, Result,

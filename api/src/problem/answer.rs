@@ -1,6 +1,6 @@
 //! The answer to a request that ended with an error of a handler or of the router.
 
-use front::RequestId;
+use http_server::RequestId;
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError},

@@ -1,6 +1,6 @@
 //! The problem document and its headers, as a response of poem or as raw bytes.
 
-use front::{Answer, RequestId};
+use http_server::{Answer, RequestId};
 use poem::{
     Response,
     http::{HeaderMap, HeaderValue, header},

@@ -2,8 +2,8 @@
 
 use domain::submission::FieldError;
 use management::{Fields, Refused};
-use repeats::failed;
 use store::Trouble;
+use telemetry::failed;
 use tracing::error;
 
 use super::{Code, FIELDS, FieldProblem, Refusal};

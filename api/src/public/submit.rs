@@ -22,7 +22,7 @@ use store::{
     jobs::Marks,
     site::Site,
 };
-use traces::{Context, Kind, Span, Step};
+use telemetry::trace::{Context, Kind, Span, Step};
 use tracing::debug;
 use uuid::Uuid;
 
@@ -225,7 +225,7 @@ async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<N
     let author = author.and_then(|(pointer, metadata)| pointer.author(metadata));
     let id = Uuid::now_v7();
     // An item without a caller's trace gives its id to the trace, so that nothing need be stored.
-    let step = traces::adopt(|| Context::of_item(id.into_bytes()));
+    let step = telemetry::trace::adopt(|| Context::of_item(id.into_bytes()));
     Ok(NewMedia {
         id: MediaId::from(id),
         trace: step.context,
@@ -246,7 +246,7 @@ async fn prepare(public: &Public, asked: Asked<'_>, site: Arc<Site>) -> Result<N
 
 /// Tells the collector of a submission that was accepted.
 fn record(arrived: Instant, team: TeamId, media: MediaId, outcome: &'static str) {
-    if let Some(step) = traces::current() {
+    if let Some(step) = telemetry::trace::current() {
         let team = team.as_uuid().into_bytes();
         let mut span = Span::since(arrived, Step { team, ..step }, "submit", Kind::Server);
         span.set_with("media.id", || media.to_string());

@@ -12,7 +12,7 @@ use domain::{
     rules::Limits,
     submission::SubmissionLimits,
 };
-use front::{
+use http_server::{
     BodySettings, RefusalSettings,
     serve::{Settings, serve},
 };

@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fair_share::Proxies;
 use serde_json::json;
-use shares::Proxies;
 use sqlx::PgPool;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -9,7 +9,7 @@ use api::{
     ProblemDocuments, Readiness,
     monitoring::{Monitoring, monitoring},
 };
-use front::serve::{Settings, serve};
+use http_server::serve::{Settings, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use sqlx::PgPool;
 use tokio::{net::TcpListener, sync::watch};

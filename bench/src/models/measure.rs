@@ -10,8 +10,8 @@ use models::{
 use serde::Serialize;
 
 /// The files that are part of the program. They are read once more, so that the time is seen.
-const LINEAR: &[u8] = include_bytes!("../../../models/text/linear.clf");
-const OPEN_NSFW: &[u8] = include_bytes!("../../../models/image/open_nsfw.bin");
+const LINEAR: &[u8] = include_bytes!("../../../crates/builtin/text/linear.clf");
+const OPEN_NSFW: &[u8] = include_bytes!("../../../crates/builtin/image/open_nsfw.bin");
 
 /// What reading a model took.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -133,7 +133,7 @@ pub(crate) fn open_nsfw(
 
 fn load<T>(
     resident: Resident<'_>,
-    read: impl FnOnce() -> Result<T, models::Damaged>,
+    read: impl FnOnce() -> Result<T, builtin::Damaged>,
 ) -> anyhow::Result<(Loaded, T)> {
     let before = resident()?;
     let begun = Instant::now();

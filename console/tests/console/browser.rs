@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use console::{Console, console};
 use domain::{id::TeamId, role::Role, totp::TotpSecret};
-use front::{BodySettings, DEADLINE, RefusalSettings};
+use fair_share::Proxies;
+use http_server::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
     Caller, Darkroom, Develop, Management, Pace, PaceSettings, Passwords, SignOn, Workbench,
     exports::Streams,
@@ -16,7 +17,6 @@ use poem::{
     http::{Method, StatusCode, header},
 };
 use queue::Queue;
-use shares::Proxies;
 use sqlx::PgPool;
 use store::{schema, seal::MasterKey};
 

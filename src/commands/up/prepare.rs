@@ -13,7 +13,7 @@ use crate::{
     account::{self, Account},
     config::{self, UpOptions},
     data_dir::{self, DataDir},
-    service, telemetry,
+    logs, service,
 };
 
 /// What can need root: the listeners and the data directory.
@@ -33,7 +33,7 @@ pub(crate) struct Prepared {
 /// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
 /// user. Call it before there are threads.
 pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
-    telemetry::start_logs()?;
+    logs::start()?;
     super::super::warn_of_unknown_variables(options.work.providers.file());
     // Only root may be able to read the file with its URL.
     let hosts = config::database_hosts(options.database_url.as_deref())?;

@@ -22,7 +22,7 @@ impl Dashboard {
         panels.filter(|panel| panel["type"] != "row")
     }
 
-    /// The queries of Prometheus. Those of Postgres are tested in `store/tests/it/ops.rs`.
+    /// The queries of Prometheus. Those of Postgres are tested in `crates/store/tests/it/ops.rs`.
     pub(super) fn targets(&self) -> impl Iterator<Item = Target<'_>> {
         self.panels().flat_map(|panel| {
             let title = panel["title"].as_str().unwrap();

@@ -16,7 +16,8 @@ pub(super) struct Asked {
 /// Everything that the alert rules and the dashboards ask for by name.
 pub(super) fn asked() -> BTreeSet<Asked> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut texts = vec![fs::read_to_string(root.join("alerts/gatehouse.rules.yml")).unwrap()];
+    let mut texts =
+        vec![fs::read_to_string(root.join("deploy/alerts/gatehouse.rules.yml")).unwrap()];
     for file in fs::read_dir(root.join("dashboards")).unwrap() {
         let path = file.unwrap().path();
         if path

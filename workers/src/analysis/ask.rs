@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use apalis::prelude::BoxDynError;
 use domain::{media::Modality, score::Category};
 use queue::Run;
-use repeats::failed;
 use store::analysis::ToAnalyse;
+use telemetry::failed;
 use tracing::warn;
 
 use super::{

@@ -12,7 +12,7 @@ use crate::{RuleSettings, judges::Judges, provider::Providers};
 fn item(held: bool) -> ToAnalyse {
     ToAnalyse {
         media: Uuid::now_v7().into(),
-        trace: traces::Context::of_item([7; 16]),
+        trace: telemetry::trace::Context::of_item([7; 16]),
         team: TeamId::from(Uuid::now_v7()),
         site: Uuid::now_v7().into(),
         text: Some(Arc::from("text")),

@@ -35,7 +35,7 @@ fn image(matches: &[ListKind]) -> ToJudge {
     ToJudge {
         image_scored: false,
         media: Uuid::from_u128(3).into(),
-        trace: traces::Context::of_item([7; 16]),
+        trace: telemetry::trace::Context::of_item([7; 16]),
         team: Uuid::from_u128(4).into(),
         text: None,
         has_image: true,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use apalis::prelude::BoxDynError;
+use cpu_pool::thread_time;
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     rules::{CompiledGroup, Rule},
 };
-use shares::Limit;
+use fair_share::Limit;
 use store::{backtest::slice, rule_group};
-use threads::thread_time;
 use tracing::{error, warn};
 
 use super::{

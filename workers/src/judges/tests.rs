@@ -24,7 +24,7 @@ fn team(number: u128) -> TeamId {
 fn item(team: TeamId, text: &str, versions: &[GroupVersionId]) -> Arc<ToJudge> {
     Arc::new(ToJudge {
         media: Uuid::now_v7().into(),
-        trace: traces::Context::of_item([7; 16]),
+        trace: telemetry::trace::Context::of_item([7; 16]),
         team,
         text: Some(text.into()),
         has_image: false,

@@ -13,7 +13,7 @@ use std::{
 };
 
 use domain::id::TeamId;
-use shares::{Limit, Shares};
+use fair_share::{Limit, Shares};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Busy, OutboundError};

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::id::TeamId;
+use fair_share::{Limit, Share, Shares};
 use futures::FutureExt as _;
 use metrics::{counter, gauge};
-use shares::{Limit, Share, Shares};
 use tokio::time::timeout;
 
 /// How long a request waits for a connection that its team may open. Then its job goes back to the

@@ -1,4 +1,4 @@
-//! The built-in analysis: texts by [`builtin::Analyser`], nudity in images by [`models::image`]. It
+//! The built-in analysis: texts by [`builtin::Analyser`], nudity in images by [`builtin::image`]. It
 //! needs no network and no key.
 //!
 //! It is work for processors. A short text is scored at once. What takes longer (a long text, the
@@ -7,18 +7,18 @@
 use std::{num::NonZero, sync::Arc, thread::available_parallelism, time::Duration};
 
 use builtin::{Analyser, CATEGORIES};
+use cpu_pool::BriefThreads;
 use domain::{
     id::TeamId,
     image::ImageFormat,
     score::{Category, Scores},
 };
+use fair_share::{Limit, Shares};
 use futures::{FutureExt as _, future::BoxFuture};
 use models::{
     image::{Pixels, open_nsfw},
     text::Encoder,
 };
-use shares::{Limit, Shares};
-use threads::BriefThreads;
 use tokio::time::timeout;
 
 use super::{Answer, Content, Profile, Provider, ProviderError, Question, Scope};

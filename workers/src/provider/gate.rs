@@ -20,8 +20,8 @@ use chrono::{DateTime, Utc};
 use database::Trouble;
 use domain::{breaker::Right, throttle::Size};
 use queue::Waits;
-use repeats::{failed, over};
 use store::{Error, PgPool, provider::State};
+use telemetry::{failed, over};
 use tokio::{
     sync::{Mutex, OwnedSemaphorePermit, Semaphore},
     time::timeout,

@@ -9,10 +9,10 @@ use std::{
 use domain::{media::Modality, throttle::Size};
 use metrics::{Counter, Histogram, counter, histogram};
 use queue::Waits;
-use repeats::{Repeated, failed, over};
 use store::{Error, PgPool};
+use telemetry::trace::{Kind, Span};
+use telemetry::{Repeated, failed, over};
 use tokio::time::timeout;
-use traces::{Kind, Span};
 
 use super::{
     Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question, chunks, cost,
@@ -187,7 +187,7 @@ impl Guarded {
 
     /// The step of asking it, if that takes a request.
     fn span(&self, modality: Modality) -> Option<Span> {
-        let step = traces::current().filter(|_| self.is_remote())?;
+        let step = telemetry::trace::current().filter(|_| self.is_remote())?;
         let mut span = Span::begin(step.next(), "provider", Kind::Client);
         span.set("provider", self.name());
         span.set("kind", self.profile().kind);

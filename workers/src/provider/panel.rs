@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use database::Trouble;
 use queue::Waits;
-use repeats::{failed, over};
 use store::{
     PgPool,
     provider::{Registration, Spent, register, spend},
 };
+use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{Providers, guarded::Guarded};

@@ -6,8 +6,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use apalis::prelude::BoxDynError;
 use domain::id::GroupVersionId;
 use futures::FutureExt as _;
-use repeats::{Repeated, failed, over};
 use store::{rule_group::shadow::Shadowed, verdict::ToJudge};
+use telemetry::{Repeated, failed, over};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{

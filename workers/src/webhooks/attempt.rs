@@ -9,7 +9,7 @@ use domain::{
 };
 use metrics::{Counter, Histogram, counter, histogram};
 use store::delivery::{Attempt, Attempted, DeliveryState, ToDeliver};
-use traces::{Current, Kind, Span, Step};
+use telemetry::trace::{Current, Kind, Span, Step};
 use tracing::debug;
 
 use super::{Courier, message::Message};

@@ -8,7 +8,7 @@ use domain::{
     webhook::{ATTEMPT_DEADLINE, CustomHeader},
 };
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use traces::Context;
+use telemetry::trace::Context;
 
 use crate::outbound::{Answer, Outbound, OutboundError, Post, Socket};
 

@@ -6,8 +6,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use fair_share::{Limit, Share, Shares};
 use queue::Waits;
-use shares::{Limit, Share, Shares};
 use store::delivery::Asker;
 use tokio::time::timeout;
 

@@ -26,12 +26,12 @@ use domain::{
     id::{DeliveryId, EndpointId},
 };
 use queue::{Checkpoint, Finish, NotRecorded, Run};
-use repeats::{failed, over};
 use store::{
     Error,
     delivery::{Asker, Attempted, DeliveryState, HandedOn, Loaded, Progress, ToDeliver},
     jobs::{self, DeliveryJob},
 };
+use telemetry::{failed, over};
 use tokio::time::timeout;
 
 pub(super) use self::spread::expect_none;
@@ -196,7 +196,7 @@ impl<'a> Page<'a> {
         self.team = Some(delivery.team);
         if self.is_single {
             // Only such a job works for one item.
-            traces::enter(delivery.trace, delivery.team.as_uuid().into_bytes());
+            telemetry::trace::enter(delivery.trace, delivery.team.as_uuid().into_bytes());
         }
         if delivery.disabled {
             discarded(delivery);

@@ -25,7 +25,7 @@ pub async fn ping(outbound: &Outbound, clock: &Clock, target: &Target) -> Result
         secrets: &target.secrets,
         custom: &target.headers,
         body: &body,
-        trace: traces::current().map(|step| step.context.child()),
+        trace: telemetry::trace::current().map(|step| step.context.child()),
         clock,
     };
     let started = Instant::now();

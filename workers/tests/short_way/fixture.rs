@@ -144,7 +144,7 @@ impl Fixture {
             submission: Submission::parse(raw, &SubmissionLimits::default()).unwrap(),
             idempotency: None,
             author: None,
-            trace: traces::Context::of_item([7; 16]),
+            trace: telemetry::trace::Context::of_item([7; 16]),
             arrived: Instant::now(),
             marks: store::jobs::Marks::default(),
             is_transient: false,

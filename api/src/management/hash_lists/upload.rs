@@ -2,7 +2,7 @@
 //! unchanged.
 
 use bytes::Bytes;
-use front::Share;
+use http_server::Share;
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
     impl_apirequest_for_payload,

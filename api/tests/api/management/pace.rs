@@ -1,6 +1,6 @@
 //! How many requests the management interface takes in a minute.
 
-use front::serve::Settings;
+use http_server::serve::Settings;
 use management::PaceSettings;
 use sqlx::PgPool;
 
@@ -90,7 +90,7 @@ async fn case_45_an_address_that_guesses_tokens_is_refused_and_another_is_not(po
         .await
         .problem(401, "invalid_token");
 
-    let proxies = shares::Proxies::new(["127.0.0.0/8".parse().unwrap()]);
+    let proxies = fair_share::Proxies::new(["127.0.0.0/8".parse().unwrap()]);
     let behind = PaceSettings { proxies, ..pace() };
     let app = App::serve(
         app.pool.clone(),

@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn item(wanted: &[Category], parts: Vec<Part>) -> ToAnalyse {
     ToAnalyse {
         media: Uuid::nil().into(),
-        trace: traces::Context::of_item([7; 16]),
+        trace: telemetry::trace::Context::of_item([7; 16]),
         team: Uuid::nil().into(),
         site: Uuid::nil().into(),
         text: Some(Arc::from("text")),

@@ -13,7 +13,7 @@ use std::{
 };
 
 use aws_credential_types::Credentials;
-use repeats::{Repeated, failed, over};
+use telemetry::{Repeated, failed, over};
 use tracing::info;
 use url::Url;
 

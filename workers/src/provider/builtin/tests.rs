@@ -109,7 +109,7 @@ async fn a_team_with_many_long_texts_leaves_a_turn_to_others() {
 }
 
 /// The pictures of a folder, through everything that happens to a picture between its file and its score. For the figures in
-/// models/README.md:
+/// crates/builtin/README.md:
 /// `PICTURES=folder cargo test --release -p gatehouse-workers --lib -- --ignored --nocapture pictures_of_a_folder`
 #[test]
 #[ignore = "it prints figures and tests nothing"]

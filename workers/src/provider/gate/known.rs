@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use metrics::gauge;
-use repeats::failed;
 use store::{
     Error,
     provider::{self, State, Stated},
 };
+use telemetry::failed;
 use tracing::info;
 
 use super::Gate;

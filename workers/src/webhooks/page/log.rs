@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use store::delivery::ToDeliver;
-use traces::{Current, Step};
+use telemetry::trace::{Current, Step};
 use tracing::{Level, debug, enabled};
 
 /// Logs a line about a delivery that is not attempted now, at DEBUG and with the trace of its item:

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use domain::{name::Name, rule_file::GivenFile};
-use front::Share;
+use http_server::Share;
 use poem::{Request, RequestBody, Result as PoemResult};
 use poem_openapi::{
     Object,

@@ -1,0 +1,240 @@
+//! Signing in and out, and giving the password again.
+
+use domain::{
+    audit::Action,
+    email::Email,
+    key::{SecretHash, SessionSecret},
+    sign_in::MOST_CODES,
+    totp::FactorCode,
+};
+use serde_json::json;
+use store::person::{
+    self,
+    failure::{self, Pair},
+    session,
+};
+use tracing::info;
+
+use super::{Own, SignedIn, enter, factor, outcome::Outcome, record};
+use crate::{Management, Refused, Visitor};
+
+/// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may
+/// do.
+///
+/// # Errors
+/// [`Refused::SignInFailed`], also for unknown accounts and disabled people;
+/// [`Refused::TooManyTries`]; [`Refused::Overloaded`] while too many passwords are being compared.
+pub async fn sign_in(
+    management: &Management,
+    visitor: &Visitor,
+    email: &str,
+    password: &str,
+) -> Result<SignedIn, Refused> {
+    let signed_in = enter_with_password(management, visitor, email, password).await;
+    if let Some(outcome) = Outcome::of(&signed_in, Outcome::Password) {
+        outcome.count();
+    }
+    signed_in
+}
+
+async fn enter_with_password(
+    management: &Management,
+    visitor: &Visitor,
+    email: &str,
+    password: &str,
+) -> Result<SignedIn, Refused> {
+    let Ok(email) = email.trim().parse::<Email>() else {
+        return Err(Refused::SignInFailed);
+    };
+    let mut conn = management
+        .pool
+        .acquire()
+        .await
+        .map_err(store::Error::from)?;
+    let account = person::account(&mut conn, &email).await?;
+    // No request holds a connection while it waits for its turn.
+    drop(conn);
+    let pair = Pair::of(email.as_str(), fair_share::client(visitor.address));
+    let is_right = management
+        .is_password(visitor.address, pair, password, account.as_ref())
+        .await?;
+    let Some(account) = account.filter(|_| is_right) else {
+        info!(address = %visitor.address, "a sign-in failed");
+        return Err(Refused::SignInFailed);
+    };
+    let mut tx = management.begin().await?;
+    let now = person::lock_account(&mut tx, account.user).await?;
+    let is_somebody = person::is_somebody(&mut tx, account.user).await?;
+    // The password was changed while it was compared, or the person is in no team. A person who has only what the provider of
+    // single sign-on grants sees nothing of it in this session, but can connect the account with the provider again.
+    if now.password_hash != account.password_hash || !is_somebody {
+        return Err(Refused::SignInFailed);
+    }
+    failure::forget(&mut tx, pair).await?;
+    let signed_in = enter(&mut tx, visitor, &now).await?;
+    let details = json!({ "address": visitor.address });
+    let target = signed_in.session.as_uuid();
+    record(
+        &mut tx,
+        now.user,
+        visitor,
+        Action::SessionCreate,
+        target,
+        &details,
+    )
+    .await?;
+    tx.commit().await.map_err(store::Error::from)?;
+    Ok(signed_in)
+}
+
+/// Takes the code of the second factor, or a recovery code. The session gets a new secret, and may
+/// then do what the person may. After five wrong codes, the session is over.
+///
+/// # Errors
+/// The session is over, the person has no second factor, the code is wrong or was used before, or
+/// there were too many tries.
+pub async fn give_code(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+    code: &str,
+) -> Result<SessionSecret, Refused> {
+    let given = raise_with_code(management, visitor, session, code).await;
+    if let Some(outcome) = Outcome::of(&given, Outcome::Code) {
+        outcome.count();
+    }
+    given
+}
+
+async fn raise_with_code(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+    code: &str,
+) -> Result<SessionSecret, Refused> {
+    let held = management.own_unproved(session).await?.held;
+    if !held.has_factor {
+        return Err(Refused::WrongCode);
+    }
+    let name = factor::throttled(held.user);
+    let pair = Pair::of(&name, fair_share::client(visitor.address));
+    management.count_try(pair).await?;
+    let anywhere = Pair::anywhere(&name);
+    management.count_try(anywhere).await?;
+    let mut own = management.own_unproved(session).await?;
+    let user = own.held.user;
+    let code = code.parse::<FactorCode>().ok();
+    let accepted = match &code {
+        Some(code) => factor::accept(&mut own.tx, management, user, code).await?,
+        None => false,
+    };
+    if !accepted {
+        info!(address = %visitor.address, "a code of a second factor was wrong");
+        count_wrong_code(own, visitor).await?;
+        return Err(Refused::WrongCode);
+    }
+    failure::forget(&mut own.tx, pair).await?;
+    failure::forget(&mut own.tx, anywhere).await?;
+    let secret = session::raise(&mut own.tx, own.held.id).await?;
+    if let Some(FactorCode::Recovery(_)) = code {
+        let left = person::factor::recovery_codes_left(&mut own.tx, user).await?;
+        let details = json!({ "left": left });
+        let action = Action::RecoveryCodeUse;
+        own.done(visitor, action, user.as_uuid(), &details).await?;
+    } else {
+        own.tx.commit().await.map_err(store::Error::from)?;
+    }
+    Ok(secret)
+}
+
+/// Counts a wrong code, and ends the session after the fifth. The audit log records this, because
+/// the password was right.
+async fn count_wrong_code(mut own: Own, visitor: &Visitor) -> Result<(), Refused> {
+    let session = own.held.id;
+    let failed = session::count_wrong_code(&mut own.tx, session).await?;
+    if failed < MOST_CODES {
+        return Ok(own.tx.commit().await.map_err(store::Error::from)?);
+    }
+    session::end(&mut own.tx, own.held.user, session).await?;
+    let details = json!({ "wrong_codes": failed, "address": visitor.address });
+    own.done(visitor, Action::SessionEnd, session.as_uuid(), &details)
+        .await
+}
+
+/// Ends the session. It is no error if the session is over already, because the browser forgets it
+/// in any case.
+///
+/// # Errors
+/// The database failed.
+pub async fn sign_out(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+) -> Result<(), Refused> {
+    let mut own = match management.own_unproved(session).await {
+        Ok(own) => own,
+        Err(Refused::Unauthenticated) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let ended = own.held.id;
+    session::end(&mut own.tx, own.held.user, ended).await?;
+    own.done(visitor, Action::SessionEnd, ended.as_uuid(), &json!({}))
+        .await
+}
+
+/// Takes the password again, which allows delicate changes for 10 minutes.
+///
+/// # Errors
+/// The session is over or lacks its second factor, the password is wrong, or there were too many
+/// tries.
+pub async fn give_password(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+    password: &str,
+) -> Result<(), Refused> {
+    let user = management.own(session).await?.held.user;
+    let account = management.account_of(user).await?;
+    let pair = Pair::of(&account.email, fair_share::client(visitor.address));
+    if !management
+        .is_password(visitor.address, pair, password, Some(&account))
+        .await?
+    {
+        return Err(Refused::SignInFailed);
+    }
+    let mut own = management.own(session).await?;
+    let now = person::lock_account(&mut own.tx, user).await?;
+    if now.password_hash != account.password_hash {
+        return Err(Refused::SignInFailed);
+    }
+    failure::forget(&mut own.tx, pair).await?;
+    session::note_password(&mut own.tx, own.held.id).await?;
+    Ok(own.tx.commit().await.map_err(store::Error::from)?)
+}
+
+/// Changes the password. All other sessions of the person end, and links to a new password stop
+/// working.
+///
+/// # Errors
+/// As for [`give_password`], or the new password cannot be chosen.
+pub async fn change_password(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+    current: &str,
+    new: &str,
+) -> Result<(), Refused> {
+    give_password(management, visitor, session, current).await?;
+    let user = management.own(session).await?.held.user;
+    let account = management.account_of(user).await?;
+    let email = account.email.parse::<Email>();
+    let email = email.map_err(|error| store::Error::Unreadable(error.to_string()))?;
+    let hash = management.choose(visitor.address, &email, new).await?;
+    let mut own = management.own(session).await?;
+    own.require_recent_password()?;
+    person::set_password(&mut own.tx, user, &hash).await?;
+    person::link::cancel_resets(&mut own.tx, user).await?;
+    session::end_all(&mut own.tx, user, Some(own.held.id)).await?;
+    own.done(visitor, Action::PasswordChange, user.as_uuid(), &json!({}))
+        .await
+}

@@ -1,0 +1,100 @@
+//! The heartbeat: renews the row of this process in `queue.workers`, and so its lease.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use database::Trouble;
+use sqlx::PgConnection;
+use telemetry::{failed, over};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::info;
+use uuid::Uuid;
+
+use crate::{Process, enqueue::millis, link::Link, metrics, shared::Shared};
+
+/// Renews the lease until the queue closes.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    let mut link = Link::new(&shared.pool);
+    let trouble = Trouble::in_turn();
+    let mut ticks = interval(shared.config.heartbeat);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        // A heartbeat that hangs must not delay the next ones.
+        let patience = (shared.config.lease / 3).min(shared.config.deadline);
+        while let Err(error) = renew(&shared, &mut link, patience).await {
+            let error = database::counted(error);
+            link.give_up();
+            failed!(trouble.failed(&error), %error, "the heartbeat did not reach the database");
+            if shared
+                .pause(shared.config.heartbeat.min(Duration::from_millis(200)))
+                .await
+            {
+                return;
+            }
+        }
+        over!(trouble.worked(), "heartbeats reach the database again");
+        link.rest().await;
+    }
+}
+
+async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(), sqlx::Error> {
+    let sent = Instant::now();
+    let (lease, bounds) = (shared.config.lease, shared.bounds.json());
+    timeout(patience, async {
+        let conn = link.get().await?;
+        beat(conn, shared.worker, &shared.process, lease, &bounds).await
+    })
+    .await
+    .map_err(|_| database::late(patience))??;
+    if !shared.lease.is_held() {
+        info!(worker = %shared.worker, "the lease is valid");
+    }
+    shared.lease.renew(sent);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    metrics::heartbeat(now);
+    Ok(())
+}
+
+/// Shows that a worker is alive, and what held its queues back lately. Its claims are valid for the
+/// length of the lease from now.
+async fn beat(
+    conn: &mut PgConnection,
+    worker: Uuid,
+    process: &Process,
+    lease: Duration,
+    bounds: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version, connections, bounds)
+         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
+         on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds",
+        worker,
+        millis(lease),
+        process.host,
+        process.pid,
+        process.role,
+        process.metrics_address,
+        process.version,
+        process.connections,
+        bounds,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Ends a worker's lease: others may rescue its jobs at once.
+pub(crate) async fn surrender(conn: &mut PgConnection, worker: Uuid) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from queue.workers where id = $1", worker,)
+        .execute(conn)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Writing a batch of images, again and again while Postgres is away.
+
+use std::time::{Duration, Instant};
+
+use database::Trouble;
+use domain::id::TeamId;
+use queue::Fault;
+use sqlx::PgPool;
+use telemetry::{failed, over};
+use tokio::time::{sleep, timeout_at};
+use uuid::Uuid;
+
+use super::{NewImage, Stored};
+use crate::{
+    accept::writer::{MOMENT, PAUSE, spoiled},
+    gather::Call,
+    isolate::Pieces,
+};
+
+type Waiting = Call<NewImage, Stored, TeamId>;
+
+/// Batches that could not be stored, of all writers of this process.
+static TROUBLE: Trouble = Trouble::at_once();
+
+pub(super) async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
+    let since = batch.iter().map(|call| call.since).min();
+    let mut deadline = since.unwrap_or_else(Instant::now) + patience;
+    let mut pieces = Pieces::new(batch, |call: &Waiting| call.question.team);
+    while let Some(piece) = pieces.next() {
+        match store(&pool, &piece, patience, deadline).await {
+            Ok(()) => piece
+                .into_iter()
+                .for_each(|call| call.answer(Stored::Ahead)),
+            Err(error) if Fault::of(&error) == Fault::Effect => {
+                let (calls, acceptance) = spoiled(&error, &mut pieces, piece);
+                for call in calls {
+                    call.answer(Stored::Spoiled(acceptance));
+                }
+            }
+            Err(error) => {
+                let error = database::counted(error);
+                failed!(TROUBLE.failed(&error), %error, images = piece.len(), "could not store images");
+                piece.into_iter().for_each(Call::give_up);
+                continue;
+            }
+        }
+        // Postgres has answered, so this is no outage.
+        deadline = deadline.max(Instant::now() + MOMENT);
+    }
+}
+
+/// Inserts, again and again while Postgres is away.
+pub(super) async fn store(
+    pool: &PgPool,
+    piece: &[Waiting],
+    patience: Duration,
+    deadline: Instant,
+) -> Result<(), sqlx::Error> {
+    let images: Vec<&NewImage> = piece.iter().map(|call| &call.question).collect();
+    loop {
+        let inserting = timeout_at(deadline.into(), insert(pool, &images));
+        let error = match inserting.await {
+            Ok(Ok(())) => {
+                over!(TROUBLE.worked(), "images are stored again");
+                return Ok(());
+            }
+            Ok(Err(error)) => error,
+            Err(_) => database::late(patience),
+        };
+        if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
+            return Err(error);
+        }
+        let error = database::counted(error);
+        failed!(TROUBLE.failed(&error), %error, images = images.len(), "could not store images; trying again");
+        sleep(PAUSE).await;
+    }
+}
+
+/// Stores those whose team has a quota left. A batch whose answer was lost may be stored again.
+async fn insert(pool: &PgPool, images: &[&NewImage]) -> Result<(), sqlx::Error> {
+    let media: Vec<Uuid> = images.iter().map(|image| image.media.as_uuid()).collect();
+    let keys: Vec<&[u8]> = images
+        .iter()
+        .map(|image| &image.key.as_bytes()[..])
+        .collect();
+    let formats: Vec<&str> = images.iter().map(|image| image.format).collect();
+    let bytes: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
+    let webhooks: Vec<i32> = images.iter().map(|image| image.webhooks).collect();
+    sqlx::query!(
+        "
+        insert into media_images (media_id, site_id, format, bytes)
+        select i.media_id, s.id, i.format, i.bytes
+        from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea [], $5::integer [])
+            as i (media_id, key_hash, format, bytes, webhooks)
+        join site_keys k on k.hash = i.key_hash and k.disabled_at is null
+        join sites s on s.id = k.site_id
+        join subscriptions b on b.team_id = s.team_id
+        join plans p on p.id = b.plan_id
+        left join usage u on u.team_id = s.team_id and u.period_start = billing_period(b.started_at, now())
+        where
+            (p.submissions_per_period is null or coalesce(u.submissions, 0) < p.submissions_per_period)
+            and (
+                p.deliveries_per_period is null or i.webhooks = 0
+                or coalesce(u.deliveries, 0) + i.webhooks <= p.deliveries_per_period
+            )
+        on conflict do nothing
+        ",
+        &media,
+        &keys as &[&[u8]],
+        &formats as &[&str],
+        &bytes as &[&[u8]],
+        &webhooks,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of
+//! images that were decided long ago, findings of shadows and backtests, versions of rule groups
+//! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if
+//! the operator wants it, rows of the audit log and past billing periods. It does not matter when
+//! exactly this happens, and two processes may do it at once: age alone decides, and nothing refers
+//! to these rows. But one is enough, so the API processes elect it ([`turn`]).
+
+mod turn;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use database::Trouble;
+use metrics::gauge;
+use sqlx::PgPool;
+use telemetry::{failed, over};
+
+use self::turn::Turn;
+use super::images;
+use crate::{
+    Error, answers, audit, backtest,
+    batches::{self, Forgotten, Pace, ROWS},
+    bulk, closure, delivery, erasure, export, hash_list, image,
+    media::retention::{Kind, forget_old, look_again_at_all},
+    recovery,
+    rule_group::{self, shadow},
+    statistics, usage,
+};
+
+/// How long things are kept that are not needed for ever. Each site has settings of its own for
+/// what belongs to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// Versions of rule groups that nothing refers to, since they were live.
+    pub unused_versions: Duration,
+    /// The rules of a backtest, and the items that it lists, since it ended.
+    pub backtest_details: Duration,
+    /// Rows of the audit log. `None`: for ever.
+    pub audit_log: Option<Duration>,
+    /// How much of their plans teams used in past billing periods, since the period's end. `None`:
+    /// for ever.
+    pub usage: Option<Duration>,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            unused_versions: Duration::from_hours(90 * 24),
+            backtest_details: Duration::from_hours(30 * 24),
+            audit_log: None,
+            usage: None,
+        }
+    }
+}
+
+/// How often expired things are removed. A process does not begin sooner after its start.
+const EVERY: Duration = Duration::from_mins(10);
+
+/// All that is removed. While something cannot be, one line says so for everything.
+static TROUBLE: Trouble = Trouble::in_turn();
+
+const LAST_SUCCESS: &str = "gatehouse_retention_last_success_timestamp_seconds";
+
+pub(super) async fn run(pool: PgPool, retention: Retention) {
+    tokio::time::sleep(EVERY).await;
+    let turn = Turn::new(pool.clone());
+    loop {
+        turn.wait(EVERY).await;
+        // If another process takes the turn, because this one has stalled, the sweep ends where it is.
+        let is_done = tokio::select! {
+            is_done = sweep(&pool, retention, Pace::Gentle) => is_done,
+            () = turn.keep() => false,
+        };
+        if is_done {
+            over!(
+                TROUBLE.worked(),
+                "everything that has expired is removed again"
+            );
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            gauge!(LAST_SUCCESS).set(now.unwrap_or_default().as_secs_f64());
+        }
+    }
+}
+
+/// Forgets everything that has expired. Returns false if some of it could not be removed.
+async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
+    let of_sites = forget_of_sites(pool, pace).await;
+    let of_sites = of_sites.map(|(what, forgotten)| swept(what, forgotten.map(|all| all.removed)));
+    let swept = [
+        swept("expired idempotency keys", forget(pool, pace).await),
+        swept(
+            "images of submissions that were not accepted",
+            images::forget_orphans(pool, pace).await,
+        ),
+        swept("old differences of shadows", shadow::forget_old(pool).await),
+        swept(
+            "details of old backtests",
+            backtest::forget_details(pool, retention.backtest_details).await,
+        ),
+        swept(
+            "unused versions of rule groups",
+            rule_group::retention::forget_unused(pool, retention.unused_versions).await,
+        ),
+        swept("old backtests", backtest::forget_old(pool).await),
+        swept("old recoveries", recovery::forget_old(pool).await),
+        swept("old bulk decisions", bulk::forget_old(pool).await),
+        swept("old erasures", erasure::forget_old(pool).await),
+        swept("old closures", closure::forget_old(pool).await),
+        swept("old exports", export::forget_old(pool).await),
+        swept("old answers of providers", answers::forget_old(pool).await),
+        swept("old statistics", statistics::forget_old(pool).await),
+        swept(
+            "the records of removed hashes",
+            hash_list::forget_old(pool).await,
+        ),
+        swept(
+            "old rows of the audit log",
+            match retention.audit_log {
+                Some(age) => audit::retention::forget_old(pool, age).await,
+                None => Ok(0),
+            },
+        ),
+        swept(
+            "old billing periods",
+            match retention.usage {
+                Some(age) => usage::forget_old(pool, age).await,
+                None => Ok(0),
+            },
+        ),
+    ];
+    !of_sites.contains(&false) && !swept.contains(&false)
+}
+
+/// Removes what is older than the settings of its site allow. Says of each kind of thing how many were removed.
+pub async fn forget_of_sites(
+    pool: &PgPool,
+    pace: Pace,
+) -> [(&'static str, Result<Forgotten, Error>); 4] {
+    let files = image::retention::forget_old(pool, pace).await;
+    let events = delivery::retention::forget_old(pool, pace).await;
+    // After their events, which keep them.
+    let items = forget_old(pool, Kind::Items, pace).await;
+    let contents = forget_old(pool, Kind::Contents, pace).await;
+    [
+        ("files of images", files),
+        ("events and deliveries", events),
+        ("items", items),
+        ("contents of items", contents),
+    ]
+}
+
+/// Has the next [`forget_of_sites`] look at all items that had to stay before. Otherwise each has a time of its own, within a day.
+pub async fn forget_nothing_later(pool: &PgPool) -> Result<(), Error> {
+    look_again_at_all(pool).await
+}
+
+fn swept<E: Into<Error>>(what: &str, result: Result<u64, E>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(error) => {
+            let error: Error = error.into();
+            failed!(TROUBLE.failed(&error), %error, "could not remove {what}; trying again later");
+            false
+        }
+    }
+}
+
+/// Removes all that have expired, and returns how many they were.
+async fn forget(pool: &PgPool, pace: Pace) -> Result<u64, sqlx::Error> {
+    batches::until_none(pace, || forget_some(pool)).await
+}
+
+async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let changed = sqlx::query!(
+        "
+        delete from idempotency_keys
+        where ctid = any(
+            array(
+                select ctid from idempotency_keys
+                where created_at <= now() - interval '24 hours'
+                limit $1
+                for update skip locked
+            )
+        )
+        ",
+        ROWS,
+    )
+    .execute(pool)
+    .await?;
+    Ok(changed.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    #[sqlx::test(migrations = false)]
+    async fn a_sweep_succeeds_only_if_every_part_of_it_does(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        assert!(sweep(&pool, Retention::default(), Pace::Hurried).await);
+        sqlx::query("alter table shadow_differences rename to gone")
+            .execute(&pool)
+            .await
+            .unwrap();
+        assert!(!sweep(&pool, Retention::default(), Pace::Hurried).await);
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn only_what_has_expired_is_forgotten(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        sqlx::query(
+            "insert into idempotency_keys (site_id, key, fingerprint, media_id, created_at)
+             select gen_random_uuid(), 'k', '\\x00', gen_random_uuid(), now() - make_interval(mins => n)
+             from generate_series(1, 12000) n",
+        )
+        .execute(&pool)
+        .await
+        .unwrap();
+        assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 12_000 - 1_439);
+        assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 0);
+    }
+}

@@ -1,0 +1,66 @@
+//! The schema: migrations, and whether the database has one that this binary can serve.
+
+mod access;
+mod indexes;
+mod ops_role;
+mod room;
+mod standing;
+#[cfg(test)]
+mod tests;
+
+use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
+
+use crate::Error;
+
+pub use self::{
+    ops_role::missing_role,
+    standing::{Standing, Unready, Versions},
+};
+
+static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
+
+/// A connection of a command. Its statements end after a minute, also when nobody waits for them
+/// any more.
+pub async fn connect_for_command(pool: &PgPool) -> Result<PgConnection, Error> {
+    let mut conn = database::connect(pool).await?;
+    sqlx::raw_sql("set statement_timeout = '60s'")
+        .execute(&mut conn)
+        .await?;
+    Ok(conn)
+}
+
+/// Brings the database to this binary's schema, or leaves a newer one as it is. Several processes may try at once: one does it, the
+/// others wait.
+///
+/// # Errors
+/// [`Unready`]. Nothing was written if the database belongs to others, if the role may not create tables, or if the schema is too new.
+pub async fn migrate(pool: &PgPool) -> Result<Standing, Unready> {
+    let mut conn = database::connect(pool).await?;
+    sqlx::raw_sql("set lock_timeout = 0")
+        .execute(&mut conn)
+        .await?;
+    // The lock ends with the connection.
+    indexes::lock(&mut conn).await?;
+    let standing = match standing::look(&mut conn).await {
+        Ok(newer @ Standing::Newer { .. }) => newer,
+        Ok(Standing::Current) | Err(Unready::Behind) => {
+            for migrator in [&queue::MIGRATOR, &MIGRATOR] {
+                migrator.run(&mut conn).await.map_err(sqlx::Error::from)?;
+            }
+            indexes::create_missing(&mut conn, indexes::SMALL_BYTES).await?;
+            Standing::Current
+        }
+        Err(unready) => return Err(unready),
+    };
+    conn.close().await?;
+    Ok(standing)
+}
+
+/// Whether this binary can serve the schema: every migration that it knows is applied. Newer ones may be there if they only add.
+///
+/// # Errors
+/// [`Unready`] says why not, and what to do.
+pub async fn standing(pool: &PgPool) -> Result<Standing, Unready> {
+    let mut conn = pool.acquire().await?;
+    standing::look(&mut conn).await
+}

