@@ -33,7 +33,7 @@ pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 
 /// Far longer than what a test waits for takes, on a slow machine under load too: a test that waits for longer will wait for ever.
-pub(crate) const SOON: Duration = Duration::from_mins(1);
+pub(crate) const SOON: Duration = Duration::from_mins(3);
 
 const POLL: Duration = Duration::from_millis(20);
 

@@ -13,7 +13,7 @@ use sqlx::PgPool;
 
 use super::{commands::gatehouse, eventually, http, most_memory, open_files};
 
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_mins(3);
 /// Longer than draining and the last requests take.
 const STOP: Duration = Duration::from_secs(40);
 
