@@ -129,15 +129,13 @@ async fn a_time_out_is_a_failed_attempt_and_frees_the_slot(pool: PgPool) {
 async fn a_job_longer_than_three_leases_runs_once(pool: PgPool) {
     prepare(&pool).await;
     let config = queue::Config {
-        // Long enough for a process that waits for its turn on a busy machine.
-        lease: Duration::from_millis(1_500),
         heartbeat: Duration::from_millis(100),
         ..quick()
     };
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 4_700,
+            sleep_ms: 7_700,
             ..act("long")
         })],
     )

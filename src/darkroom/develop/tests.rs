@@ -31,21 +31,20 @@ async fn a_darkroom_that_is_not_there_is_unavailable() {
 
 #[tokio::test]
 async fn a_darkroom_that_hangs_or_never_reads_is_ended_at_the_deadline() {
-    for body in [
-        "exec sleep 60",
-        "cat > /dev/null; exec sleep 60",
-        "exec yes",
+    for (body, deadline, expected) in [
+        ("exec sleep 60", SOON, Undeveloped::TimedOut),
+        (
+            "cat > /dev/null; exec sleep 60",
+            SOON,
+            Undeveloped::TimedOut,
+        ),
+        // It says more than a preview can be long. On a busy machine, it may begin late.
+        ("exec yes", Duration::from_mins(1), Undeveloped::Unavailable),
     ] {
         let began = Instant::now();
-        let answer = with(body, SOON).await;
-        // `yes` says more than a preview can be long.
-        let expected = if body == "exec yes" {
-            Undeveloped::Unavailable
-        } else {
-            Undeveloped::TimedOut
-        };
+        let answer = with(body, deadline).await;
         assert_eq!(answer, Err(expected), "{body}");
-        assert!(began.elapsed() < Duration::from_secs(20), "{body}");
+        assert!(began.elapsed() < Duration::from_secs(40), "{body}");
     }
 }
 

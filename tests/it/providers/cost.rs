@@ -87,7 +87,7 @@ async fn requests_tokens_and_units_are_counted_by_provider(pool: PgPool) {
     judge.answer(Mode::Foreign);
     let media = panel.submit(&key, "a quiet evening").await;
     eventually("a first attempt", MINUTES, async || {
-        (judge.asked() == 3).then_some(())
+        (judge.asked() >= 3).then_some(())
     })
     .await;
     judge.answer(Mode::Well);

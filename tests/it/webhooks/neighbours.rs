@@ -1,8 +1,9 @@
 //! Endpoints that never answer, and one with a backlog, beside a healthy one: it gets its webhooks
 //! as if it were alone.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use domain::webhook::ATTEMPT_DEADLINE;
 use serde_json::json;
 use sqlx::{ConnectOptions as _, PgPool};
 
@@ -80,6 +81,7 @@ async fn case_21_endpoints_that_are_dead_or_flooded_change_nothing_for_others(po
     let soon = Duration::from_secs(30);
     well.event("media.moderated", &first, soon).await;
 
+    let begun = Instant::now();
     // Longer than the deadline of one attempt.
     other.answer(200, Duration::from_mins(1));
     for number in 0..DEAD {
@@ -114,5 +116,9 @@ async fn case_21_endpoints_that_are_dead_or_flooded_change_nothing_for_others(po
             .fetch_one(&pool)
             .await
             .unwrap();
-    assert_eq!(answered, 0, "an attempt at a dead endpoint has ended");
+    // On a machine that is too busy, the attempts at the dead endpoints end meanwhile, and this tells nothing.
+    assert!(
+        answered == 0 || begun.elapsed() > ATTEMPT_DEADLINE,
+        "{answered} attempts at dead endpoints have ended"
+    );
 }

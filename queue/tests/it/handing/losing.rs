@@ -84,11 +84,10 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
     tokio::time::sleep(Duration::from_millis(320)).await;
     offer.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
-    assert_eq!(
-        names(&pool, "select fence::text from deleted").await,
-        ["2"; 3],
-        "released, and claimed"
-    );
+    // Each was released, and claimed: more than once if the answer to a claim came too late as well.
+    let claimed = "select count(*) from deleted where fence >= 2";
+    assert_eq!(count(&pool, claimed).await, 3);
+    assert_eq!(count(&pool, "select count(*) from deleted").await, 3);
     assert_eq!(count(&pool, "select count(*) from effects").await, 3);
     assert_eq!(process.started(), 3);
     process.stop().await;

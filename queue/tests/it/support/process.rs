@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
     },
     time::{Duration, Instant},
 };
@@ -22,7 +22,7 @@ use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
 use super::{
-    act::{Act, End, Outage, Recorded, WORK, act, lane},
+    act::{Act, End, Outage, Recorded, UNTIL_LET_GO, WORK, act, lane},
     tables::PATIENCE,
 };
 
@@ -33,6 +33,21 @@ pub(crate) struct Observed {
     pub(crate) most_running: Arc<AtomicU32>,
     /// Checkpoints that were refused.
     pub(crate) refused: Arc<AtomicU32>,
+    /// Jobs that wait for the test go on.
+    is_let_go: Arc<AtomicBool>,
+}
+
+impl Observed {
+    /// Waits so many milliseconds, or until the test lets the jobs go.
+    async fn pause(&self, ms: u64) {
+        if ms != UNTIL_LET_GO {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+            return;
+        }
+        while !self.is_let_go.load(SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 struct Slot(Arc<AtomicU32>);
@@ -66,9 +81,9 @@ async fn perform(
             seen.refused.fetch_add(1, SeqCst);
         }
         recorded?;
-        tokio::time::sleep(Duration::from_millis(mark.sleep_ms)).await;
+        seen.pause(mark.sleep_ms).await;
     }
-    tokio::time::sleep(Duration::from_millis(act.sleep_ms)).await;
+    seen.pause(act.sleep_ms).await;
     let effect = Recorded {
         name: act.name.clone(),
         attempt: run.attempt,
@@ -197,6 +212,11 @@ impl Process {
         self.workers.abort();
         let _ = self.workers.await;
         self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    /// Lets jobs that wait for [`UNTIL_LET_GO`] go on.
+    pub(crate) fn let_go(&self) {
+        self.seen.is_let_go.store(true, SeqCst);
     }
 
     pub(crate) fn started(&self) -> u32 {

@@ -110,6 +110,7 @@ async fn case_59_a_team_with_many_slow_endpoints_leaves_slots_to_another(pool: P
         ("GATEHOUSE_EGRESS_ALLOW", allowed.as_str()),
         ("GATEHOUSE_OUTBOUND_CONNECTIONS", "64"),
     ];
+    let begun = Instant::now();
     let worker = first.worker(&settings).await;
     // The slow endpoints never answer.
     worker.leaves_jobs();
@@ -123,10 +124,10 @@ async fn case_59_a_team_with_many_slow_endpoints_leaves_slots_to_another(pool: P
         well.all_are("delivered", &items, ATTEMPT_DEADLINE).await;
     }
     let ended = "select count(*) from delivery_attempts where outcome <> 'delivered'";
-    assert_eq!(
-        first.count(ended).await,
-        0,
-        "none of the slow requests has ended"
+    // On a machine that is too busy, the slow requests end meanwhile, and this tells nothing.
+    let (ended, asked) = (first.count(ended).await, slow.asked("/"));
+    assert!(
+        (ended == 0 && asked <= 32) || begun.elapsed() > ATTEMPT_DEADLINE,
+        "{ended} of {asked} slow requests have ended"
     );
-    assert!(slow.asked("/") <= 32, "{}", slow.asked("/"));
 }
