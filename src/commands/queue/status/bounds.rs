@@ -71,7 +71,7 @@ pub(super) fn bound_lines(queues: &[QueueState], workers: &[Worker]) -> String {
             None if stats.runnable > 0 => {
                 let _ = writeln!(
                     lines,
-                    "{queue}: nothing. If its due jobs do not become fewer, no worker works on it (--queues), or processors are busy."
+                    "{queue}: nothing. If the same jobs stay due, no worker works on this queue (--queues), or processors are busy."
                 );
             }
             None => {}
