@@ -57,10 +57,10 @@ async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPo
 
 #[sqlx::test(migrations = false)]
 async fn case_58_what_a_page_handed_on_before_it_was_killed_is_in_one_job(pool: PgPool) {
-    // The first request is never answered, and all others are refused.
+    // The first request is never answered, and all others are refused for longer than this test takes.
     let server = ScriptedServer::start(|_, asked| match asked {
         1 => Act::Hang,
-        _ => Act::head("500 Oops"),
+        _ => Act::head("503 Busy\r\nRetry-After: 3600"),
     })
     .await;
     let stage = Stage::new(pool, &server.url("/"), &server.allowed()).await;
