@@ -233,7 +233,7 @@ async fn a_locked_table_holds_no_figure_up_for_long_and_nothing_is_written(pool:
         .execute(&mut *somebody)
         .await
         .unwrap();
-    let asked = timeout(Duration::from_secs(30), figures::reviews(&mut conn)).await;
+    let asked = timeout(Duration::from_mins(2), figures::reviews(&mut conn)).await;
     assert!(asked.expect("it gives up").is_err());
     somebody.rollback().await.unwrap();
     assert!(figures::reviews(&mut conn).await.is_ok());
