@@ -38,7 +38,7 @@ impl Place<'_> {
     }
 
     /// Submits until the answer has the verdict. On a busy machine, a verdict may take longer than a wait.
-    async fn decided(&self, fields: Value) -> Value {
+    async fn decided(&self, fields: &Value) -> Value {
         eventually("an answer with the verdict", SOON, async || {
             let answer = self.submit(Some(WAIT), fields.clone()).await;
             assert_eq!(applied(&answer), Some(WAIT));
@@ -100,7 +100,7 @@ async fn the_answer_of_a_request_that_waits_has_the_verdict() {
             "review",
         ),
     ] {
-        let answer = place.decided(json!({ "body": text })).await;
+        let answer = place.decided(&json!({ "body": text })).await;
         assert_eq!(answer["status"], status, "{answer}");
         assert_eq!(answer["action"], action);
         let asked = place.status(answer["id"].as_str().unwrap()).await;
@@ -144,7 +144,7 @@ async fn a_verdict_of_another_process_ends_the_wait(pool: PgPool) {
     // An image takes two jobs.
     let image = json!({ "body": "my holiday", "content_base64": BASE64_STANDARD.encode(picture("baseline.jpg")) });
     for fields in [json!({ "body": "hello again" }), image] {
-        place.decided(fields).await;
+        place.decided(&fields).await;
     }
     assert_eq!(place.waits("unnoticed").await, before);
 }
