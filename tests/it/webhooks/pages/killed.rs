@@ -7,7 +7,6 @@ use sqlx::{PgPool, types::Uuid};
 use super::{BUSY, SOON, stage::Stage};
 use crate::support::{Act, Receiver, ScriptedServer, eventually};
 
-const NEVER: Duration = Duration::from_hours(1);
 const LEASE: (&str, &str) = ("GATEHOUSE_LEASE_SECONDS", "2");
 
 #[sqlx::test(migrations = false)]
@@ -15,6 +14,8 @@ async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPo
     let receiver = Receiver::start().await;
     // A page takes five seconds, and its progress is recorded every 250 ms.
     receiver.answer(200, Duration::from_millis(160));
+    // The rest of the page waits for an answer until the process is killed.
+    receiver.answer_only(16);
     let stage = Stage::new(pool, &receiver.url(), &receiver.allowed()).await;
     let items = stage.singles(32).await;
     stage.enqueue(&items).await;
@@ -23,10 +24,9 @@ async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPo
         (stage.attempts().await > 0).then_some(())
     })
     .await;
-    // The rest of the page waits for an answer until the process is killed.
-    receiver.answer(200, NEVER);
     worker.kill();
     drop(worker);
+    receiver.answer_only(usize::MAX);
     receiver.answer(200, Duration::ZERO);
     eventually("the killed process's statements end", SOON, async || {
         let backends = "select count(*) from pg_stat_activity
