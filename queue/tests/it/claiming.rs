@@ -150,7 +150,7 @@ async fn handlers_that_hold_every_connection_stop_no_claim_and_no_heartbeat(pool
         .acquire_timeout(Duration::from_secs(5))
         .connect_lazy_with((*pool.connect_options()).clone());
     let config = Config {
-        lease: Duration::from_millis(2_500),
+        lease: Duration::from_secs(4),
         ..quick()
     };
     let process = Process::start(&theirs, config, settings());

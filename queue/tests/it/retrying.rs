@@ -144,14 +144,14 @@ async fn a_time_out_is_a_failed_attempt_and_frees_the_slot(pool: PgPool) {
 async fn a_job_longer_than_three_leases_runs_once(pool: PgPool) {
     prepare(&pool).await;
     let config = queue::Config {
-        lease: Duration::from_millis(2_500),
+        lease: Duration::from_secs(5),
         heartbeat: Duration::from_millis(100),
         ..quick()
     };
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 7_700,
+            sleep_ms: 15_500,
             ..act("long")
         })],
     )

@@ -202,6 +202,14 @@ impl Process {
         self.queue.close(Duration::from_secs(5)).await;
     }
 
+    /// Stops as [`Self::stop`] does. Jobs that wait for [`UNTIL_LET_GO`] go on when the workers have been told.
+    pub(crate) async fn stop_and_let_go(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.let_go();
+        self.workers.await.expect("the monitor");
+        self.queue.close(Duration::from_secs(5)).await;
+    }
+
     /// Stops the workers, and leaves the queue open.
     pub(crate) async fn stop_workers(self) {
         self.monitor.shutdown().expect("a shutdown");
