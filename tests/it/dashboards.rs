@@ -18,7 +18,7 @@ use crate::{
 use described::{Dashboard, Silent, dashboards, substituted};
 
 /// The time that a busy service gets to export everything. Its slowest gauges are read every 15 s.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// One text for each path through the rules of the demo site.
 const TEXTS: [&str; 4] = [

@@ -21,7 +21,7 @@ use tokio::{
 use crate::support::Api;
 
 /// Much longer than any limit that is set here.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 const MIB: u64 = 1 << 20;
 

@@ -28,14 +28,14 @@ const BEFORE: Duration = Duration::from_secs(25);
 const SCRAPED: Duration = Duration::from_secs(3);
 
 /// Waits until the increase of the series that `selector` selects is `counted`, within 5 %. On a busy
-/// machine, a scrape may be late.
-async fn assert_told(prometheus: &Prometheus, selector: &str, counted: usize) {
+/// machine, a scrape may be late. So it counts again each time: what fails is tried again meanwhile.
+async fn assert_told(prometheus: &Prometheus, selector: &str, counted: impl Fn() -> usize) {
     let query = format!("sum(increase({selector}[10m]))");
-    #[expect(clippy::cast_precision_loss, reason = "some hundreds")]
-    let counted = counted as f64;
-    assert!(counted > 0.0, "{selector}: nothing was counted");
     let asked = Instant::now();
     loop {
+        #[expect(clippy::cast_precision_loss, reason = "some hundreds")]
+        let counted = counted() as f64;
+        assert!(counted > 0.0, "{selector}: nothing was counted");
         let told = prometheus.query(&query).await.unwrap();
         let is_told = |told: f64| (told - counted).abs() <= 0.05 * counted;
         if matches!(told[..], [told] if is_told(told)) {
@@ -133,10 +133,10 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
             .await;
     }
     // Until the provider is paused for longer than a scrape takes.
-    let (failed_analyses, failed_webhooks) = eventually("a pause", SOON, async || {
+    eventually("a pause", SOON, async || {
         let before = (provider.asked(), receiver.received().len());
         sleep(SCRAPED).await;
-        ((provider.asked(), receiver.received().len()) == before).then_some(before)
+        ((provider.asked(), receiver.received().len()) == before).then_some(())
     })
     .await;
 
@@ -158,17 +158,18 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
             "gatehouse_rate_limited_total{policy=\"management_token\"}",
             hasty,
         ),
-        (
-            "gatehouse_provider_errors_total",
-            failed_analyses - well_analysed,
-        ),
-        (
-            "gatehouse_webhook_attempts_total{outcome=\"status\"}",
-            failed_webhooks - well_received,
-        ),
     ] {
-        assert_told(&prometheus, selector, counted).await;
+        assert_told(&prometheus, selector, || counted).await;
     }
+    assert_told(&prometheus, "gatehouse_provider_errors_total", || {
+        provider.asked() - well_analysed
+    })
+    .await;
+    let attempts = "gatehouse_webhook_attempts_total{outcome=\"status\"}";
+    assert_told(&prometheus, attempts, || {
+        receiver.received().len() - well_received
+    })
+    .await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -180,7 +181,8 @@ async fn case_51_prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPoo
         command
             .envs(provider.variables())
             .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY)
-            .env("GATEHOUSE_LEASE_SECONDS", "2")
+            // A worker that waits for its turn on a busy machine keeps its lease.
+            .env("GATEHOUSE_LEASE_SECONDS", "6")
             .env("GATEHOUSE_QUEUES", queues);
         Worker::launch(command).await
     };
@@ -207,9 +209,9 @@ async fn case_51_prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPoo
 
     // Either process may have rescued them.
     let held = items.len();
-    assert_told(&prometheus, "gatehouse_jobs_rescued_total", held).await;
+    assert_told(&prometheus, "gatehouse_jobs_rescued_total", || held).await;
     let lost = "gatehouse_job_retries_total{reason=\"worker_lost\"}";
-    assert_told(&prometheus, lost, held).await;
+    assert_told(&prometheus, lost, || held).await;
 }
 
 /// Waits until this many analyses are running.

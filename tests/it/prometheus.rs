@@ -1,15 +1,13 @@
 //! A real Prometheus, as packaged by Debian. It scrapes its targets every second.
 
 use std::fs;
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 use url::Url;
 
-use crate::support::{eventually, http};
+use crate::support::{SOON, eventually, free_address, http};
 
 /// The process. Dropping it kills it and removes its files.
 pub(crate) struct Prometheus {
@@ -32,7 +30,8 @@ impl Prometheus {
         let configuration = directory.path().join("prometheus.yml");
         fs::write(&configuration, configuration_for(metrics_urls)).unwrap();
         let log = fs::File::create(directory.path().join("log")).unwrap();
-        let address = free_address();
+        // Prometheus cannot report a port that it picked itself.
+        let address = free_address().to_string();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", configuration.display()))
             .arg(format!(
@@ -52,7 +51,7 @@ impl Prometheus {
             http: http(),
             _directory: directory,
         };
-        eventually("a ready Prometheus", Duration::from_secs(20), async || {
+        eventually("a ready Prometheus", SOON, async || {
             let answer = prometheus
                 .http
                 .get(prometheus.url("/-/ready", &[]))
@@ -134,13 +133,4 @@ scrape_configs:
 ",
         targets.join(", ")
     )
-}
-
-/// A port that was free a moment ago. Prometheus cannot report a port that it picked itself.
-fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string()
 }

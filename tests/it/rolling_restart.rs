@@ -34,8 +34,8 @@ const EVERY: Duration = Duration::from_millis(100);
 /// The pause between two restarts, in which both processes answer.
 const PAUSE: Duration = Duration::from_secs(2);
 /// For this many seconds, a process that stops still accepts requests, because clients look once
-/// per second.
-const DRAIN: &str = "3";
+/// per second, or later on a busy machine.
+const DRAIN: &str = "8";
 
 /// The results of the requests.
 #[derive(Default)]

@@ -28,12 +28,13 @@ pub(crate) use perspective::FakePerspective;
 pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted::{Act, ScriptedServer, picture};
+pub(crate) use servers::nobody;
 pub(crate) use short_way::short_way;
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 
 /// Far longer than what a test waits for takes, on a slow machine under load too: a test that waits for longer will wait for ever.
-pub(crate) const SOON: Duration = Duration::from_mins(1);
+pub(crate) const SOON: Duration = Duration::from_mins(3);
 
 const POLL: Duration = Duration::from_millis(20);
 

@@ -28,7 +28,7 @@ const TABLE: &str = concat!(
 /// How many entries run at the same time.
 const AT_ONCE: usize = 4;
 /// Seconds after which an entry is stopped. None of them starts a service.
-const PATIENCE: &str = "20";
+const PATIENCE: &str = "60";
 
 /// What an entry does not set itself.
 const VARIABLES: [(&str, &str); 8] = [

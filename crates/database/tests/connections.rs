@@ -31,6 +31,13 @@ async fn alter(database: &PgConnectOptions, change: &str) {
     conn.execute(AssertSqlSafe(statement)).await.unwrap();
 }
 
+/// A socket that is bound, so that nobody else gets its port, and does not listen.
+fn bound() -> tokio::net::TcpSocket {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    socket
+}
+
 async fn setting(pool: &PgPool, name: &str) -> String {
     sqlx::query_scalar("select current_setting($1)")
         .bind(name)
@@ -103,9 +110,8 @@ async fn case_46_pools_follow_the_host_that_can_write(
     _: PgPoolOptions,
     database: PgConnectOptions,
 ) {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = listener.local_addr().unwrap();
-    drop(listener);
+    let socket = bound();
+    let nobody = socket.local_addr().unwrap();
     let host = format!("{}:{}", database.get_host(), database.get_port());
     let url = database.to_url_lossy().to_string();
     let url = url.replace(&host, &format!("{nobody},{host}"));
@@ -185,9 +191,8 @@ async fn case_47_a_database_in_which_not_every_text_fits_is_refused(
 
 #[tokio::test]
 async fn case_53_the_reason_is_told_and_not_that_time_was_up() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = listener.local_addr().unwrap();
-    drop(listener);
+    let socket = bound();
+    let nobody = socket.local_addr().unwrap();
     let hosts = Hosts::parse(&format!("postgres://nobody@{nobody}/nothing")).unwrap();
     let pool = database::pool(&hosts, "test", SETTINGS);
     let told = hosts.with_writable_first().await.unwrap_err().to_string();

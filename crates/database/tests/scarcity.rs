@@ -36,7 +36,7 @@ async fn limited(database: &PgConnectOptions) -> Hosts {
 fn pool(hosts: &Hosts, connections: u32) -> PgPool {
     let settings = PoolSettings {
         connections,
-        acquire: Duration::from_secs(2),
+        acquire: Duration::from_secs(20),
     };
     database::pool(hosts, "few", settings)
 }

@@ -101,7 +101,8 @@ pub async fn serve<E>(
 where
     E: Endpoint<Output = Response> + 'static,
 {
-    let local = LocalAddr(Addr::SocketAddr(listener.local_addr()?));
+    let address = listener.local_addr()?;
+    let local = LocalAddr(Addr::SocketAddr(address));
     let endpoint = Arc::new(endpoint);
     let patience = Patience {
         head: settings.head,
@@ -177,6 +178,7 @@ where
     }
     drop(door);
     info!(
+        %address,
         connections = graceful.count(),
         "no longer accepting connections"
     );

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Proxied, count};
 use crate::{proxy::Trap, support::eventually};
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 /// A text that the demo's rules send to a person.
 const DOUBTFUL: &str = "see review-2024 for the details";
 

@@ -9,7 +9,7 @@ use super::{Proxied, TEXT, count};
 use crate::{proxy::Trap, support::eventually};
 
 /// The chain is looked after every ten seconds.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 const COUNTED: &str = "select coalesce(sum(accepted), 0)::bigint from statistics_hours
      where subject_id = '00000000-0000-0000-0000-000000000000'";

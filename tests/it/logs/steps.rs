@@ -26,7 +26,8 @@ fn kind(line: &Value) -> String {
     words.collect()
 }
 
-/// Submits a text while everything is logged, and returns the lines of the item's trace, in order.
+/// Submits a text while everything is logged, and returns the lines of the item's trace. Those of each process are in their
+/// order, and those of the interface come first: it may log only after the worker has begun.
 async fn steps(pool: &PgPool, filter: &str, traceparent: Option<&str>) -> (Vec<Value>, String) {
     let site = new_site(pool);
     let receiver = Receiver::start().await;
@@ -71,9 +72,7 @@ async fn steps(pool: &PgPool, filter: &str, traceparent: Option<&str>) -> (Vec<V
         let of_item = |line: &&Value| line["media.id"].as_str() == Some(&media);
         let trace = lines.iter().find(of_item)?["trace.id"].clone();
         let of_trace = lines.into_iter().filter(|line| line["trace.id"] == trace);
-        let mut of_trace: Vec<Value> = of_trace.collect();
-        of_trace.sort_by_key(|line| line["timestamp"].to_string());
-        Some(of_trace)
+        Some(of_trace.collect::<Vec<Value>>())
     };
     let found = eventually("both deliveries are logged", SOON, async || {
         let found = of_trace()?;

@@ -17,7 +17,7 @@ use super::{
     refused::{refusal, starts},
 };
 use crate::support::{
-    Api, DataDir, MASTER_KEY, Receiver, Site, Worker, admin, gatehouse, new_site, text,
+    Api, DataDir, MASTER_KEY, Receiver, Site, Worker, admin, eventually, gatehouse, new_site, text,
 };
 
 /// With this many sites, a rotation takes a while.
@@ -133,13 +133,32 @@ async fn case_32_the_master_key_is_replaced_under_running_processes(pool: PgPool
 
     let service = Service::start(&pool, &both, &receiver).await;
     service.tells(&site, &receiver).await;
-    // Killed after its first batch.
+    // Killed when it waits for a site in the middle, which somebody holds.
+    let mut held = pool.begin().await.unwrap();
+    // Found first: with an offset, those before it would be locked, too.
+    let middle: Uuid = sqlx::query_scalar("select id from sites order by id offset 10000 limit 1")
+        .fetch_one(&mut *held)
+        .await
+        .unwrap();
+    sqlx::query("select from sites where id = $1 for update")
+        .bind(middle)
+        .execute(&mut *held)
+        .await
+        .unwrap();
     let mut first = rotate(&pool, &both).stderr(Stdio::piped()).spawn().unwrap();
     let mut progress = BufReader::new(first.stderr.take().unwrap()).lines();
     let line = progress.next().unwrap().unwrap();
     assert_eq!(line, format!("sealed 500 of {}", SITES + 1));
+    eventually("it waits for the site", SOON, async || {
+        let waiting = "select count(*) from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'";
+        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap();
+        (waiting > 0).then_some(())
+    })
+    .await;
     first.kill().unwrap();
     first.wait().unwrap();
+    held.rollback().await.unwrap();
     let some = sealed_by(&pool, NEW_KEY).await;
     assert!((500..SITES).contains(&some), "{some}");
     assert_eq!(sealed_by(&pool, old_key()).await, SITES + 1 - some);

@@ -21,7 +21,7 @@ fn long(kilobytes: usize) -> String {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: PgPool) {
+async fn case_65_a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: PgPool) {
     let now = FakeProvider::openai(Mode::Limited("0")).await;
     let soon = FakeProvider::openai(Mode::Limited("0.012")).await;
     let entries = [now.entry("now", ""), soon.entry("soon", "")];
@@ -35,10 +35,12 @@ async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: P
     }
     sleep(Duration::from_secs(12)).await;
     for provider in [&now, &soon] {
-        let asked = provider.asked();
+        let asked = eventually("it is asked again", MINUTES, async || {
+            Some(provider.asked()).filter(|asked| *asked >= 2)
+        })
+        .await;
         // Requests come after 0, 1, 3, 7, 15, 31 ... seconds.
         let most = (started.elapsed().as_secs() + 1).ilog2() + 1;
-        assert!(asked >= 2, "it is asked again");
         assert!(
             asked <= usize::try_from(most).unwrap(),
             "{asked}, not {most}"
@@ -52,7 +54,7 @@ async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: P
 }
 
 #[sqlx::test(migrations = false)]
-async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
+async fn case_67_pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Bucket(6_000)).await;
     let entries = [provider.entry("openai", "piece_bytes = 2000")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -86,7 +88,7 @@ async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
+async fn case_66_short_texts_continue_while_long_ones_meet_a_limit(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Bucket(10_000)).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -104,7 +106,7 @@ async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
     for _ in 0..20 {
         let media = panel.submit(&quiet, "a quiet afternoon").await;
         // Texts worth an hour of tokens wait before those of the other team.
-        let verdict = panel.verdict(&quiet, &media, Duration::from_secs(20)).await;
+        let verdict = panel.verdict(&quiet, &media, Duration::from_mins(1)).await;
         assert_eq!(verdict["status"], "approved", "{verdict}");
     }
     let pending: i64 = sqlx::query_scalar("select count(*) from media where status = 'pending'")
@@ -115,7 +117,9 @@ async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(pool: PgPool) {
+async fn case_68_a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
+    pool: PgPool,
+) {
     let provider = FakeProvider::openai(Mode::Short(1_000)).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;

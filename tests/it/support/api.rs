@@ -1,8 +1,10 @@
 //! Running `gatehouse api` processes, several on one database.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
+    ops::Range,
     process::{Child, Command, ExitStatus},
+    sync::Mutex,
     time::Duration,
 };
 
@@ -13,9 +15,9 @@ use sqlx::PgPool;
 
 use super::{commands::gatehouse, eventually, http, most_memory, open_files};
 
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_mins(3);
 /// Longer than draining and the last requests take.
-const STOP: Duration = Duration::from_secs(40);
+const STOP: Duration = Duration::from_mins(2);
 
 /// The process. Dropping it kills it.
 pub(crate) struct Api {
@@ -145,10 +147,24 @@ impl Drop for Api {
     }
 }
 
-/// An address whose port is free now.
+/// The ports that tests give to processes. The system picks no port below 32,768 by itself, for a
+/// connection or for a listener of another test, and `scripts/with-postgres` uses those before these.
+const PORTS: Range<u16> = 26_000..32_768;
+
+/// The UDP ports with the numbers that this test has taken. No other test takes such a number as
+/// long as this one lasts.
+static TAKEN: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
+
+/// An address whose port is free, and stays free for a process that this test starts.
 pub(crate) fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
+    loop {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, rand::random_range(PORTS)));
+        let Ok(taken) = UdpSocket::bind(address) else {
+            continue;
+        };
+        if TcpListener::bind(address).is_ok() {
+            TAKEN.lock().unwrap().push(taken);
+            return address;
+        }
+    }
 }

@@ -17,7 +17,7 @@ use super::provider::FakeProvider;
 use super::{MASTER_KEY, http, open_files, unset};
 
 /// The first start creates a database, on a machine that is busy with other tests.
-const START: Duration = Duration::from_mins(1);
+const START: Duration = Duration::from_mins(3);
 
 /// The process. Dropping it fails the test if a job is left or dead, unless the test says that it
 /// leaves jobs. Then it stops the process.

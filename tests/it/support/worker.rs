@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{api::free_address, eventually, http, leftovers::Leftovers, most_memory};
 
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_mins(3);
 
 /// The process. Dropping it fails the test if a job is left or dead, unless the test says that it
 /// leaves jobs. Then it kills the process.

@@ -1,6 +1,6 @@
 //! An endpoint that keeps failing is paused, tested with one request, and disabled in the end.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::PgPool;
 
@@ -49,10 +49,16 @@ async fn what_waits_for_an_endpoint_that_is_left_alone_is_charged_no_attempt(poo
     // One process sends 32 deliveries while the breaker opens, and then one every few seconds, to find out.
     let spent = service.count(ATTEMPTS).await;
     assert!((OPENS..ITEMS).contains(&spent), "{spent} attempts");
-    let asked = service.receiver.received().len();
+    let (asked, begun) = (service.receiver.received().len(), Instant::now());
     tokio::time::sleep(Duration::from_secs(2)).await;
     let since = service.receiver.received().len() - asked;
-    assert!(since <= 1, "{since} requests in two seconds");
+    // A busy machine may let the test wait for longer than two seconds.
+    let most = 1 + begun.elapsed().as_secs() / 3;
+    assert!(
+        u64::try_from(since).unwrap() <= most,
+        "{since} requests in {:?}",
+        begun.elapsed()
+    );
 
     service.receiver.answer(200, Duration::ZERO);
     service.run(HALF_OPEN).await;

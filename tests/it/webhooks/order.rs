@@ -42,11 +42,16 @@ async fn a_failed_attempt_lets_the_verdict_go_first(pool: PgPool) {
         let is = |request: &&crate::support::Received| request.tells("media.created", &media);
         requests.iter().filter(is).count()
     };
-    assert_eq!(tells_acceptance(&service.receiver.received()), 1);
+    // On a busy machine, the second attempt may have come by now.
+    let received = service.receiver.received();
+    let verdict = received
+        .iter()
+        .position(|request| request.tells("media.moderated", &media));
+    assert_eq!(tells_acceptance(&received[..verdict.unwrap()]), 1);
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_acceptance_is_told_before_somebody_outside_is_asked(pool: PgPool) {
+async fn case_62_an_acceptance_is_sent_although_the_provider_never_answers(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Hang).await;
     let options = provider.options();
     let options = options.each_ref().map(String::as_str);

@@ -40,7 +40,7 @@ use workers::{
     provider::{Builtin, Provider, Scope},
 };
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_mins(2);
 
 /// A team with a site that has an endpoint, and an acceptor.
 pub(crate) struct Fixture {

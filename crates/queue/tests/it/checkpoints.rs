@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use sqlx::PgPool;
 
 use crate::support::{
-    Act, Mark, Process, act, count, enqueue, job, mark, names, prepare, quick, settings, until,
-    until_idle,
+    Act, Mark, Process, UNTIL_LET_GO, act, count, enqueue, job, mark, names, prepare, quick,
+    settings, until, until_idle,
 };
 
 /// A job that records these marks, and ends well.
@@ -24,7 +24,7 @@ async fn a_checkpoint_is_recorded_once_while_the_job_goes_on(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
     let first = Mark {
-        sleep_ms: 3_000,
+        sleep_ms: UNTIL_LET_GO,
         ..mark("first")
     };
     enqueue(
@@ -46,6 +46,7 @@ async fn a_checkpoint_is_recorded_once_while_the_job_goes_on(pool: PgPool) {
         ["1 1 2"],
         "it runs on, in the same attempt, under the next fence"
     );
+    process.let_go();
     until_idle(&pool).await;
     assert_eq!(
         names(
@@ -81,7 +82,7 @@ async fn a_checkpoint_of_a_lost_job_is_refused(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
     let first = Mark {
-        sleep_ms: 3_000,
+        sleep_ms: UNTIL_LET_GO,
         ..mark("first")
     };
     enqueue(&pool, [job(&with_marks("end", [first, mark("second")]))]).await;
@@ -92,6 +93,8 @@ async fn a_checkpoint_of_a_lost_job_is_refused(pool: PgPool) {
         .execute(&pool)
         .await
         .unwrap();
+    process.until_started(2).await;
+    process.let_go();
     until_idle(&pool).await;
     assert_eq!(process.seen.refused.load(SeqCst), 1);
     assert_eq!(process.started(), 2);
@@ -145,7 +148,7 @@ async fn follow_up_jobs_of_a_checkpoint_are_enqueued_with_it(pool: PgPool) {
     let process = Process::start(&pool, quick(), settings());
     let first = Mark {
         follow_up: true,
-        sleep_ms: 3_000,
+        sleep_ms: UNTIL_LET_GO,
         ..mark("first")
     };
     enqueue(&pool, [job(&with_marks("end", [first]))]).await;
@@ -171,6 +174,7 @@ async fn follow_up_jobs_of_a_checkpoint_are_enqueued_with_it(pool: PgPool) {
         .await,
         ["after first"]
     );
+    process.let_go();
     until(
         &pool,
         "select not exists (select from queue.jobs where queue = 'work')",

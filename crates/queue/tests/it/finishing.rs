@@ -3,7 +3,8 @@
 use sqlx::PgPool;
 
 use crate::support::{
-    Act, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+    Act, Process, UNTIL_LET_GO, act, count, enqueue, job, names, prepare, quick, settings, until,
+    until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
@@ -28,7 +29,7 @@ async fn a_worker_that_lost_its_job_leaves_no_effect(pool: PgPool) {
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 1_500,
+            sleep_ms: UNTIL_LET_GO,
             ..act("slow")
         })],
     )
@@ -46,6 +47,8 @@ async fn a_worker_that_lost_its_job_leaves_no_effect(pool: PgPool) {
     .await
     .unwrap();
     // That worker is dead, too, so that we finally rescue and finish the job.
+    process.until_started(2).await;
+    process.let_go();
     until_idle(&pool).await;
     assert_eq!(process.started(), 2);
     assert_eq!(count(&pool, "select count(*) from effects").await, 1);
@@ -59,7 +62,7 @@ async fn a_second_claim_by_the_same_worker_fences_the_first(pool: PgPool) {
     enqueue(
         &pool,
         [job(&Act {
-            sleep_ms: 1_500,
+            sleep_ms: UNTIL_LET_GO,
             ..act("slow")
         })],
     )
@@ -74,6 +77,8 @@ async fn a_second_claim_by_the_same_worker_fences_the_first(pool: PgPool) {
         .execute(&pool)
         .await
         .unwrap();
+    process.until_started(2).await;
+    process.let_go();
     until_idle(&pool).await;
     assert_eq!(process.started(), 2);
     assert_eq!(

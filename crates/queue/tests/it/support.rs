@@ -4,6 +4,6 @@ mod act;
 mod process;
 mod tables;
 
-pub(crate) use act::{Act, End, MORE, Mark, WORK, act, job, lane, mark};
+pub(crate) use act::{Act, End, MORE, Mark, UNTIL_LET_GO, WORK, act, job, lane, mark};
 pub(crate) use process::{NEVER, Process, quick, settings};
 pub(crate) use tables::{PATIENCE, count, enqueue, names, prepare, until, until_idle};

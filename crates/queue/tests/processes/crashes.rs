@@ -45,9 +45,14 @@ async fn trapped_in(pool: &PgPool, witness: &Witness, trap: Trap, act: &Act) -> 
     let proxy = Proxy::start(options.get_host(), options.get_port());
     proxy.set(&["COMMIT"], trap);
     enqueue(pool, [job(act)]).await;
-    // Its first claim finds the job. While a claim is under way, a follow-up job is not taken at once.
     let setup = Setup {
+        // Its first claim finds the job. While a claim is under way, a follow-up job is not taken at once.
         poll_ms: 60_000,
+        // It does not commit again before the test has looked, however busy the machine is.
+        deadline_ms: match trap {
+            Trap::HoldBefore | Trap::HoldAfter => 60_000,
+            Trap::CutBefore | Trap::CutAfter => 2_000,
+        },
         ..Setup::through(pool, &proxy).calling(witness)
     };
     let worker = Worker::start(&setup);

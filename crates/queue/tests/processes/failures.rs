@@ -7,7 +7,7 @@ use sqlx::PgPool;
 
 use crate::{
     act::{Act, End, Kind, WORK, act, call, job, lane},
-    harness::{assert_each_once, count, enqueue, eventually, prepare, texts, until_idle},
+    harness::{PATIENCE, assert_each_once, count, enqueue, prepare, texts, until_idle, within},
     witness::Witness,
     worker::{Setup, Worker},
 };
@@ -72,7 +72,8 @@ async fn case_07_a_handler_that_takes_its_process_down_every_time_dies_after_its
     enqueue(&pool, siblings.map(|act| job(&act))).await;
     let mut worker = Worker::start(&setup);
     let mut deaths = 0;
-    eventually("an idle queue", async || {
+    // Three leases have to end, and four processes to start.
+    within(PATIENCE * 4, "an idle queue", async || {
         if worker.ended().is_some() {
             deaths += 1;
             worker = Worker::start(&setup);

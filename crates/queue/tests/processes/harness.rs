@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::act::TABLES;
 
 /// How long anything may take on a busy machine. On an idle one, it takes much less.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Asks until there is an answer.
 ///

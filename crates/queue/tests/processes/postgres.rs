@@ -1,10 +1,13 @@
 //! A Postgres server for one test, with the queue's tables.
 
-use std::{ops::Deref, time::Duration};
+use std::ops::Deref;
 
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-use crate::{harness::prepare, server::Server};
+use crate::{
+    harness::{PATIENCE, prepare},
+    server::Server,
+};
 
 /// The server, and a pool of the test.
 pub(crate) struct Postgres {
@@ -19,7 +22,7 @@ impl Postgres {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/with-postgres");
         let server = Server::start(script);
         let pool = PgPoolOptions::new()
-            .acquire_timeout(Duration::from_secs(1))
+            .acquire_timeout(PATIENCE)
             .max_connections(4)
             .connect_lazy(&server.url)
             .unwrap();

@@ -83,7 +83,7 @@ async fn case_11_a_retry_is_on_time_although_everything_was_restarted() {
             ..act(name)
         })
     };
-    enqueue(pool, [later("hour", 3600), later("seconds", 4)]).await;
+    enqueue(pool, [later("hour", 3600), later("seconds", 10)]).await;
     until(pool, "select count(*) = 2 from queue.jobs where state = 2").await;
     let times = "select concat_ws(' ', payload ->> 'name', attempt, run_at)
                    from queue.jobs order by run_at desc";

@@ -97,9 +97,10 @@ async fn what_does_not_verify_is_not_passed_on() {
 
 #[tokio::test]
 async fn an_application_that_is_not_there_or_no_server_is_a_bad_gateway() {
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", free.local_addr().unwrap());
-    drop(free);
+    // Bound, so that nobody else gets the port, and not listening.
+    let nobody = tokio::net::TcpSocket::new_v4().unwrap();
+    nobody.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/", nobody.local_addr().unwrap());
     let headers = signed(1, None, now());
     let target: Target = url.parse().unwrap();
     let map = header_map(&headers);
@@ -123,7 +124,7 @@ async fn an_application_that_hangs_is_a_gateway_timeout_before_gatehouse_gives_u
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let mut target: Target = url.parse().unwrap();
     assert!(target.deadline < domain::webhook::ATTEMPT_DEADLINE);
-    target.deadline = Duration::from_millis(100);
+    target.deadline = Duration::from_secs(1);
     let receiver = Receiver {
         forward: Some(target),
         ..receiver(1)

@@ -94,7 +94,7 @@ async fn an_old_snapshot_does_not_make_claims_walk_over_what_is_done(pool: PgPoo
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), left)
+    tokio::time::timeout(Duration::from_mins(1), left)
         .await
         .expect("the generation is left");
     let after = blocks_of_a_claim(&mut conn).await;

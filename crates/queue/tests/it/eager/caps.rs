@@ -7,7 +7,8 @@ use super::{
     HELD, INSERTED, more, start, until_ready, watch_inserts, with_follow_up, without_polls,
 };
 use crate::support::{
-    Act, MORE, act, count, enqueue, job, lane, names, prepare, quick, until, until_idle,
+    Act, MORE, UNTIL_LET_GO, act, count, enqueue, job, lane, names, prepare, quick, until,
+    until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
@@ -29,8 +30,8 @@ async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
     let process = start(pool, without_polls(), more);
     until_ready(pool, &process).await;
     let acts = (0..2).map(|n| Act {
-        // So long that both still run when the third one comes.
-        follow_up_sleep_ms: 3_000,
+        // Both still run when the third one comes.
+        follow_up_sleep_ms: UNTIL_LET_GO,
         ..with_follow_up(&n.to_string())
     });
     let jobs = enqueue(pool, acts.map(|act| job(&act))).await;
@@ -44,8 +45,9 @@ async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
     process.queue.enqueued(&jobs);
     until(pool, "select count(*) = 3 from effects").await;
     assert_eq!(names(pool, INSERTED).await, ["1: 0 0 0", "2: 1 1 1"]);
+    process.let_go();
     until_idle(pool).await;
-    assert_eq!(process.started(), 6);
+    assert_eq!(process.started(), 1 + 6);
     process.stop().await;
 }
 

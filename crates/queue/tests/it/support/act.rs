@@ -8,6 +8,9 @@ pub(crate) const WORK: QueueName = QueueName::new("work");
 
 pub(crate) const MORE: QueueName = QueueName::new("more");
 
+/// As long as the test wants, in place of milliseconds: until it calls `Process::let_go`.
+pub(crate) const UNTIL_LET_GO: u64 = u64::MAX;
+
 /// What a job does when it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Act {
@@ -15,7 +18,7 @@ pub(crate) struct Act {
     /// Marks that it records first, one after the other.
     #[serde(default)]
     pub(crate) checkpoints: Vec<Mark>,
-    /// Sleeps this long before it ends.
+    /// Sleeps this long before it ends, or [`UNTIL_LET_GO`].
     pub(crate) sleep_ms: u64,
     /// How its first attempts end.
     pub(crate) at_first: Vec<End>,
@@ -23,7 +26,7 @@ pub(crate) struct Act {
     pub(crate) poison: bool,
     /// Whether its effect enqueues a job in `MORE`.
     pub(crate) follow_up: bool,
-    /// How long that job sleeps.
+    /// How long that job sleeps, or [`UNTIL_LET_GO`].
     #[serde(default)]
     pub(crate) follow_up_sleep_ms: u64,
 }
@@ -34,7 +37,7 @@ pub(crate) struct Mark {
     pub(crate) name: String,
     pub(crate) poison: bool,
     pub(crate) follow_up: bool,
-    /// How long it goes on afterwards.
+    /// How long it goes on afterwards, or [`UNTIL_LET_GO`].
     pub(crate) sleep_ms: u64,
 }
 

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
     },
     time::{Duration, Instant},
 };
@@ -22,7 +22,7 @@ use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
 use super::{
-    act::{Act, End, Outage, Recorded, WORK, act, lane},
+    act::{Act, End, Outage, Recorded, UNTIL_LET_GO, WORK, act, lane},
     tables::PATIENCE,
 };
 
@@ -33,6 +33,21 @@ pub(crate) struct Observed {
     pub(crate) most_running: Arc<AtomicU32>,
     /// Checkpoints that were refused.
     pub(crate) refused: Arc<AtomicU32>,
+    /// Jobs that wait for the test go on.
+    is_let_go: Arc<AtomicBool>,
+}
+
+impl Observed {
+    /// Waits so many milliseconds, or until the test lets the jobs go.
+    async fn pause(&self, ms: u64) {
+        if ms != UNTIL_LET_GO {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+            return;
+        }
+        while !self.is_let_go.load(SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 struct Slot(Arc<AtomicU32>);
@@ -66,9 +81,9 @@ async fn perform(
             seen.refused.fetch_add(1, SeqCst);
         }
         recorded?;
-        tokio::time::sleep(Duration::from_millis(mark.sleep_ms)).await;
+        seen.pause(mark.sleep_ms).await;
     }
-    tokio::time::sleep(Duration::from_millis(act.sleep_ms)).await;
+    seen.pause(act.sleep_ms).await;
     let effect = Recorded {
         name: act.name.clone(),
         attempt: run.attempt,
@@ -101,11 +116,11 @@ async fn perform(
 /// A poll that comes after a test has given up: what runs was woken by something else.
 pub(crate) const NEVER: Duration = Duration::from_hours(1);
 
-/// Settings that are fast enough for a test: leases of some seconds, sweeps ten times a second.
+/// Settings that are fast enough for a test: sweeps ten times a second. Leases are so long that a process that waits for its turn
+/// on a busy machine keeps its own.
 pub(crate) fn quick() -> Config {
     Config {
-        // A process that waits for its turn on a busy machine keeps its lease.
-        lease: Duration::from_millis(2_500),
+        lease: Duration::from_mins(1),
         heartbeat: Duration::from_millis(200),
         sweep: Duration::from_millis(100),
         poll: Duration::from_millis(200),
@@ -135,7 +150,8 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(pool: &PgPool, config: Config, settings: BackendSettings) -> Self {
-        Self::start_with(pool, config, settings, 16, Duration::from_secs(10))
+        // Jobs that wait for the test end by no other means.
+        Self::start_with(pool, config, settings, 16, PATIENCE)
     }
 
     pub(crate) fn start_with(
@@ -186,6 +202,14 @@ impl Process {
         self.queue.close(Duration::from_secs(5)).await;
     }
 
+    /// Stops as [`Self::stop`] does. Jobs that wait for [`UNTIL_LET_GO`] go on when the workers have been told.
+    pub(crate) async fn stop_and_let_go(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.let_go();
+        self.workers.await.expect("the monitor");
+        self.queue.close(Duration::from_secs(5)).await;
+    }
+
     /// Stops the workers, and leaves the queue open.
     pub(crate) async fn stop_workers(self) {
         self.monitor.shutdown().expect("a shutdown");
@@ -197,6 +221,11 @@ impl Process {
         self.workers.abort();
         let _ = self.workers.await;
         self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    /// Lets jobs that wait for [`UNTIL_LET_GO`] go on.
+    pub(crate) fn let_go(&self) {
+        self.seen.is_let_go.store(true, SeqCst);
     }
 
     pub(crate) fn started(&self) -> u32 {

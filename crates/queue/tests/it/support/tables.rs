@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use tokio::time::Instant;
 
 /// How long anything may take on a busy machine. On an idle one, it takes much less.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) async fn prepare(pool: &PgPool) {
     sqlx::raw_sql(

@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::submitter::Submitter;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 const IMAGES: &str = "select count(*) from media_images";
 

@@ -19,7 +19,7 @@ use super::submitter::Submitter;
 use crate::tenant::Tenant;
 
 /// A batch would be retried for 10 s before it is given up.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const AT_ONCE: Duration = Duration::from_secs(9);
 
 /// Connections whose stack is large enough for a normal row, but not for thousands of nested
 /// arrays.
