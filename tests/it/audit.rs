@@ -28,7 +28,7 @@ fn verify(pool: &PgPool, arguments: &[&str]) -> (Vec<Value>, bool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_log_is_verified_exported_and_compared_with_an_export(pool: PgPool) {
+async fn case_86_the_log_is_verified_and_exported_and_a_known_head_shows_a_forgery(pool: PgPool) {
     let team = {
         new_site(&pool);
         text(

@@ -19,7 +19,7 @@ fn met() -> Throttle {
 }
 
 #[test]
-fn limits_in_a_row_double_the_wait_whatever_was_asked_for_and_one_request_at_a_time_tries() {
+fn case_65_limits_in_a_row_double_the_wait_and_one_request_at_a_time_tries() {
     let mut throttle = Throttle::default();
     let (mut now, mut calls) = (at(0), 0);
     let mut right = Right::Everybody;
@@ -37,7 +37,7 @@ fn limits_in_a_row_double_the_wait_whatever_was_asked_for_and_one_request_at_a_t
 }
 
 #[test]
-fn what_is_much_smaller_goes_on_until_it_meets_the_limit_too() {
+fn case_66_much_smaller_requests_continue_until_they_meet_the_limit_too() {
     let mut throttle = met();
     assert_eq!(throttle.allows(LARGE, at(0)), Allowed::Nothing(at(1_000)));
     assert_eq!(

@@ -20,7 +20,7 @@ fn open(pool: &PgPool) -> Queue {
     Queue::open(pool.clone(), config()).unwrap()
 }
 
-/// A queue whose tasks never begin. Only the test keeps house, and no newcomer does it once beside it.
+/// A queue whose tasks never begin. Only the test does the housekeeping, and no newcomer does it once beside it.
 fn at_rest(pool: &PgPool, config: Config) -> Queue {
     Queue::open_later(pool.clone(), config, Process::default()).unwrap()
 }

@@ -86,7 +86,9 @@ fn key(text: u8) -> AnswerKey {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_team_never_has_more_answers_than_it_may_and_takes_no_other_team_s(pool: PgPool) {
+async fn case_72_a_team_never_has_more_answers_than_the_limit_and_none_of_another_team(
+    pool: PgPool,
+) {
     schema::migrate(&pool).await.unwrap();
     let processes = [Answers::new(&pool, 5), Answers::new(&pool, 5)];
     let (loud, quiet) = (

@@ -30,7 +30,7 @@ fn reason(verdict: &Value) -> &str {
 }
 
 #[sqlx::test(migrations = false)]
-async fn what_happens_in_one_frame_of_an_animation_counts(pool: PgPool) {
+async fn case_69_a_single_violent_frame_of_an_animation_counts(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Well).await;
     let entries = [provider.entry("openai", "")];
     let mut panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -70,7 +70,7 @@ async fn what_happens_in_one_frame_of_an_animation_counts(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_animation_that_cannot_be_wholly_looked_at_is_never_approved(pool: PgPool) {
+async fn case_69_an_animation_that_cannot_be_wholly_checked_is_never_approved(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Well).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 0, &entries, HOUR, &["violence"]).await;
@@ -128,9 +128,7 @@ async fn an_animation_that_cannot_be_wholly_looked_at_is_never_approved(pool: Pg
 }
 
 #[sqlx::test(migrations = false)]
-async fn that_an_animation_was_not_wholly_looked_at_is_remembered_while_its_text_waits(
-    pool: PgPool,
-) {
+async fn case_69_a_partly_checked_animation_stays_unchecked_while_its_text_waits(pool: PgPool) {
     let vision = FakeProvider::start(Wire::Vision, Mode::Well).await;
     let guard = FakeProvider::start(Wire::LlamaGuard, Mode::Limited("3")).await;
     let entries = [vision.entry("vision", ""), guard.entry("guard", "")];
@@ -156,7 +154,7 @@ async fn that_an_animation_was_not_wholly_looked_at_is_remembered_while_its_text
 }
 
 #[sqlx::test(migrations = false)]
-async fn frames_that_were_answered_are_not_asked_for_again(pool: PgPool) {
+async fn case_69_frames_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Fails(6)).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 0, &entries, HOUR, &["violence"]).await;

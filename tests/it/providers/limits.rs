@@ -21,7 +21,7 @@ fn long(kilobytes: usize) -> String {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: PgPool) {
+async fn case_65_a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: PgPool) {
     let now = FakeProvider::openai(Mode::Limited("0")).await;
     let soon = FakeProvider::openai(Mode::Limited("0.012")).await;
     let entries = [now.entry("now", ""), soon.entry("soon", "")];
@@ -52,7 +52,7 @@ async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: P
 }
 
 #[sqlx::test(migrations = false)]
-async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
+async fn case_67_pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Bucket(6_000)).await;
     let entries = [provider.entry("openai", "piece_bytes = 2000")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -86,7 +86,7 @@ async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
+async fn case_66_short_texts_continue_while_long_ones_meet_a_limit(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Bucket(10_000)).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -115,7 +115,9 @@ async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(pool: PgPool) {
+async fn case_68_a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
+    pool: PgPool,
+) {
     let provider = FakeProvider::openai(Mode::Short(1_000)).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;

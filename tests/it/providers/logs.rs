@@ -13,7 +13,7 @@ const MINUTES: Duration = Duration::from_mins(2);
 const TEXT: &str = "flurbicide is what this text is about";
 
 #[sqlx::test(migrations = false)]
-async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
+async fn case_71_logs_have_codes_and_causes_and_tenants_get_neither(pool: PgPool) {
     let coded = FakeProvider::openai(Mode::Status(400)).await;
     let quoting = FakeProvider::openai(Mode::Quoting(400)).await;
     let denied = FakeProvider::openai(Mode::Status(401)).await;

@@ -112,7 +112,7 @@ async fn providers_are_reached_through_the_operators_proxy_and_by_no_other(pool:
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_proxy_that_refuses_us_and_a_certificate_that_nobody_vouches_for_are_told(pool: PgPool) {
+async fn case_71_a_proxy_that_refuses_us_and_an_untrusted_certificate_are_reported(pool: PgPool) {
     let proxy = Proxy::start(Some("me:secret")).await;
     let open = Proxy::start(None).await;
     let provider = FakeProvider::openai(Mode::Well).await;

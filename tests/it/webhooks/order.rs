@@ -46,7 +46,7 @@ async fn a_failed_attempt_lets_the_verdict_go_first(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_acceptance_is_told_before_somebody_outside_is_asked(pool: PgPool) {
+async fn case_62_an_acceptance_is_sent_although_the_provider_never_answers(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Hang).await;
     let options = provider.options();
     let options = options.each_ref().map(String::as_str);

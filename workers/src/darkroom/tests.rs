@@ -59,7 +59,7 @@ async fn no_more_pictures_are_decoded_at_once_than_there_is_memory_for() {
 }
 
 #[tokio::test]
-async fn the_animations_of_one_team_leave_room_for_those_of_another_and_for_still_pictures() {
+async fn case_69_animations_of_one_team_leave_room_for_another_team_and_for_still_pictures() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../tests/fixtures/images/animated.gif"

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_may_change_an_answer_changes_it_and_nothing_else_does() {
+    fn case_72_whatever_can_change_an_answer_changes_the_fingerprint_and_nothing_else_does() {
         let fingerprint = |change: fn(&mut Remote)| {
             let mut remote = remote();
             change(&mut remote);

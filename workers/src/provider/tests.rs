@@ -11,7 +11,7 @@ fn of(provider: &impl Provider) -> Fingerprint {
 }
 
 #[test]
-fn models_policies_and_what_is_flagged_change_it() {
+fn case_72_models_policies_and_what_is_flagged_change_the_fingerprint() {
     let chat = |model: &str, usual: &str, settings| {
         let usual = usual.to_owned();
         of(&Chat::new(remote(), model.into(), Style::Policy { usual }, settings).unwrap())

@@ -93,7 +93,10 @@ mod tests {
         assert_eq!(waiting(), (false, false));
         {
             let mut second = pin!(pace.place(greedy));
-            assert!(second.as_mut().now_or_never().is_none(), "it has its share");
+            assert!(
+                second.as_mut().now_or_never().is_none(),
+                "a team has used up its share"
+            );
             assert_eq!(waiting(), (false, true));
         }
         assert_eq!(waiting(), (false, false), "it gave up");

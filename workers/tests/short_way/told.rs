@@ -38,7 +38,7 @@ async fn tell(fixture: &Fixture, media: MediaId) -> usize {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_judgement_that_fails_tells_the_acceptance_before_it_is_tried_again(pool: PgPool) {
+async fn case_62_a_failed_judgement_sends_the_acceptance_before_it_is_tried_again(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let (_, live) = fixture.version(&[]).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
@@ -70,7 +70,7 @@ async fn a_judgement_that_fails_tells_the_acceptance_before_it_is_tried_again(po
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: PgPool) {
+async fn case_62_a_dead_job_has_sent_the_acceptance_and_its_item_is_decided(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let rules = [
         json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8}),
@@ -118,7 +118,7 @@ async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: P
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_acceptance_is_told_once_however_often_it_is_asked_for(pool: PgPool) {
+async fn case_62_an_acceptance_is_sent_once_however_often_it_is_asked_for(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let (_, live) = fixture.version(&[]).await;
     let media = fixture.submit(&[live], false, "a text").await;
@@ -144,7 +144,7 @@ async fn an_acceptance_is_told_once_however_often_it_is_asked_for(pool: PgPool) 
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_item_that_was_decided_meanwhile_keeps_its_verdict_and_its_acceptance_is_told(
+async fn case_62_an_item_decided_meanwhile_keeps_its_verdict_and_its_acceptance_is_sent(
     pool: PgPool,
 ) {
     let fixture = Fixture::new(pool).await;
@@ -179,7 +179,7 @@ async fn an_item_that_was_decided_meanwhile_keeps_its_verdict_and_its_acceptance
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_recovery_of_what_an_endpoint_missed_gets_what_was_accepted_before_it_and_is_told_after(
+async fn case_62_an_endpoint_that_recovered_what_it_missed_gets_an_acceptance_that_is_sent_later(
     pool: PgPool,
 ) {
     let fixture = Fixture::new(pool).await;

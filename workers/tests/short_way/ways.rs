@@ -16,7 +16,7 @@ const CREATED: &str = "select count(*) from events where kind = 'media.created'"
 const ASIDE: &str = "select count(*) from queue.jobs where queue = 'rules' and format = 0";
 
 #[sqlx::test(migrations = false)]
-async fn rules_that_are_held_back_judge_nothing_and_the_acceptance_is_told(pool: PgPool) {
+async fn case_62_paused_or_capped_rules_judge_nothing_and_the_acceptance_is_sent(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let rules = [
         json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8}),
@@ -77,7 +77,7 @@ async fn rules_that_are_held_back_judge_nothing_and_the_acceptance_is_told(pool:
 }
 
 #[sqlx::test(migrations = false)]
-async fn while_the_first_job_would_wait_acceptances_are_told_at_once(pool: PgPool) {
+async fn case_62_acceptances_are_sent_at_once_while_the_first_job_would_wait(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let (_, live) = fixture.version(&[]).await;
     // No worker runs, so the acceptance is sent at once.

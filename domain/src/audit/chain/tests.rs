@@ -53,7 +53,7 @@ fn the_hash_is_the_documented_one() {
 }
 
 #[test]
-fn every_column_the_number_and_the_previous_hash_are_covered() {
+fn case_85_every_column_the_number_and_the_previous_hash_are_covered() {
     let previous = Link {
         number: 6,
         hash: ChainHash::new([7; 32]),
@@ -146,7 +146,7 @@ fn a_whole_chain_and_its_rest_are_in_order() {
 }
 
 #[test]
-fn a_row_that_is_missing_twice_there_or_changed_is_named() {
+fn case_85_an_entry_that_is_missing_twice_there_or_changed_is_named() {
     let rows = chain(5);
     let mut some = rows.clone();
     some.drain(1..3);
@@ -176,7 +176,7 @@ fn a_row_that_is_missing_twice_there_or_changed_is_named() {
 }
 
 #[test]
-fn a_known_row_shows_what_the_chain_alone_does_not() {
+fn case_86_a_known_entry_shows_what_the_chain_alone_does_not() {
     let rows = chain(5);
     let known = rows[4].0;
     let last = rows[3].0;

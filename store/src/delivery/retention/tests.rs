@@ -145,7 +145,9 @@ async fn what_is_kept_hides_nothing_that_is_not(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_acceptance_of_a_pending_item_is_kept_so_that_it_is_not_told_again(pool: PgPool) {
+async fn case_62_the_acceptance_of_a_pending_item_is_kept_so_that_it_is_not_sent_again(
+    pool: PgPool,
+) {
     schema::migrate(&pool).await.unwrap();
     let site = Fixture::site(&pool, 30).await;
     let (pending, decided) = (site.told(40, Some(40)).await, site.told(40, Some(40)).await);

@@ -34,7 +34,7 @@ async fn the_log_is_only_added_to(pool: PgPool) {
 
 /// If you add a column to the audit log, add it to the encoding of rows as well.
 #[sqlx::test(migrations = false)]
-async fn every_column_of_the_audit_log_is_hashed(pool: PgPool) {
+async fn case_85_every_column_of_the_audit_log_is_hashed(pool: PgPool) {
     store::schema::migrate(&pool).await.unwrap();
     let columns: Vec<String> = sqlx::query_scalar(
         "select column_name::text from information_schema.columns

@@ -25,7 +25,7 @@ async fn hourly(pool: &PgPool) -> Duration {
 }
 
 #[sqlx::test(migrations = false)]
-async fn old_rows_go_and_the_rest_still_verifies(pool: PgPool) {
+async fn case_88_old_entries_are_removed_and_the_rest_still_verifies(pool: PgPool) {
     let age = hourly(&pool).await;
     let known = head(&pool, team(1)).await;
     assert_eq!(forget_old(&pool, age).await.unwrap(), 200 + 5_200);
@@ -59,7 +59,7 @@ async fn old_rows_go_and_the_rest_still_verifies(pool: PgPool) {
 
 /// A row in the middle that looks old does not take the rows before it with it.
 #[sqlx::test(migrations = false)]
-async fn only_the_beginning_of_a_chain_is_removed(pool: PgPool) {
+async fn case_88_only_the_beginning_of_a_chain_is_removed(pool: PgPool) {
     super::sealed(&pool, NO_TEAM, 3).await;
     let old = "
         insert into audit_log (id, actor, action, details, occurred_at)

@@ -18,7 +18,7 @@ const WRITERS: usize = 6;
 const ROWS_OF_A_WRITER: usize = 60;
 
 #[sqlx::test(migrations = false)]
-async fn writers_and_sealers_at_once_make_one_chain_of_every_team(pool: PgPool) {
+async fn case_84_writers_and_sealers_at_once_make_one_chain_of_every_team(pool: PgPool) {
     static WRITTEN: AtomicBool = AtomicBool::new(false);
     schema::migrate(&pool).await.unwrap();
     let mut writers = JoinSet::new();
@@ -58,7 +58,7 @@ async fn writers_and_sealers_at_once_make_one_chain_of_every_team(pool: PgPool) 
 /// Two sealers that have both seen the same rows as not sealed: the second one gets the lock when the
 /// first one has committed.
 #[sqlx::test(migrations = false)]
-async fn a_sealer_that_finds_the_chain_locked_seals_nothing_of_it(pool: PgPool) {
+async fn case_84_a_sealer_that_finds_the_chain_locked_seals_nothing_of_it(pool: PgPool) {
     sealed(&pool, team(1), 2).await;
     record(&pool, team(1)).await;
     record(&pool, team(2)).await;
@@ -78,7 +78,7 @@ async fn a_sealer_that_finds_the_chain_locked_seals_nothing_of_it(pool: PgPool) 
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_flood_of_one_team_does_not_delay_the_others(pool: PgPool) {
+async fn case_87_a_flood_of_one_team_does_not_delay_the_others(pool: PgPool) {
     schema::migrate(&pool).await.unwrap();
     let flood = "
         insert into audit_log (id, team_id, actor, action, details)

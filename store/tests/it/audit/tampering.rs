@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{NO_TEAM, add, finding, head, record, row, run, sealed, tamper, team, verify};
 
 #[sqlx::test(migrations = false)]
-async fn a_change_of_any_column_is_found(pool: PgPool) {
+async fn case_85_a_change_of_any_column_is_found(pool: PgPool) {
     let chain = team(1);
     sealed(&pool, chain, 5).await;
     let id = row(&pool, 3).await;
@@ -44,7 +44,7 @@ async fn a_change_of_any_column_is_found(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_row_that_moves_to_another_team_is_found(pool: PgPool) {
+async fn case_85_an_entry_that_moves_to_another_team_is_found(pool: PgPool) {
     sealed(&pool, team(1), 3).await;
     let other = team(2);
     tamper(
@@ -61,7 +61,7 @@ async fn a_row_that_moves_to_another_team_is_found(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn missing_rows_are_found_at_every_place(pool: PgPool) {
+async fn case_85_missing_entries_are_found_at_every_place(pool: PgPool) {
     sealed(&pool, NO_TEAM, 6).await;
     for (removed, from, to) in [
         ("chain_number = 1", 1, 1),
@@ -88,7 +88,7 @@ async fn missing_rows_are_found_at_every_place(pool: PgPool) {
 
 /// A row in the middle, a row at the end, and a second row with the same number.
 #[sqlx::test(migrations = false)]
-async fn inserted_rows_are_found(pool: PgPool) {
+async fn case_85_inserted_and_renumbered_entries_are_found(pool: PgPool) {
     sealed(&pool, NO_TEAM, 4).await;
     let id = Uuid::from_u128(9);
     let insert = |number: i64| {
@@ -143,7 +143,7 @@ async fn a_wrong_or_missing_head_is_found(pool: PgPool) {
 /// Who can change everything can compute everything again. Only a head that is kept elsewhere shows
 /// it.
 #[sqlx::test(migrations = false)]
-async fn a_known_head_shows_that_the_end_was_cut_off_or_all_was_recomputed(pool: PgPool) {
+async fn case_86_a_known_head_shows_that_the_end_was_cut_off_or_all_was_recomputed(pool: PgPool) {
     let chain = team(1);
     sealed(&pool, chain, 4).await;
     let known = head(&pool, chain).await;
@@ -230,7 +230,7 @@ async fn old_rows_without_a_number_are_found_unless_their_chain_is_being_sealed(
 
 /// More rows than one statement reads.
 #[sqlx::test(migrations = false)]
-async fn a_change_far_behind_is_found(pool: PgPool) {
+async fn case_85_a_change_far_behind_is_found(pool: PgPool) {
     store::schema::migrate(&pool).await.unwrap();
     let rows = "
         insert into audit_log (id, actor, action, details)

@@ -13,7 +13,7 @@ pub(super) async fn count(pool: &PgPool) -> i64 {
 }
 
 #[sqlx::test(migrations = false)]
-async fn what_is_no_whole_answer_is_not_kept(pool: PgPool) {
+async fn case_72_failures_and_incomplete_answers_are_not_kept(pool: PgPool) {
     let provider = FakeProvider::start(Wire::Http, Mode::Status(400)).await;
     let entries = [provider.entry("own", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -44,7 +44,9 @@ async fn what_is_no_whole_answer_is_not_kept(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_team_has_so_many_answers_and_the_oldest_make_room(pool: PgPool) {
+async fn case_72_a_team_has_no_more_answers_than_the_limit_and_the_oldest_are_dropped_first(
+    pool: PgPool,
+) {
     let provider = FakeProvider::openai(Mode::Well).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 0, &entries, HOUR, &["violence"]).await;
@@ -64,7 +66,7 @@ async fn a_team_has_so_many_answers_and_the_oldest_make_room(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_answer_goes_with_its_item_and_with_its_text(pool: PgPool) {
+async fn case_72_an_answer_is_deleted_with_its_item_and_with_its_text(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Well).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;

@@ -17,7 +17,9 @@ async fn change(panel: &Panel, name: &str, settings: Value) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_equal_text_is_shown_once_and_its_trace_tells_whose_answer_it_has(pool: PgPool) {
+async fn case_72_an_equal_text_is_sent_once_and_its_trace_names_the_item_of_the_answer(
+    pool: PgPool,
+) {
     let provider = FakeProvider::openai(Mode::Well).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
@@ -67,7 +69,7 @@ async fn an_equal_text_is_shown_once_and_its_trace_tells_whose_answer_it_has(poo
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_changed_policy_model_or_question_asks_again(pool: PgPool) {
+async fn case_72_a_changed_policy_or_model_asks_again(pool: PgPool) {
     let provider = FakeProvider::start(Wire::Policy, Mode::Well).await;
     let entry = |model: &str| {
         let entry = provider.entry("judge", "");

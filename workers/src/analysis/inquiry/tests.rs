@@ -252,7 +252,7 @@ fn an_image_is_scored_or_was_only_looked_at_or_not_even_that() {
 }
 
 #[test]
-fn an_image_that_was_shown_in_part_is_unchecked_although_all_was_scored() {
+fn case_69_an_image_that_was_shown_in_part_is_unchecked_although_all_was_scored() {
     use Category::Violence;
     let item = item(&[Violence], Vec::new());
     let mut inquiry = image(&item);

@@ -83,7 +83,7 @@ async fn look(provider: &Rekognition) -> Result<usize, ProviderError> {
 }
 
 #[tokio::test]
-async fn a_session_that_aws_calls_expired_is_renewed_and_the_request_sent_once_more() {
+async fn case_70_a_session_that_aws_calls_expired_is_renewed_and_the_request_sent_once_more() {
     let container = Server::start(|_, number| (200, issued(number, HOUR))).await;
     let service = Server::start(|asked, _| {
         assert!(asked.shows("x-amz-security-token", "token=="));
@@ -111,7 +111,7 @@ async fn a_session_that_aws_calls_expired_is_renewed_and_the_request_sent_once_m
 }
 
 #[tokio::test]
-async fn a_session_that_stays_expired_is_asked_for_twice_and_no_more() {
+async fn case_70_a_session_that_stays_expired_is_asked_for_twice_and_no_more() {
     let container = Server::start(|_, _| (200, issued(1, HOUR))).await;
     let service = Server::start(|_, _| {
         (

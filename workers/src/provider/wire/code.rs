@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_is_found_where_each_of_them_puts_it() {
+    fn case_71_a_code_is_found_where_each_provider_puts_it_and_quoted_text_is_no_code() {
         for (body, expected) in [
             (
                 r#"{"error":{"code":"insufficient_quota","type":"insufficient_quota"}}"#,

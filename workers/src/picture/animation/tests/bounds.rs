@@ -7,7 +7,7 @@ use super::{
 };
 
 #[test]
-fn an_animation_that_takes_too_much_decoding_is_not_wholly_seen() {
+fn case_69_an_animation_that_takes_too_much_decoding_is_not_wholly_seen() {
     let of = |file: &[u8]| animation(file).unwrap();
     // 1.4 MB that claim 2.5 * 10^12 pixels: the canvas alone is too much.
     let huge = of(&claiming(100_000, (5_000, 5_000)));
@@ -35,7 +35,7 @@ fn an_animation_that_takes_too_much_decoding_is_not_wholly_seen() {
 }
 
 #[test]
-fn frames_beyond_the_bound_are_not_shown_and_the_others_are() {
+fn case_69_frames_beyond_the_bound_are_not_shown_and_the_others_are() {
     let frames: Vec<Plain> = (0..10).map(|n| plain([n * 20, 0, 0])).collect();
     // Frames are counted as 10,000 pixels at least.
     let bounds = AnimationSettings {
@@ -52,7 +52,7 @@ fn frames_beyond_the_bound_are_not_shown_and_the_others_are() {
 }
 
 #[test]
-fn all_renditions_together_have_a_bound() {
+fn case_69_all_renditions_together_have_a_bound() {
     const SIDE: u16 = 800;
     let palette: Vec<u8> = (0..=255)
         .flat_map(|n: u8| [n, n.wrapping_mul(7), 255 - n])

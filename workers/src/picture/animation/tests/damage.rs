@@ -6,7 +6,7 @@ use super::{
 };
 
 #[test]
-fn a_png_that_lies_about_its_frames_is_not_wholly_seen() {
+fn case_69_a_png_with_a_wrong_count_of_frames_is_not_wholly_seen() {
     let frames = [plain(RED), plain(GREEN), plain(BLUE)];
     let file = png(None, &frames);
     let at = file.windows(4).position(|w| w == b"acTL").unwrap();
@@ -41,7 +41,7 @@ fn crc(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn no_part_of_an_animation_passes_for_the_whole() {
+fn case_69_no_part_of_an_animation_passes_for_the_whole() {
     let frames: Vec<Plain> = [RED, GREEN, BLUE, BLACK].map(plain).to_vec();
     for file in [gif(&frames), png(None, &frames), webp(&frames)] {
         let whole = shown(&file, 20).0;
@@ -82,7 +82,7 @@ fn is_cut_between_frames(part: &[u8]) -> bool {
 }
 
 #[test]
-fn damage_is_no_panic_and_no_endless_work() {
+fn case_69_damage_causes_no_panic_and_no_endless_work() {
     let frames: Vec<Plain> = [RED, GREEN, BLUE].map(plain).to_vec();
     for file in [gif(&frames), png(None, &frames), webp(&frames)] {
         for at in 0..file.len() {
@@ -102,7 +102,7 @@ fn damage_is_no_panic_and_no_endless_work() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_decoded_leaves_those_before_it() {
+fn case_69_a_frame_that_cannot_be_decoded_leaves_those_before_it() {
     // The third frame is damaged where only its decoder notices it.
     let frames: Vec<Plain> = [RED, GREEN, BLUE, BLACK].map(plain).to_vec();
     let mut file = gif(&frames);

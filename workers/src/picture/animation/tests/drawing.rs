@@ -9,7 +9,7 @@ use super::{
 use crate::picture::animation::canvas::Dispose;
 
 #[test]
-fn a_frame_is_what_a_viewer_shows_at_that_time() {
+fn case_69_a_frame_is_what_a_viewer_shows_at_that_time() {
     let frames = [
         plain(RED),
         // Covers the left half, and restores it.
@@ -51,7 +51,7 @@ fn a_frame_is_what_a_viewer_shows_at_that_time() {
 }
 
 #[test]
-fn what_is_drawn_in_opacity_is_not_hidden_by_a_frame_that_was_cleared() {
+fn case_69_a_frame_that_was_cleared_does_not_hide_what_is_drawn_over_it() {
     // A viewer shows the second frame on white. On the pixels of the first frame it would be black
     // on black.
     let shape = Plain {
@@ -66,7 +66,7 @@ fn what_is_drawn_in_opacity_is_not_hidden_by_a_frame_that_was_cleared() {
 }
 
 #[test]
-fn a_default_image_that_is_not_part_of_an_animation_is_shown_before_it() {
+fn case_69_a_default_image_that_is_not_part_of_an_animation_is_shown_before_it() {
     let file = png(Some(plain(RED)), &[plain(GREEN), plain(BLUE)]);
     let (seen, unseen) = shown(&file, 5);
     assert_eq!(seen, [(0, both(RED)), (1, both(GREEN)), (2, both(BLUE))]);
@@ -81,7 +81,7 @@ fn a_default_image_that_is_not_part_of_an_animation_is_shown_before_it() {
 }
 
 #[test]
-fn a_frame_outside_the_canvas_is_not_shown_and_nor_is_what_follows() {
+fn case_69_a_frame_outside_the_canvas_is_not_shown_and_nor_is_what_follows() {
     let mut file = sized_gif((16, 8), &[plain(RED), plain(GREEN), plain(BLUE)]);
     let starts: Vec<usize> = descriptors(&file).collect();
     file[starts[1] + 1] = 1;

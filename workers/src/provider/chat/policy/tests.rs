@@ -16,7 +16,7 @@ fn read_in(format: AnswerFormat, content: &str) -> Result<Scores, ProviderError>
 }
 
 #[test]
-fn a_server_without_schemas_is_told_less_and_its_json_is_found_among_words() {
+fn case_73_json_is_found_among_words_and_of_two_objects_neither_is_accepted() {
     let text = Content::Text("the text");
     let told = |format| request(text, "the policy", ASKED, format)["response_format"].clone();
     assert_eq!(told(AnswerFormat::Object), json!({ "type": "json_object" }));

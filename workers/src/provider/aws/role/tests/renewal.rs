@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use super::*;
 
 #[tokio::test]
-async fn many_who_need_credentials_ask_once() {
+async fn case_70_many_requests_that_need_credentials_ask_once() {
     let server = Server::start(|_, number| (200, issued(number, HOUR))).await;
     let holder = container(&server);
     let all = join_all((0..50).map(|_| id(&holder))).await;
@@ -16,7 +16,7 @@ async fn many_who_need_credentials_ask_once() {
 }
 
 #[tokio::test]
-async fn many_who_wait_for_a_failure_ask_once() {
+async fn case_70_many_requests_that_wait_for_a_failure_ask_once() {
     let server = Server::start(|_, _| {
         (
             403,
@@ -39,7 +39,7 @@ async fn many_who_wait_for_a_failure_ask_once() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_new_credentials_while_the_old_ones_are_valid() {
+async fn case_70_no_request_waits_for_new_credentials_while_the_old_ones_are_valid() {
     let server = Server::start(|_, number| {
         let lasts = if number == 1 {
             Duration::from_mins(4)
@@ -76,7 +76,7 @@ fn long_ago(holder: &Arc<Holder>) {
 }
 
 #[tokio::test]
-async fn credentials_that_cannot_be_renewed_are_used_until_they_expire_and_no_longer() {
+async fn case_70_credentials_that_cannot_be_renewed_are_used_until_they_expire_and_no_longer() {
     let lasts = Duration::from_secs(4);
     let server = Server::start(move |_, number| match number {
         1 => (200, issued(number, lasts)),
