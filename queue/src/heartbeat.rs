@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use chrono::{DateTime, Utc};
 use database::Trouble;
 use repeats::{failed, over};
 use sqlx::PgConnection;
@@ -18,6 +19,7 @@ use crate::{Process, enqueue::millis, link::Link, metrics, shared::Shared};
 pub(crate) async fn run(shared: Arc<Shared>) {
     let mut link = Link::new(&shared.pool);
     let trouble = Trouble::in_turn();
+    let mut started = None;
     let mut ticks = interval(shared.config.heartbeat);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -27,7 +29,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         }
         // A heartbeat that hangs must not delay the next ones.
         let patience = (shared.config.lease / 3).min(shared.config.deadline);
-        while let Err(error) = renew(&shared, &mut link, patience).await {
+        while let Err(error) = renew(&shared, &mut link, patience, &mut started).await {
             let error = database::counted(error);
             link.give_up();
             failed!(trouble.failed(&error), %error, "the heartbeat did not reach the database");
@@ -43,15 +45,29 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(), sqlx::Error> {
+async fn renew(
+    shared: &Shared,
+    link: &mut Link,
+    patience: Duration,
+    started: &mut Option<DateTime<Utc>>,
+) -> Result<(), sqlx::Error> {
     let sent = Instant::now();
     let (lease, bounds) = (shared.config.lease, shared.bounds.json());
-    timeout(patience, async {
+    let first = timeout(patience, async {
         let conn = link.get().await?;
-        beat(conn, shared.worker, &shared.process, lease, &bounds).await
+        beat(
+            conn,
+            shared.worker,
+            &shared.process,
+            lease,
+            &bounds,
+            *started,
+        )
+        .await
     })
     .await
     .map_err(|_| database::late(patience))??;
+    *started = Some(first);
     if !shared.lease.is_held() {
         info!(worker = %shared.worker, "the lease is valid");
     }
@@ -64,18 +80,21 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
 }
 
 /// Shows that a worker is alive, and what held its queues back lately. Its claims are valid for the
-/// length of the lease from now.
+/// length of the lease from now. Returns when its first heartbeat came: others remove the row of a
+/// process that is silent for long, and it has the same time again when it comes back.
 async fn beat(
     conn: &mut PgConnection,
     worker: Uuid,
     process: &Process,
     lease: Duration,
     bounds: &str,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into queue.workers (id, expires_at, host, pid, role, metrics_address, version, connections, bounds)
-         values ($1, now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
-         on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds",
+    started: Option<DateTime<Utc>>,
+) -> Result<DateTime<Utc>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "insert into queue.workers (id, started_at, expires_at, host, pid, role, metrics_address, version, connections, bounds)
+         values ($1, coalesce($10, now()), now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
+         on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds
+         returning started_at",
         worker,
         millis(lease),
         process.host,
@@ -85,10 +104,10 @@ async fn beat(
         process.version,
         process.connections,
         bounds,
+        started,
     )
-    .execute(conn)
-    .await?;
-    Ok(())
+    .fetch_one(conn)
+    .await
 }
 
 /// Ends a worker's lease: others may rescue its jobs at once.
@@ -97,4 +116,45 @@ pub(crate) async fn surrender(conn: &mut PgConnection, worker: Uuid) -> Result<(
         .execute(conn)
         .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use chrono::{DateTime, Utc};
+    use sqlx::PgPool;
+    use tokio::time::{sleep, timeout};
+
+    use crate::{Config, Queue};
+
+    #[sqlx::test(migrator = "crate::MIGRATOR")]
+    async fn a_process_that_was_silent_for_long_comes_back_with_its_first_start(pool: PgPool) {
+        let config = Config {
+            heartbeat: Duration::from_millis(100),
+            ..Config::default()
+        };
+        let queue = Queue::open(pool.clone(), config).unwrap();
+        let started = async || loop {
+            let rows: Vec<DateTime<Utc>> =
+                sqlx::query_scalar("select started_at from queue.workers")
+                    .fetch_all(&pool)
+                    .await
+                    .unwrap();
+            if let [started] = rows[..] {
+                return started;
+            }
+            sleep(Duration::from_millis(10)).await;
+        };
+        let minute = Duration::from_mins(1);
+        let first = timeout(minute, started()).await.expect("a heartbeat");
+        // What others do after a while.
+        sqlx::query("delete from queue.workers")
+            .execute(&pool)
+            .await
+            .unwrap();
+        let again = timeout(minute, started()).await.expect("another one");
+        assert_eq!(again, first);
+        queue.close(Duration::from_secs(1)).await;
+    }
 }

@@ -71,7 +71,7 @@ async fn check_database(
     let Some(pool) = problems.of(opened) else {
         return Ok(());
     };
-    tell("database: can be written to")?;
+    tell("database: reachable, not read-only")?;
     let standing = schema::standing(&pool).await;
     let Some(standing) = problems.of(standing.map_err(Into::into)) else {
         return Ok(());
@@ -130,7 +130,7 @@ fn opened(policy: &EgressPolicy) -> String {
     let ranges = policy.ranges.iter().map(|range| range.team);
     let teams = ranges.chain(policy.exempt.iter().map(|exemption| exemption.team));
     format!(
-        "egress: {} networks and {} hosts opened, {} of them for one team only",
+        "egress: networks opened: {}, hosts opened: {}, of these for one team only: {}",
         policy.ranges.len(),
         policy.exempt.len(),
         teams.flatten().count()

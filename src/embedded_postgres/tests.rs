@@ -142,7 +142,7 @@ async fn an_archive_that_fails_is_seen() {
     )
     .await;
     let mut seen = archiving(&mut conn).await;
-    for _ in 0..300 {
+    for _ in 0..1_800 {
         if seen.is_failing {
             break;
         }
@@ -156,7 +156,7 @@ async fn an_archive_that_fails_is_seen() {
         "do $$ begin perform pg_reload_conf(); perform pg_switch_wal(); end $$",
     )
     .await;
-    for _ in 0..300 {
+    for _ in 0..1_800 {
         if !seen.is_failing {
             break;
         }
@@ -179,7 +179,7 @@ async fn a_killed_postgres_comes_back_under_the_same_url() {
     run(postgres.url(), "create table kept as select 'here' as word").await;
     kill_process(postmaster(&data), Signal::KILL).unwrap();
     let mut word = Err(sqlx::Error::WorkerCrashed);
-    for _ in 0..300 {
+    for _ in 0..1_800 {
         word = text(postgres.url(), "select word from kept").await;
         if word.is_ok() {
             break;

@@ -1,7 +1,7 @@
 //! What holds a backlog back is named: by a metric, and by `gatehouse queue status` with the setting
 //! to change.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -224,15 +224,20 @@ async fn claims_that_wait_for_a_lock_are_held_back_by_the_database(pool: PgPool)
         .execute(&mut *other)
         .await
         .unwrap();
+    let begun = Instant::now();
     let worker = backlog.worker(8).await;
     eventually("a claim that waits is noticed", SOON, async || {
         (seconds(&worker, "analysis", "database").await >= 1.0).then_some(())
     })
     .await;
-    // It fails only after ten seconds.
+    // It fails only after ten seconds, which may have passed on a busy machine.
     for class in ["55", "io"] {
         let failed = counted(&worker, "gatehouse_db_errors_total", &[("class", class)]).await;
-        assert!(failed < 1.0, "{class}: {failed}");
+        let after = begun.elapsed();
+        assert!(
+            failed < 1.0 || after > Duration::from_secs(10),
+            "{class}: {failed} after {after:?}"
+        );
     }
     let setting = "raise --database-connections";
     until_bound(&backlog.pool, &worker, "analysis", "database", setting).await;

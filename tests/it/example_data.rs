@@ -4,13 +4,12 @@ use std::{
     collections::BTreeMap,
     fs,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, PgPool};
 
-use crate::support::{DataDir, Up, admin, eventually, gatehouse, new_site, text};
+use crate::support::{DataDir, SOON, Up, admin, eventually, gatehouse, new_site, text};
 
 const TEAM: &str = "01990000-0000-7000-8000-000000e8a1e5";
 
@@ -164,7 +163,7 @@ async fn example_data_is_made_once_counted_and_removed_without_a_trace(pool: PgP
     .await;
     eventually(
         "the statistics have counted the example",
-        Duration::from_mins(1),
+        SOON,
         async || {
             let is_counted = figures(&pool, TEAM).await == (3_000, rejected, attempts)
                 && number(&pool, "select count(*) from statistics_given_up").await == 0;

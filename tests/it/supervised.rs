@@ -20,6 +20,10 @@ fn healthcheck(pool: &PgPool, metrics: &str, options: &[&str]) -> (bool, String)
     let mut command = gatehouse(pool);
     command.env("GATEHOUSE_METRICS_LISTEN", metrics);
     command.arg("healthcheck").args(options);
+    if !options.contains(&"--timeout-seconds") {
+        // The machine may be busy.
+        command.args(["--timeout-seconds", "60"]);
+    }
     let output = command.stderr(Stdio::piped()).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     (output.status.success(), told)

@@ -28,6 +28,7 @@ pub(crate) use perspective::FakePerspective;
 pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted::{Act, ScriptedServer, picture};
+pub(crate) use servers::nobody;
 pub(crate) use short_way::short_way;
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;

@@ -24,6 +24,34 @@ use crate::support::{
     new_site,
 };
 
+/// From now on, the permits of endpoints that have a limit are recorded, with the second that each counts for.
+async fn record_permits(pool: &PgPool) {
+    sqlx::raw_sql(
+        "create table permits (second timestamptz not null);
+         create function note_permit() returns trigger language plpgsql as $$
+         begin
+             insert into permits values (new.second);
+             return null;
+         end $$;
+         create trigger note_permit after insert or update of sent on webhook_endpoint_states for each row
+             when (new.second is not null) execute function note_permit()",
+    )
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+/// How many permits were recorded, and the most of one second.
+async fn permits(pool: &PgPool) -> (i64, i64) {
+    sqlx::query_as(
+        "select sum(permits)::bigint, max(permits)
+         from (select count(*) as permits from permits group by second) seconds",
+    )
+    .fetch_one(pool)
+    .await
+    .unwrap()
+}
+
 async fn launch(pool: &PgPool, data: &DataDir, receiver: &Receiver, more: &[&str]) -> Up {
     let database = pool.connect_options().to_url_lossy().to_string();
     let url = receiver.url();

@@ -200,8 +200,7 @@ async fn a_long_replay_goes_on_by_steps_and_says_what_is_left(pool: PgPool) {
         };
         assert!(done.text.contains(rest), "{}", done.text);
         // What dies in the meantime is not replayed again.
-        let late =
-            "update queue.dead_jobs set died_at = now() + interval '1 minute' where id = 2310";
+        let late = "update queue.dead_jobs set died_at = now() + interval '1 hour' where id = 2310";
         sqlx::query(late).execute(&pool).await.unwrap();
         let names = ["what", "queue", "begun", "after", "so_far"];
         let fields = names.map(|name| {

@@ -94,7 +94,7 @@ async fn queues_are_shown_with_their_depth_and_what_holds_them_back(pool: PgPool
     enqueue(&pool, (0..3).map(|_| job(endpoint).group(Group(team)))).await;
     sqlx::query(
         "insert into queue.workers (id, started_at, expires_at, host, pid, role, metrics_address, version)
-         values ($1, now() - interval '2 hours', now() + interval '30 s', $2, 4711, 'worker', '10.1.0.7:9464', '0.1.0')",
+         values ($1, now() - interval '2 hours', now() + interval '10 minutes', $2, 4711, 'worker', '10.1.0.7:9464', '0.1.0')",
     )
     .bind(Uuid::from_u128(7))
     .bind(format!("web-1{HOSTILE}"))

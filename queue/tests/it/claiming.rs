@@ -149,7 +149,11 @@ async fn handlers_that_hold_every_connection_stop_no_claim_and_no_heartbeat(pool
         .max_connections(2)
         .acquire_timeout(Duration::from_secs(5))
         .connect_lazy_with((*pool.connect_options()).clone());
-    let process = Process::start(&theirs, quick(), settings());
+    let config = Config {
+        lease: Duration::from_secs(4),
+        ..quick()
+    };
+    let process = Process::start(&theirs, config, settings());
     let held = [
         theirs.acquire().await.unwrap(),
         theirs.acquire().await.unwrap(),
@@ -158,7 +162,7 @@ async fn handlers_that_hold_every_connection_stop_no_claim_and_no_heartbeat(pool
         enqueue(&pool, (0..20).map(|n| job(&act(&format!("{round} {n}"))))).await;
         until_idle(&pool).await;
         // Without heartbeats, its lease ends.
-        tokio::time::sleep(quick().lease * 2).await;
+        tokio::time::sleep(config.lease * 2).await;
         until(
             &pool,
             "select count(*) = 1 from queue.workers where expires_at > now()",

@@ -6,7 +6,8 @@ use queue::{Config, Queue};
 use sqlx::PgPool;
 
 use crate::support::{
-    Act, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+    Act, PATIENCE, Process, UNTIL_LET_GO, act, count, enqueue, job, names, prepare, quick,
+    settings, until, until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
@@ -16,13 +17,13 @@ async fn a_shutdown_ends_what_runs_and_returns_the_rest_uncharged(pool: PgPool) 
         &pool,
         (0..30).map(|_| {
             job(&Act {
-                sleep_ms: 2_000,
+                sleep_ms: UNTIL_LET_GO,
                 ..act("slow")
             })
         }),
     )
     .await;
-    let process = Process::start_with(&pool, quick(), settings(), 4, Duration::from_secs(10));
+    let process = Process::start_with(&pool, quick(), settings(), 4, PATIENCE);
     until(
         &pool,
         "select count(*) >= 20 from queue.jobs where state = 1",
@@ -30,7 +31,7 @@ async fn a_shutdown_ends_what_runs_and_returns_the_rest_uncharged(pool: PgPool) 
     .await;
     process.until_started(4).await;
     let worker = process.queue.worker_id();
-    process.stop().await;
+    process.stop_and_let_go().await;
     let done = count(&pool, "select count(*) from effects").await;
     assert!((1..=8).contains(&done), "{done}");
     assert_eq!(

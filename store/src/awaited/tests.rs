@@ -83,7 +83,7 @@ async fn verdicts_of_another_process_wake_too(pool: PgPool) {
         telling.decided(*item, None);
     }
     for place in &expected {
-        let woken = timeout(Duration::from_secs(20), place.woken()).await;
+        let woken = timeout(Duration::from_mins(1), place.woken()).await;
         woken.expect("a verdict is told");
     }
 }

@@ -32,7 +32,7 @@ async fn a_read_whose_connection_was_ended_is_read_again(
     for _ in 0..5 {
         assert!(loader.load(nothing).await.unwrap().is_none());
         let ended: i64 = sqlx::query_scalar(
-            "select count(*) filter (where pg_terminate_backend(pid, 5000)) from pg_stat_activity
+            "select count(*) filter (where pg_terminate_backend(pid, 60000)) from pg_stat_activity
              where application_name = 'readers' and datname = current_database()",
         )
         .fetch_one(&outside)

@@ -39,7 +39,7 @@ async fn reviews_are_counted_and_the_oldest_is_found(pool: PgPool) {
     let reviews = figures::reviews(&mut conn).await.unwrap();
     assert_eq!(reviews.waiting, 900);
     assert!(
-        (900.0..960.0).contains(&reviews.oldest_seconds),
+        (900.0..1_800.0).contains(&reviews.oldest_seconds),
         "{reviews:?}"
     );
     assert_eq!(reviews.overdue, 0, "people have a day for each of them");
@@ -233,7 +233,7 @@ async fn a_locked_table_holds_no_figure_up_for_long_and_nothing_is_written(pool:
         .execute(&mut *somebody)
         .await
         .unwrap();
-    let asked = timeout(Duration::from_secs(30), figures::reviews(&mut conn)).await;
+    let asked = timeout(Duration::from_mins(2), figures::reviews(&mut conn)).await;
     assert!(asked.expect("it gives up").is_err());
     somebody.rollback().await.unwrap();
     assert!(figures::reviews(&mut conn).await.is_ok());

@@ -107,7 +107,7 @@ async fn check_is_content_where_all_is_in_order(pool: PgPool) {
     run(&pool, &["migrate"]);
     let out = String::from_utf8(run(&pool, &["check"])).unwrap();
     for told in [
-        "database: can be written to",
+        "database: reachable, not read-only",
         "master key: opens",
         "providers: builtin",
     ] {

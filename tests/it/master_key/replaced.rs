@@ -135,7 +135,13 @@ async fn case_32_the_master_key_is_replaced_under_running_processes(pool: PgPool
     service.tells(&site, &receiver).await;
     // Killed when it waits for a site in the middle, which somebody holds.
     let mut held = pool.begin().await.unwrap();
-    sqlx::query("select from sites order by id offset 10000 limit 1 for update")
+    // Found first: with an offset, those before it would be locked, too.
+    let middle: Uuid = sqlx::query_scalar("select id from sites order by id offset 10000 limit 1")
+        .fetch_one(&mut *held)
+        .await
+        .unwrap();
+    sqlx::query("select from sites where id = $1 for update")
+        .bind(middle)
         .execute(&mut *held)
         .await
         .unwrap();

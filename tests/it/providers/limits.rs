@@ -35,10 +35,12 @@ async fn case_65_a_limit_that_says_it_is_over_at_once_is_believed_less_each_time
     }
     sleep(Duration::from_secs(12)).await;
     for provider in [&now, &soon] {
-        let asked = provider.asked();
+        let asked = eventually("it is asked again", MINUTES, async || {
+            Some(provider.asked()).filter(|asked| *asked >= 2)
+        })
+        .await;
         // Requests come after 0, 1, 3, 7, 15, 31 ... seconds.
         let most = (started.elapsed().as_secs() + 1).ilog2() + 1;
-        assert!(asked >= 2, "it is asked again");
         assert!(
             asked <= usize::try_from(most).unwrap(),
             "{asked}, not {most}"
@@ -104,7 +106,7 @@ async fn case_66_short_texts_continue_while_long_ones_meet_a_limit(pool: PgPool)
     for _ in 0..20 {
         let media = panel.submit(&quiet, "a quiet afternoon").await;
         // Texts worth an hour of tokens wait before those of the other team.
-        let verdict = panel.verdict(&quiet, &media, Duration::from_secs(20)).await;
+        let verdict = panel.verdict(&quiet, &media, Duration::from_mins(1)).await;
         assert_eq!(verdict["status"], "approved", "{verdict}");
     }
     let pending: i64 = sqlx::query_scalar("select count(*) from media where status = 'pending'")

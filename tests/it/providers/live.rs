@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 use sqlx::PgPool;
 
 use super::HOUR;
-use crate::support::{FakeProvider, Mode, Panel, Wire};
+use crate::support::{FakeProvider, Mode, Panel, Wire, nobody};
 
 async fn check(panel: &Panel, options: &[&str], variables: &[(&str, &str)]) -> (bool, String) {
     let mut command = panel.gatehouse();
@@ -159,9 +159,9 @@ async fn what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgPool) {
         "aws",
         vec!["InvalidSignatureException; check key_id", "and the region"],
     ));
-    let gone = FakeProvider::openai(Mode::Well).await;
-    entries.push(gone.entry("gone", ""));
-    drop(gone);
+    let (there, gone) = (FakeProvider::openai(Mode::Well).await, nobody());
+    let [at, nowhere] = [there.address(), gone.local_addr().unwrap()].map(|at| at.to_string());
+    entries.push(there.entry("gone", "").replace(&at, &nowhere));
     expected.push((
         "gone",
         vec!["Connection refused", "check the host and port in its url"],

@@ -7,7 +7,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use super::HOUR;
-use crate::support::{FakeProvider, Mode, Panel, eventually};
+use crate::support::{FakeProvider, Mode, Panel, eventually, nobody};
 
 const MINUTES: Duration = Duration::from_mins(2);
 const TEXT: &str = "flurbicide is what this text is about";
@@ -17,14 +17,14 @@ async fn case_71_logs_have_codes_and_causes_and_tenants_get_neither(pool: PgPool
     let coded = FakeProvider::openai(Mode::Status(400)).await;
     let quoting = FakeProvider::openai(Mode::Quoting(400)).await;
     let denied = FakeProvider::openai(Mode::Status(401)).await;
-    let gone = FakeProvider::openai(Mode::Well).await;
+    let (there, gone) = (FakeProvider::openai(Mode::Well).await, nobody());
+    let [at, nowhere] = [there.address(), gone.local_addr().unwrap()].map(|at| at.to_string());
     let entries = [
         coded.entry("coded", ""),
         quoting.entry("quoting", ""),
         denied.entry("denied", ""),
-        gone.entry("gone", ""),
+        there.entry("gone", "").replace(&at, &nowhere),
     ];
-    drop(gone);
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let line = |words: &[&str]| {
         let logged = panel.logged();

@@ -32,7 +32,7 @@ async fn assert_approved(panel: &Panel, key: &str, media: &[String]) {
 
 #[sqlx::test(migrations = false)]
 async fn a_limit_that_one_worker_ran_into_pauses_all_and_costs_no_attempt(pool: PgPool) {
-    let provider = FakeProvider::openai(Mode::Limited("25")).await;
+    let provider = FakeProvider::openai(Mode::Limited("60")).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 2, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
@@ -70,13 +70,13 @@ async fn a_limit_that_one_worker_ran_into_pauses_all_and_costs_no_attempt(pool: 
 
 #[sqlx::test(migrations = false)]
 async fn an_answer_that_uses_up_the_limit_pauses_too(pool: PgPool) {
-    let provider = FakeProvider::openai(Mode::Spent("1m0s")).await;
+    let provider = FakeProvider::openai(Mode::Spent("10m0s")).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
     let first = submit(&panel, &key, 1).await;
     assert_approved(&panel, &key, &first).await;
-    // The limit is used up for a minute, and the second item waits for it.
+    // The limit is used up for ten minutes, and the second item waits for it.
     panel.leaves_jobs();
     let second = submit(&panel, &key, 1).await;
     let rescheduled = "select count(*) from queue.jobs where queue = 'analysis' and run_at > now() + interval '30 s'";
@@ -95,7 +95,7 @@ async fn an_answer_that_uses_up_the_limit_pauses_too(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Status(500)).await;
-    let members = "concurrency = 2\nbreaker_seconds = 3\ndeadline_seconds = 2";
+    let members = "concurrency = 2\nbreaker_seconds = 3\ndeadline_seconds = 6";
     let entries = [provider.entry("openai", members)];
     let panel = Panel::start(&pool, 2, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;

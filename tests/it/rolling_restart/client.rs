@@ -10,7 +10,7 @@ use tokio::{
 };
 
 /// A request without an answer after this time has failed.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One server, and a connection to it. The connection is kept until the server says that an answer
 /// is the last one.

@@ -17,7 +17,7 @@ use super::{commands::gatehouse, eventually, http, most_memory, open_files};
 
 const START: Duration = Duration::from_mins(3);
 /// Longer than draining and the last requests take.
-const STOP: Duration = Duration::from_secs(40);
+const STOP: Duration = Duration::from_mins(2);
 
 /// The process. Dropping it kills it.
 pub(crate) struct Api {

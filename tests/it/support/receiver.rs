@@ -26,6 +26,8 @@ use tokio::{
 use super::{eventually, servers};
 pub(crate) use received::Received;
 
+const NEVER: Duration = Duration::from_hours(1);
+
 /// A receiver on a port of its own. Dropping it closes the port and every connection.
 pub(crate) struct Receiver {
     address: SocketAddr,
@@ -35,6 +37,8 @@ pub(crate) struct Receiver {
 
 struct State {
     received: Vec<Received>,
+    /// How many requests it answers.
+    most: usize,
     status: StatusCode,
     delay: Duration,
     says: &'static str,
@@ -47,6 +51,7 @@ impl Receiver {
         let address = listener.local_addr().unwrap();
         let state = State {
             received: Vec::new(),
+            most: usize::MAX,
             status: StatusCode::OK,
             delay: Duration::ZERO,
             says: "",
@@ -80,6 +85,11 @@ impl Receiver {
         let mut state = self.state.lock().unwrap();
         state.status = StatusCode::from_u16(status).unwrap();
         state.delay = delay;
+    }
+
+    /// Answers this many requests, of all that it gets. Later ones wait for an answer.
+    pub(crate) fn answer_only(&self, most: usize) {
+        self.state.lock().unwrap().most = most;
     }
 
     /// From now on, answers with this body.
@@ -139,7 +149,12 @@ async fn answer(
             headers: head.headers,
             body: body.to_bytes(),
         });
-        (state.status, state.delay, state.says)
+        let delay = if state.received.len() > state.most {
+            NEVER
+        } else {
+            state.delay
+        };
+        (state.status, delay, state.says)
     };
     tokio::time::sleep(delay).await;
     let mut response = Response::new(Full::from(says));

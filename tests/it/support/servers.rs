@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::LazyLock;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
@@ -20,6 +20,13 @@ pub(crate) async fn listen() -> TcpListener {
     let listening = SERVERS.spawn(TcpListener::bind("127.0.0.1:0"));
     let listener: io::Result<TcpListener> = listening.await.unwrap();
     listener.unwrap()
+}
+
+/// A socket that is bound, so that nobody else gets its port, and does not listen.
+pub(crate) fn nobody() -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    socket
 }
 
 /// Runs a server until it is aborted.

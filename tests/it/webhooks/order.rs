@@ -42,7 +42,12 @@ async fn a_failed_attempt_lets_the_verdict_go_first(pool: PgPool) {
         let is = |request: &&crate::support::Received| request.tells("media.created", &media);
         requests.iter().filter(is).count()
     };
-    assert_eq!(tells_acceptance(&service.receiver.received()), 1);
+    // On a busy machine, the second attempt may have come by now.
+    let received = service.receiver.received();
+    let verdict = received
+        .iter()
+        .position(|request| request.tells("media.moderated", &media));
+    assert_eq!(tells_acceptance(&received[..verdict.unwrap()]), 1);
 }
 
 #[sqlx::test(migrations = false)]

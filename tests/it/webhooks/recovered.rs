@@ -123,8 +123,8 @@ async fn recover_through_kills(pool: PgPool, items: i64, kills: i64) {
     })
     .await;
     service = service.kill_and_start(&SHORT_LEASE).await;
-    held.rollback().await.unwrap();
     assert_eq!(service.delivered().await, 0);
+    held.rollback().await.unwrap();
     for kill in 1..=kills {
         eventually("a part is delivered", PATIENCE, async || {
             (service.delivered().await >= items * kill / (kills + 1)).then_some(())

@@ -8,7 +8,7 @@ use domain::webhook::{ATTEMPT_DEADLINE, KEPT_ANSWER_BYTES};
 use sqlx::PgPool;
 
 use super::{Endpoints, First};
-use crate::support::{Act, ScriptedServer};
+use crate::support::{Act, SOON, ScriptedServer};
 
 /// 64 MiB, compressed to 64 KiB.
 const BOMB: &[u8] = include_bytes!("../../fixtures/bomb.gz");
@@ -42,9 +42,7 @@ async fn case_20_rude_receivers_cost_their_deadline_and_no_memory(pool: PgPool) 
     service.worker.leaves_jobs();
     let before = service.worker.most_memory();
     service.submit().await;
-    let firsts = service
-        .firsts(paths.len(), ATTEMPT_DEADLINE + Duration::from_secs(30))
-        .await;
+    let firsts = service.firsts(paths.len(), SOON).await;
     let of = |path: &str| -> &First {
         let first = firsts.iter().find(|first| first.url.ends_with(path));
         first.unwrap()

@@ -96,7 +96,11 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
     prepare(&pool).await;
-    let process = Process::start(&pool, quick(), settings());
+    let config = Config {
+        lease: Duration::from_millis(2_500),
+        ..quick()
+    };
+    let process = Process::start(&pool, config, settings());
     process.until_it_has_room(WORK).await;
     let jobs = six();
     let offer = process.queue.offer(&jobs);
@@ -107,7 +111,7 @@ async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
         .execute(&mut *lock)
         .await
         .unwrap();
-    tokio::time::sleep(quick().lease + Duration::from_millis(100)).await;
+    tokio::time::sleep(config.lease + Duration::from_millis(100)).await;
     offer.committed(&jobs, &places, &ids);
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(process.started(), 0);

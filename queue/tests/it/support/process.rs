@@ -116,11 +116,11 @@ async fn perform(
 /// A poll that comes after a test has given up: what runs was woken by something else.
 pub(crate) const NEVER: Duration = Duration::from_hours(1);
 
-/// Settings that are fast enough for a test: leases of some seconds, sweeps ten times a second.
+/// Settings that are fast enough for a test: sweeps ten times a second. Leases are so long that a process that waits for its turn
+/// on a busy machine keeps its own.
 pub(crate) fn quick() -> Config {
     Config {
-        // A process that waits for its turn on a busy machine keeps its lease.
-        lease: Duration::from_millis(2_500),
+        lease: Duration::from_mins(1),
         heartbeat: Duration::from_millis(200),
         sweep: Duration::from_millis(100),
         poll: Duration::from_millis(200),
@@ -150,7 +150,8 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(pool: &PgPool, config: Config, settings: BackendSettings) -> Self {
-        Self::start_with(pool, config, settings, 16, Duration::from_secs(10))
+        // Jobs that wait for the test end by no other means.
+        Self::start_with(pool, config, settings, 16, PATIENCE)
     }
 
     pub(crate) fn start_with(
@@ -197,6 +198,14 @@ impl Process {
     /// Stops in the right order: workers first, then the queue.
     pub(crate) async fn stop(self) {
         self.monitor.shutdown().expect("a shutdown");
+        self.workers.await.expect("the monitor");
+        self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    /// Stops as [`Self::stop`] does. Jobs that wait for [`UNTIL_LET_GO`] go on when the workers have been told.
+    pub(crate) async fn stop_and_let_go(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.let_go();
         self.workers.await.expect("the monitor");
         self.queue.close(Duration::from_secs(5)).await;
     }

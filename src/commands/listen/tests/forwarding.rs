@@ -124,7 +124,7 @@ async fn an_application_that_hangs_is_a_gateway_timeout_before_gatehouse_gives_u
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let mut target: Target = url.parse().unwrap();
     assert!(target.deadline < domain::webhook::ATTEMPT_DEADLINE);
-    target.deadline = Duration::from_millis(100);
+    target.deadline = Duration::from_secs(1);
     let receiver = Receiver {
         forward: Some(target),
         ..receiver(1)

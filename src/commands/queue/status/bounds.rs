@@ -129,7 +129,7 @@ fn advice(queue: &str, by: Bound) -> &'static str {
             "A team or an endpoint has as many jobs at once as its cap allows, over all workers. Raise the cap with `gatehouse queue cap`. Its servers then get more requests at once; others are not delayed."
         }
         Bound::ProviderLimit => {
-            "A provider gets as many requests at once as its `concurrency` allows, or it is paused (gatehouse_provider_paused). Raise `concurrency` in the file of providers, up to half of --concurrency, or start another worker. The provider gets more requests at once, and may limit them."
+            "If it is paused (gatehouse_provider_paused), it failed or met its own limit: the runbook of GatehouseProviderPaused says what to do. Otherwise it gets as many requests at once as its `concurrency` allows. Raise `concurrency` in the file of providers, up to half of --concurrency, or start another worker. The provider gets more requests at once, and may limit them."
         }
         Bound::EndpointPace => {
             "An endpoint gets as many requests a second as its owner allows. Its owner can raise `max_per_second`. Its server then gets more requests; others are not delayed."

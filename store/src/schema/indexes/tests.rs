@@ -9,7 +9,7 @@ use crate::schema;
 /// Every table that has a row is large.
 const ALL_LARGE: i64 = 0;
 
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_mins(2);
 
 /// A database without the index of media, and how many items it has.
 async fn without_index(pool: &PgPool) -> i64 {
@@ -94,7 +94,7 @@ async fn writers_go_on_while_an_index_is_created_on_a_large_table(pool: PgPool) 
     });
     until_it_waits(&pool).await;
     let mut writer = pool.acquire().await.unwrap();
-    sqlx::raw_sql("set lock_timeout = '5s'")
+    sqlx::raw_sql("set lock_timeout = '30s'")
         .execute(&mut *writer)
         .await
         .unwrap();

@@ -37,7 +37,7 @@ async fn relocate(conn: &mut PgConnection, endpoint: EndpointId, url: &str) -> b
 async fn fail(pool: &PgPool) {
     sqlx::raw_sql(
         "insert into webhook_endpoint_states (endpoint_id, failing_since, failures, openings, open_until, probe_until)
-         select id, now(), 10, 1, now(), now() + interval '20 seconds' from webhook_endpoints;
+         select id, now(), 10, 1, now(), now() + interval '20 minutes' from webhook_endpoints;
          insert into queue.lanes (queue, lane, paused_until)
          select 'webhooks', endpoint_id, probe_until from webhook_endpoint_states",
     )

@@ -10,7 +10,7 @@ use crate::support::{FakeProvider, Mode, Panel, Wire, eventually};
 async fn a_limit_that_an_image_ran_into_holds_for_images_costs_no_attempt_and_lets_texts_pass(
     pool: PgPool,
 ) {
-    let provider = FakeProvider::start(Wire::Azure, Mode::Limited("25")).await;
+    let provider = FakeProvider::start(Wire::Azure, Mode::Limited("60")).await;
     let entries = [provider.entry("azure", "")];
     let panel = Panel::start(&pool, 2, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::data_dir::{DataDir, Demo};
 
 /// Longer than the process may take to finish its work.
-const STOP: Duration = Duration::from_secs(40);
+const STOP: Duration = Duration::from_mins(2);
 
 /// Dropping it stops the process, or kills it if it does not stop.
 pub(super) struct Process(pub(super) Child);

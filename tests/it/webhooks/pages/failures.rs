@@ -1,9 +1,6 @@
 //! A page whose endpoint fails, is gone, limits requests or is disabled.
 
-use std::{
-    collections::HashSet,
-    time::{Duration, Instant},
-};
+use std::collections::HashSet;
 
 use sqlx::PgPool;
 
@@ -74,6 +71,7 @@ async fn case_60_a_limit_puts_the_rest_back_as_one_page(pool: PgPool) {
     stage
         .run("update webhook_endpoints set max_per_second = 3")
         .await;
+    stage.record_permits().await;
     let items = stage.singles(9).await;
     stage.enqueue(&items).await;
     let _worker = stage.worker(&[BUSY]).await;
@@ -84,16 +82,13 @@ async fn case_60_a_limit_puts_the_rest_back_as_one_page(pool: PgPool) {
     })
     .await;
     assert!(jobs.iter().all(|jobs| *jobs <= 1), "{jobs:?}");
-    let arrivals: Vec<Instant> = receiver
-        .received()
-        .iter()
-        .map(|request| request.at)
-        .collect();
-    assert_eq!(arrivals.len(), 9);
-    // One second of the test's clock overlaps two seconds of the server's clock.
-    for (first, next) in arrivals.iter().zip(&arrivals[6..]) {
-        assert!(*next - *first > Duration::from_millis(900));
-    }
+    assert_eq!(receiver.received().len(), 9);
+    // What is sent and what arrives may wait for its turn on a busy machine, and what was permitted does not tell of that.
+    let (permitted, most) = stage.permits().await;
+    assert!(
+        permitted >= 9 && most <= 3,
+        "{permitted}, {most} in one second"
+    );
 }
 
 #[sqlx::test(migrations = false)]

@@ -7,7 +7,6 @@ use sqlx::{PgPool, types::Uuid};
 use super::{BUSY, SOON, stage::Stage};
 use crate::support::{Act, Receiver, ScriptedServer, eventually};
 
-const NEVER: Duration = Duration::from_hours(1);
 const LEASE: (&str, &str) = ("GATEHOUSE_LEASE_SECONDS", "2");
 
 #[sqlx::test(migrations = false)]
@@ -15,6 +14,8 @@ async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPo
     let receiver = Receiver::start().await;
     // A page takes five seconds, and its progress is recorded every 250 ms.
     receiver.answer(200, Duration::from_millis(160));
+    // The rest of the page waits for an answer until the process is killed.
+    receiver.answer_only(16);
     let stage = Stage::new(pool, &receiver.url(), &receiver.allowed()).await;
     let items = stage.singles(32).await;
     stage.enqueue(&items).await;
@@ -23,10 +24,9 @@ async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPo
         (stage.attempts().await > 0).then_some(())
     })
     .await;
-    // The rest of the page waits for an answer until the process is killed.
-    receiver.answer(200, NEVER);
     worker.kill();
     drop(worker);
+    receiver.answer_only(usize::MAX);
     receiver.answer(200, Duration::ZERO);
     eventually("the killed process's statements end", SOON, async || {
         let backends = "select count(*) from pg_stat_activity
@@ -57,10 +57,10 @@ async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPo
 
 #[sqlx::test(migrations = false)]
 async fn case_58_what_a_page_handed_on_before_it_was_killed_is_in_one_job(pool: PgPool) {
-    // The first request is never answered, and all others are refused.
+    // The first request is never answered, and all others are refused for longer than this test takes.
     let server = ScriptedServer::start(|_, asked| match asked {
         1 => Act::Hang,
-        _ => Act::head("500 Oops"),
+        _ => Act::head("503 Busy\r\nRetry-After: 3600"),
     })
     .await;
     let stage = Stage::new(pool, &server.url("/"), &server.allowed()).await;

@@ -8,7 +8,10 @@ use serde_json::json;
 use sqlx::{FromRow, PgPool, Postgres, postgres::PgRow, types::Uuid};
 use store::jobs::WEBHOOKS;
 
-use crate::support::{Site, Worker, admin, eventually, gatehouse, http, new_site};
+use crate::{
+    support::{Site, Worker, admin, eventually, gatehouse, http, new_site},
+    webhooks,
+};
 
 /// One endpoint.
 pub(super) struct Stage {
@@ -220,6 +223,16 @@ impl Stage {
 
     pub(super) async fn run(&self, statement: &'static str) {
         sqlx::query(statement).execute(&self.pool).await.unwrap();
+    }
+
+    /// See [`webhooks::record_permits`].
+    pub(super) async fn record_permits(&self) {
+        webhooks::record_permits(&self.pool).await;
+    }
+
+    /// See [`webhooks::permits`].
+    pub(super) async fn permits(&self) -> (i64, i64) {
+        webhooks::permits(&self.pool).await
     }
 
     /// The number of pages that a worker split for this reason.

@@ -104,7 +104,7 @@ async fn the_workers_are_told_of_a_decision_as_soon_as_it_is_committed(pool: PgP
             .contains("webhooks")
         {}
     };
-    tokio::time::timeout(Duration::from_secs(20), told)
+    tokio::time::timeout(Duration::from_mins(1), told)
         .await
         .expect("the workers of the webhooks are told");
 }

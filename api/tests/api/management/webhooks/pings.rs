@@ -130,7 +130,7 @@ async fn tests_that_hang_take_two_turns_of_their_team_and_hold_no_transaction(po
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        let over = tokio::time::timeout(Duration::from_secs(30), over).await;
+        let over = tokio::time::timeout(Duration::from_mins(1), over).await;
         over.expect("they hold a transaction");
         end.notify_waiters();
     };

@@ -117,10 +117,14 @@ async fn what_is_no_answer_gives_none() {
         let told = id(&container(&server)).await.unwrap_err().cause().unwrap();
         assert!(told.contains(word), "{told}");
     }
-    let gone = Server::start(|_, _| (200, String::new())).await;
-    let holder = container(&gone);
-    drop(gone);
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Bound, so that nobody else gets the port, and not listening.
+    let nobody = tokio::net::TcpSocket::new_v4().unwrap();
+    nobody.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/", nobody.local_addr().unwrap());
+    let holder = holder(AwsRole::Container {
+        url: url.parse().unwrap(),
+        token: None,
+    });
     let told = id(&holder).await.unwrap_err().cause().unwrap();
     assert!(told.contains("refused"), "{told}");
 }
