@@ -52,7 +52,7 @@ def interval(hits, count):
     share, z = hits / count, 1.96
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    return f"{100 * share:.1f} ({100 * max(0, middle - half):.1f} to {100 * min(1, middle + half):.1f})"
+    return f"{100 * share:.1f} ({100 * max(0, middle - half):.1f}-{100 * min(1, middle + half):.1f})"
 
 
 def unseen(args):
