@@ -1,6 +1,10 @@
 //! The caller of the public interface, and its rate limit. The site key is in the body (or the
 //! query) of a request and nowhere else.
 
+use api_common::{
+    problem::{Code, Refusal},
+    text::{self, Text},
+};
 use domain::{
     key::{SecretHash, SiteKey},
     limit::RateStanding,
@@ -10,11 +14,6 @@ use poem::{
     http::{HeaderValue, header},
 };
 use store::rate::Admission;
-
-use crate::{
-    problem::{Code, Refusal},
-    text::{self, Text},
-};
 
 /// Whether the request has an `Authorization: Bearer` header. It does not authenticate anybody.
 /// Without an `api_key`, the sender gets a better explanation.

@@ -5,7 +5,7 @@ mod judged;
 pub(crate) mod openai;
 pub(crate) mod perspective;
 
-use crate::problem::Refusal;
+use api_common::problem::Refusal;
 
 /// The longest text that an answer repeats, in bytes. It is kept while the request waits, when the memory of the body is free again.
 const REPEATED: usize = 1_000;

@@ -2,7 +2,8 @@
 
 mod served;
 
-use crate::{management, openapi::written, public};
+use crate::public;
+use api_common::openapi::written;
 
 pub(crate) use served::Served;
 
@@ -13,5 +14,5 @@ pub fn public() -> String {
 
 /// The management interface, in the same form.
 pub fn management() -> String {
-    written(&management::service(), management::finish_document)
+    written(&management_api::service(), management_api::finish_document)
 }

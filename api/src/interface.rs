@@ -3,8 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ::management::Management;
+use api_common::query::Taken;
 use http_server::{BodyReader, BodySettings, Front, RefusalSettings, Routes, Unhurried};
+use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make, get, http::Method, post};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
@@ -12,9 +13,8 @@ use tokio::sync::watch;
 use crate::{
     ProblemDocuments, Readiness, compat,
     documents::{self, Served},
-    management, pages, probes,
+    pages, probes,
     public::{self, Public},
-    query::Taken,
 };
 
 /// What applications call again and again. Alerts compare how fast it is with what was before.
@@ -89,9 +89,9 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         reader.clone(),
     );
     listener.add(
-        management::PREFIX,
+        management_api::PREFIX,
         (pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
-        management::service,
+        management_api::service,
         documents::management,
         management,
         reader,

@@ -1,5 +1,6 @@
 //! The pages for people: `/`, which links to the documents, and a page for each interface.
 
+use api_common::answer::Json;
 use poem::{
     Endpoint, IntoResponse as _, Request, Response,
     endpoint::make_sync,
@@ -9,7 +10,7 @@ use poem::{
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use serde::Serialize;
 
-use crate::{answer::Json, management, probes, protection, public};
+use crate::{probes, protection, public};
 
 /// The path where somebody begins who knows only the address.
 pub(crate) const INDEX: &str = "/";
@@ -56,7 +57,7 @@ pub(crate) fn index() -> impl Endpoint<Output = Response> {
     let index = Index {
         name: "Gatehouse",
         public: Description::of(public::PREFIX, PUBLIC_DOCS),
-        management: Description::of(management::PREFIX, MANAGEMENT_DOCS),
+        management: Description::of(management_api::PREFIX, MANAGEMENT_DOCS),
         healthz,
         readyz,
     };

@@ -1,13 +1,12 @@
 //! `/healthz` and `/readyz`, on every listener of every process.
 
-use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, get, http::Method};
-use serde::Serialize;
-use tokio::sync::watch;
-
-use crate::{
+use api_common::{
     answer::Json,
     problem::{Code, Refusal},
 };
+use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, get, http::Method};
+use serde::Serialize;
+use tokio::sync::watch;
 
 /// Whether a process can do its work at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

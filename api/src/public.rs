@@ -1,14 +1,20 @@
 //! The public interface: what applications call with their site key.
 
-mod details;
 pub(crate) mod document;
-mod events;
-pub(crate) mod examples;
 mod status;
 mod submit;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    contract::Events,
+    idempotency::IdempotencyHeader,
+    limited::Limited,
+    payload::{JsonBody, OptionalJsonBody},
+    query::QueryField,
+    text::Text,
+};
 use domain::submission::SubmissionLimits;
 use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
@@ -16,18 +22,10 @@ use store::{accept::Acceptor, awaited::Awaited, rate::Rates, site::Sites, status
 use uuid::Uuid;
 
 use crate::{
-    answer::Json,
     caller::Bearer,
-    idempotency::IdempotencyHeader,
-    limited::Limited,
-    payload::{JsonBody, OptionalJsonBody},
     prefer::{Prefer, Preferred},
-    query::QueryField,
-    text::Text,
 };
 
-pub(crate) use details::ModerationDetails;
-pub(crate) use events::{Events, Pings};
 pub(crate) use submit::{Asked, Keep, SubmitRequest, Verdict, accept};
 
 /// What the public interface works with.

@@ -1,12 +1,10 @@
 //! The answers that the front gives in place of a handler, as problem documents.
 
-use http_server::{Answer, BodyFault, Fault, RequestId, Words};
+use api_common::problem::{self, Code, Refusal};
+use http_server::{Answer, Fault, RequestId, Words};
 use poem::{Error, Response, http::HeaderMap};
 
-use crate::{
-    problem::{self, Code, Refusal},
-    protection,
-};
+use crate::protection;
 
 /// Problem documents for whatever the front answers itself.
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +38,6 @@ impl Words for ProblemDocuments {
 
     fn protect(&self, headers: &mut HeaderMap) {
         protection::protect(headers);
-    }
-}
-
-impl From<BodyFault> for Refusal {
-    fn from(fault: BodyFault) -> Self {
-        let code = match fault {
-            BodyFault::TooLarge(_) => Code::PayloadTooLarge,
-            BodyFault::Encoded => Code::UnsupportedMediaType,
-            BodyFault::TooSlow => Code::RequestTimeout,
-            BodyFault::Broken => Code::InvalidRequest,
-            BodyFault::NoRoom => Code::Overloaded,
-        };
-        Self::new(code, fault.to_string())
     }
 }
 

@@ -6,6 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api_common::{
+    idempotency::IdempotencyHeader,
+    problem::{Code, Refusal},
+};
 use domain::{key::SecretHash, limit::RatePolicy, media::Action, score::Category};
 use futures::future::{join_all, try_join_all};
 use http_server::Held;
@@ -15,8 +19,6 @@ use uuid::Uuid;
 
 use crate::{
     caller,
-    idempotency::IdempotencyHeader,
-    problem::{Code, Refusal},
     public::{Asked, Keep, Public, SubmitRequest, Verdict, accept},
 };
 

@@ -10,6 +10,10 @@ mod tests;
 
 use std::{sync::Arc, time::Instant};
 
+use api_common::{
+    answer::Json,
+    problem::{Code, Refusal},
+};
 use domain::{key::SecretHash, media::CompatUnchecked};
 use http_server::BodyReader;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make, http::header};
@@ -20,11 +24,7 @@ use self::{
     request::{Input, inputs},
 };
 use super::judged::{Call, Judged};
-use crate::{
-    answer::Json,
-    problem::{Code, Refusal},
-    public::{Keep, Public},
-};
+use crate::public::{Keep, Public};
 
 /// The path. Clients are given what is before `/moderations`.
 pub(crate) const PATH: &str = "/compat/openai/v1/moderations";

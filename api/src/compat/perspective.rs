@@ -12,6 +12,10 @@ mod tests;
 
 use std::{sync::Arc, time::Instant};
 
+use api_common::{
+    answer::Json,
+    problem::{Code, Refusal},
+};
 use domain::key::{SecretHash, SiteKey};
 use http_server::BodyReader;
 use poem::{
@@ -23,11 +27,7 @@ use url::form_urlencoded;
 
 use self::{answer::Analysis, failure::Failed, request::Asked};
 use super::judged::Call;
-use crate::{
-    answer::Json,
-    problem::{Code, Refusal},
-    public::{Keep, Public},
-};
+use crate::public::{Keep, Public};
 
 /// The path of the method.
 pub(crate) const ANALYZE: &str = "/compat/perspective/v1alpha1/comments:analyze";

@@ -2,20 +2,20 @@
 
 mod shapes;
 
+use api_common::{
+    answer::Json,
+    limited::Limited,
+    problem::{Code, Refusal},
+    raw::Raw,
+    text::{self, Text},
+};
 use chrono::{DateTime, Utc};
 use domain::{event::timestamp, id::MediaId, key::SecretHash, limit::RatePolicy};
 use serde::{Serialize, Serializer};
 use store::status::Answer;
 
 use super::Public;
-use crate::{
-    answer::Json,
-    caller::{self, Bearer},
-    limited::Limited,
-    problem::{Code, Refusal},
-    raw::Raw,
-    text::{self, Text},
-};
+use crate::caller::{self, Bearer};
 
 pub(crate) use shapes::{MediaStatus, StatusRequest};
 

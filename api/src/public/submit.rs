@@ -10,6 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api_common::{
+    answer::Json,
+    idempotency::IdempotencyHeader,
+    limited::Limited,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+};
 use domain::{
     id::{MediaId, TeamId},
     idempotency::{Fingerprint, IdempotencyKey},
@@ -28,13 +35,8 @@ use uuid::Uuid;
 
 use super::Public;
 use crate::{
-    answer::Json,
     caller::{self, Bearer},
-    idempotency::IdempotencyHeader,
-    limited::Limited,
-    payload::JsonBody,
     prefer::{Prefer, Preferred},
-    problem::{Code, Refusal},
 };
 use refusals::{refusal, turned_away};
 use waiting::{Waiting, expect};

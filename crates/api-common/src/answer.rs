@@ -15,7 +15,7 @@ use poem_openapi::{
 use serde::Serialize;
 
 /// A JSON answer with status 200.
-pub(crate) struct Json<T>(pub(crate) T);
+pub struct Json<T>(pub T);
 
 impl<T: Type> Payload for Json<T> {
     const CONTENT_TYPE: &'static str = "application/json";
@@ -50,11 +50,11 @@ impl<T: Type> ApiResponse for Json<T> {
 }
 
 /// Something new, with status 201.
-pub(crate) struct Created<T> {
+pub struct Created<T> {
     /// The path of the new thing.
-    pub(crate) location: String,
+    pub location: String,
     /// The thing.
-    pub(crate) value: T,
+    pub value: T,
 }
 
 impl<T: Serialize + Send> IntoResponse for Created<T> {
@@ -77,11 +77,11 @@ impl<T: Type> ApiResponse for Created<T> {
 }
 
 /// Something new that runs in the background from now on, with status 202.
-pub(crate) struct Accepted<T> {
+pub struct Accepted<T> {
     /// The path of the new thing.
-    pub(crate) location: String,
+    pub location: String,
     /// The thing.
-    pub(crate) value: T,
+    pub value: T,
 }
 
 impl<T: Serialize + Send> IntoResponse for Accepted<T> {
@@ -114,7 +114,7 @@ fn location() -> MetaHeader {
 }
 
 /// Success without content: status 204.
-pub(crate) struct NoContent;
+pub struct NoContent;
 
 impl IntoResponse for NoContent {
     fn into_response(self) -> Response {

@@ -12,16 +12,16 @@ use crate::problem::Refusal;
 const HEADER: &str = "Idempotency-Key";
 
 /// The header as received. Only callers with a valid site key see what is wrong with it.
-pub(crate) struct IdempotencyHeader(Vec<HeaderValue>);
+pub struct IdempotencyHeader(Vec<HeaderValue>);
 
 impl IdempotencyHeader {
     /// As if it was not given.
-    pub(crate) const fn none() -> Self {
+    pub const fn none() -> Self {
         Self(Vec::new())
     }
 
     /// The key, if one was given.
-    pub(crate) fn parse(&self) -> Result<Option<IdempotencyKey>, Refusal> {
+    pub fn parse(&self) -> Result<Option<IdempotencyKey>, Refusal> {
         let value = match self.0.as_slice() {
             [] => return Ok(None),
             [value] => value,

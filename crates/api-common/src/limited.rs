@@ -11,13 +11,13 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 
-pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
-pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// An answer, with the rate limits of its site key and its team in the present minute.
-pub(crate) struct Limited<T> {
-    pub(crate) rate: RateStanding,
-    pub(crate) answer: T,
+pub struct Limited<T> {
+    pub rate: RateStanding,
+    pub answer: T,
 }
 
 impl<T: IntoResponse> IntoResponse for Limited<T> {
@@ -40,7 +40,7 @@ impl<T: ApiResponse> ApiResponse for Limited<T> {
 
 /// Adds both headers. `RateLimit` has the limit with fewer requests left. `RateLimit-Policy` has
 /// both.
-pub(crate) fn declare(headers: &mut HeaderMap, rate: &RateStanding) {
+pub fn declare(headers: &mut HeaderMap, rate: &RateStanding) {
     let nearer = rate.tighter();
     let stands = format!(
         "\"{}\";r={};t={}",

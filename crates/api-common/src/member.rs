@@ -16,10 +16,10 @@ use poem_openapi::{
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
-pub(crate) use time::Time;
+pub use time::Time;
 
 /// A type that the document describes.
-pub(crate) trait Described: Send + Sync {
+pub trait Described: Send + Sync {
     /// The name of its schema in the document. Generated code uses this name everywhere. A type
     /// without a name is written out in each place.
     const NAME: Option<&str> = None;
@@ -52,7 +52,7 @@ pub(crate) trait Described: Send + Sync {
 /// A member of this type. Code that holds one does not check it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Member<T>(pub(crate) T);
+pub struct Member<T>(pub T);
 
 impl<T> Deref for Member<T> {
     type Target = T;
@@ -115,7 +115,7 @@ impl<T: Described + de::DeserializeOwned> ParseFromJSON for Member<T> {
 
 /// Reads a member that is present, even if it is null. With `#[serde(default)]`, an absent member
 /// is `None`, so the two can be told apart.
-pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+pub fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
     D: Deserializer<'de>,

@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use crate::problem::Problem;
 use null::admit_null;
 
-pub(crate) use answers::declare_answers;
-pub(crate) use callbacks::{callback, webhooks_as_callbacks};
-pub(crate) use rate_limit::declare_rate_limit;
+pub use answers::declare_answers;
+pub use callbacks::{callback, webhooks_as_callbacks};
+pub use rate_limit::declare_rate_limit;
 
 /// The finished document of an interface: OpenAPI 3.0.3 as pretty JSON with a newline at the end.
-pub(crate) fn written<Api: OpenApi, Hooks: Webhook>(
+pub fn written<Api: OpenApi, Hooks: Webhook>(
     service: &OpenApiService<Api, Hooks>,
     finish: impl FnOnce(&mut Value),
 ) -> String {
@@ -33,19 +33,19 @@ pub(crate) fn written<Api: OpenApi, Hooks: Webhook>(
 }
 
 /// A reference to a named schema, with a description of its own.
-pub(crate) fn described_reference(name: &str, description: &Value) -> Value {
+pub fn described_reference(name: &str, description: &Value) -> Value {
     json!({ "allOf": [{ "$ref": format!("#/components/schemas/{name}") }], "description": description })
 }
 
 /// What is at a JSON pointer. Tests make the documents that are served, so they find a name that does not exist.
-pub(crate) fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {
+pub fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {
     document
         .pointer_mut(pointer)
         .unwrap_or_else(|| panic!("the document has no {pointer}"))
 }
 
 /// Adds members to the object at a JSON pointer.
-pub(crate) fn extend(document: &mut Value, pointer: &str, members: Value) {
+pub fn extend(document: &mut Value, pointer: &str, members: Value) {
     if let (Value::Object(object), Value::Object(members)) = (at(document, pointer), members) {
         object.extend(members);
     }
@@ -53,7 +53,7 @@ pub(crate) fn extend(document: &mut Value, pointer: &str, members: Value) {
 
 /// Adds version, licence and contact, and what every operation shares: problem documents and the
 /// request id.
-pub(crate) fn declare_common(document: &mut Value) {
+pub fn declare_common(document: &mut Value) {
     let mut registry = Registry::new();
     Problem::register(&mut registry);
     let schemas = serde_json::to_value(&registry.schemas).expect("schemas are JSON");

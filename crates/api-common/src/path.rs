@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::problem::{Code, Refusal};
 
 /// What a part of a path can be read as.
-pub(crate) trait Segment: Sized {
+pub trait Segment: Sized {
     /// How the document shows it.
     fn segment_schema() -> MetaSchemaRef;
 
@@ -31,7 +31,7 @@ impl<Id: From<Uuid>> Segment for Id {
 
 /// The id or the name of a thing, as a part of the path. A text that is not a UUID is an id of
 /// nothing. (poem-openapi's macro recognises path parameters by the name of this type.)
-pub(crate) struct Path<Id>(pub(crate) Id);
+pub struct Path<Id>(pub Id);
 
 impl<'a, Id: Segment> ApiExtractor<'a> for Path<Id> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];

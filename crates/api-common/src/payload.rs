@@ -20,11 +20,11 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::Refusal;
 
-pub(crate) use parse::parse;
+pub use parse::parse;
 
 /// A required JSON object.
-pub(crate) struct JsonBody<T> {
-    pub(crate) value: T,
+pub struct JsonBody<T> {
+    pub value: T,
     /// Held until the handler ends: `value` is about as large as the body was.
     _share: Share,
 }
@@ -60,7 +60,7 @@ impl<T: Type + DeserializeOwned> ParsePayload for JsonBody<T> {
 impl_apirequest_for_payload!(JsonBody<T>, T: Type + DeserializeOwned);
 
 /// An optional JSON object: the body of a GET. The OpenAPI document does not show it.
-pub(crate) struct OptionalJsonBody<T>(pub(crate) Option<T>);
+pub struct OptionalJsonBody<T>(pub Option<T>);
 
 impl<'a, T: DeserializeOwned + Send> FromRequest<'a> for OptionalJsonBody<T> {
     async fn from_request(request: &'a Request, body: &mut RequestBody) -> Result<Self> {
@@ -76,7 +76,7 @@ impl<'a, T: DeserializeOwned + Send> FromRequest<'a> for OptionalJsonBody<T> {
 }
 
 /// Reads the whole body, within the bounds of the listener.
-pub(crate) async fn held(request: &Request, body: Body) -> Result<Held, Refusal> {
+pub async fn held(request: &Request, body: Body) -> Result<Held, Refusal> {
     let reader = request
         .data::<BodyReader>()
         .expect("the interface gives every request the reader");
@@ -84,7 +84,7 @@ pub(crate) async fn held(request: &Request, body: Body) -> Result<Held, Refusal>
 }
 
 /// `application/json` or another `application/...+json`, with any parameters.
-pub(crate) fn is_json(content_type: &str) -> bool {
+pub fn is_json(content_type: &str) -> bool {
     let essence = content_type
         .split(';')
         .next()

@@ -16,16 +16,16 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 
-pub(crate) use answer::answer;
-pub(crate) use code::Code;
-pub(crate) use document::{CONTENT_TYPE, FieldProblem, Problem};
+pub use answer::answer;
+pub use code::Code;
+pub use document::{CONTENT_TYPE, FieldProblem, Problem};
 
 const FIELDS: &str = "The request has members that are missing or not valid; see errors.";
 
 /// A refused request. Handlers return it as their error; the front renders it.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", code.as_str())]
-pub(crate) struct Refusal {
+pub struct Refusal {
     code: Code,
     detail: Cow<'static, str>,
     errors: Vec<FieldProblem>,
@@ -35,7 +35,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
             detail: detail.into(),
@@ -46,7 +46,7 @@ impl Refusal {
     }
 
     /// One member of the request is wrong in this way.
-    pub(crate) fn field(code: Code, field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn field(code: Code, field: impl Into<String>, message: impl Into<String>) -> Self {
         let problem = FieldProblem {
             field: field.into(),
             message: message.into(),
@@ -56,7 +56,7 @@ impl Refusal {
     }
 
     /// Several members of the request are wrong in this way.
-    pub(crate) fn fields(code: Code, errors: Vec<FieldProblem>) -> Self {
+    pub fn fields(code: Code, errors: Vec<FieldProblem>) -> Self {
         Self {
             code,
             detail: FIELDS.into(),
@@ -67,43 +67,43 @@ impl Refusal {
     }
 
     /// One member of the request is not valid.
-    pub(crate) fn invalid_field(field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn invalid_field(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::field(Code::InvalidRequest, field, message)
     }
 
     /// The request as a whole is not valid.
-    pub(crate) fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
+    pub fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::InvalidRequest, detail)
     }
 
     /// The same words for every key that does not work, so that nobody learns which keys once did.
-    pub(crate) fn invalid_api_key() -> Self {
+    pub fn invalid_api_key() -> Self {
         Self::new(Code::InvalidApiKey, "The api_key is not valid.")
     }
 
     /// The same words for every token that does not work, for the same reason.
-    pub(crate) fn invalid_token() -> Self {
+    pub fn invalid_token() -> Self {
         Self::new(
             Code::InvalidToken,
             "The request needs a valid token: Authorization: Bearer mgmt_...",
         )
     }
 
-    pub(crate) fn internal() -> Self {
+    pub fn internal() -> Self {
         Self::new(
             Code::InternalError,
             "Something went wrong on our side. Please try again.",
         )
     }
 
-    pub(crate) fn overloaded() -> Self {
+    pub fn overloaded() -> Self {
         Self::new(
             Code::Overloaded,
             "Too much is waiting at the moment. Please try again.",
         )
     }
 
-    pub(crate) fn unavailable() -> Self {
+    pub fn unavailable() -> Self {
         Self::new(
             Code::Overloaded,
             "The database does not answer at the moment. Please try again.",
@@ -111,7 +111,7 @@ impl Refusal {
     }
 
     /// The key or its team has used up the requests of this minute.
-    pub(crate) fn rate_limited(rate: RateStanding, reached: RateScope) -> Self {
+    pub fn rate_limited(rate: RateStanding, reached: RateScope) -> Self {
         let window = rate.of(reached);
         let whose = match reached {
             RateScope::Key => "The site key's",
@@ -128,7 +128,7 @@ impl Refusal {
     }
 
     /// The team has sent so many requests at once that this one would wait too long for its turn.
-    pub(crate) fn hurried(rate: RateStanding, wait: Duration) -> Self {
+    pub fn hurried(rate: RateStanding, wait: Duration) -> Self {
         let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).max(1);
         let detail = format!(
             "The team's requests are spread over the minute, at {} a minute (`{}`), and too many of them wait for their turn. \
@@ -143,23 +143,23 @@ impl Refusal {
 
     /// Adds the rate limits of the site key and its team in the present minute. A key that was just
     /// disabled gets none.
-    pub(crate) fn within(mut self, rate: RateStanding) -> Self {
+    pub fn within(mut self, rate: RateStanding) -> Self {
         self.rate = (self.code != Code::InvalidApiKey).then(|| Box::new(rate));
         self
     }
 
     /// Why the request is refused.
-    pub(crate) fn code(&self) -> Code {
+    pub fn code(&self) -> Code {
         self.code
     }
 
     /// What is wrong, and with which members, for people.
-    pub(crate) fn into_words(self) -> (String, Vec<FieldProblem>) {
+    pub fn into_words(self) -> (String, Vec<FieldProblem>) {
         (self.detail.into_owned(), self.errors)
     }
 
     #[cfg(test)]
-    pub(crate) fn into_parts(self) -> (Code, String, Vec<FieldProblem>) {
+    pub fn into_parts(self) -> (Code, String, Vec<FieldProblem>) {
         (self.code, self.detail.into_owned(), self.errors)
     }
 }

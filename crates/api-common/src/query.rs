@@ -19,8 +19,8 @@ use crate::{
 };
 
 /// A parameter as text, if it was given. The document describes it as a required `Shape`.
-pub(crate) struct QueryField<Shape> {
-    pub(crate) text: Option<String>,
+pub struct QueryField<Shape> {
+    pub text: Option<String>,
     shape: PhantomData<fn() -> Shape>,
 }
 
@@ -55,7 +55,7 @@ impl<'a, Shape: Type> ApiExtractor<'a> for QueryField<Shape> {
 }
 
 /// An optional parameter, read as a `T`.
-pub(crate) struct Query<T>(pub(crate) Option<T>);
+pub struct Query<T>(pub Option<T>);
 
 impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
@@ -91,10 +91,10 @@ impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
 /// The parameters that an operation has. It asks for them one after the other, before it begins.
 /// The router adds one list to each request with a query.
 #[derive(Clone, Default)]
-pub(crate) struct Taken(Arc<Mutex<Vec<&'static str>>>);
+pub struct Taken(Arc<Mutex<Vec<&'static str>>>);
 
 /// The parameters of a request, to compare with those of its operation.
-pub(crate) struct Parameters {
+pub struct Parameters {
     /// Each once, in their order, up to a limit.
     given: Vec<String>,
     taken: Taken,
@@ -106,7 +106,7 @@ impl Parameters {
     const LONGEST_TOLD: usize = 100;
 
     /// The parameters of a request. `None` if it has no query.
-    pub(crate) fn of(request: &Request) -> Result<Option<Self>> {
+    pub fn of(request: &Request) -> Result<Option<Self>> {
         let Some(taken) = request.data::<Taken>() else {
             return Ok(None);
         };
@@ -127,7 +127,7 @@ impl Parameters {
     const MOST: usize = 50;
 
     /// The problems with parameters that the operation does not have.
-    pub(crate) fn not_taken(&self) -> Vec<FieldProblem> {
+    pub fn not_taken(&self) -> Vec<FieldProblem> {
         let taken = self.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
         let unknown = self.given.iter();
         let unknown = unknown.filter(|name| !taken.contains(&name.as_str()));
@@ -148,7 +148,7 @@ impl Parameters {
 
 /// A parameter that is given twice is refused, because a proxy or another reader could use the
 /// other value.
-pub(crate) fn given_once(request: &Request, name: &'static str) -> Result<Option<String>> {
+pub fn given_once(request: &Request, name: &'static str) -> Result<Option<String>> {
     if let Some(Taken(taken)) = request.data() {
         taken
             .lock()

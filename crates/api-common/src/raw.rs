@@ -12,8 +12,8 @@ use serde_json::value::{RawValue, Value};
 /// Raw JSON that the document describes as a `Shape`.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent, bound = "")]
-pub(crate) struct Raw<Shape> {
-    pub(crate) json: Box<RawValue>,
+pub struct Raw<Shape> {
+    pub json: Box<RawValue>,
     #[serde(skip)]
     shape: PhantomData<fn() -> Shape>,
 }

@@ -18,7 +18,7 @@ use serde_json::value::{RawValue, Value};
 
 /// A member that should be a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Text {
+pub enum Text {
     /// It is a text.
     Is(String),
     /// It is a text with half characters, of which this is the first. They were replaced.
@@ -28,11 +28,11 @@ pub(crate) enum Text {
 }
 
 /// The message for a member that is not a text.
-pub(crate) const MUST_BE: &str = "must be a string";
+pub const MUST_BE: &str = "must be a string";
 
 impl Text {
     /// Reads a JSON value.
-    pub(crate) fn read(json: &RawValue) -> Self {
+    pub fn read(json: &RawValue) -> Self {
         match JsonText::read(json) {
             Some(JsonText { text, half: None }) => Self::Is(text),
             Some(JsonText {
@@ -44,7 +44,7 @@ impl Text {
     }
 
     /// The text, if there is one, without half characters.
-    pub(crate) fn as_str(&self) -> Option<&str> {
+    pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Is(text) | Self::Cut(text, _) => Some(text),
             Self::IsNot => None,
@@ -52,7 +52,7 @@ impl Text {
     }
 
     /// The same, by value.
-    pub(crate) fn into_string(self) -> Option<String> {
+    pub fn into_string(self) -> Option<String> {
         match self {
             Self::Is(text) | Self::Cut(text, _) => Some(text),
             Self::IsNot => None,
@@ -60,7 +60,7 @@ impl Text {
     }
 
     /// The text as it came, or why it cannot be used.
-    pub(crate) fn whole(&self) -> Result<&str, NoText> {
+    pub fn whole(&self) -> Result<&str, NoText> {
         match self {
             Self::Is(text) => Ok(text),
             Self::Cut(_, half) => Err(NoText::Half(*half)),
@@ -82,13 +82,13 @@ impl<'de> Deserialize<'de> for Text {
 }
 
 /// Reads a text to judge, as serde reads a `String`.
-pub(crate) fn judged<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub fn judged<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = Text::deserialize(deserializer)?;
     text.into_string().ok_or_else(|| D::Error::custom(MUST_BE))
 }
 
 /// The same, for a text that can be omitted.
-pub(crate) fn optional_judged<'de, D>(deserializer: D) -> Result<Option<String>, D::Error>
+pub fn optional_judged<'de, D>(deserializer: D) -> Result<Option<String>, D::Error>
 where
     D: Deserializer<'de>,
 {

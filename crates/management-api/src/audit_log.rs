@@ -2,6 +2,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time},
+    problem::Refusal,
+    query::Query,
+    raw::Raw,
+};
 use domain::{
     audit::Action,
     id::{ActorId, TeamId},
@@ -20,13 +27,6 @@ use super::{
     caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::Json,
-    member::{Member, Time},
-    problem::Refusal,
-    query::Query,
-    raw::Raw,
 };
 
 /// A recorded change.

@@ -2,6 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use api_common::{problem::Refusal, query::Parameters};
 use domain::key::ManagementToken;
 use http_server::{RequestId, sender};
 use management::{FieldProblem, Management};
@@ -13,8 +14,6 @@ use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaSecurityScheme, Registry},
 };
-
-use crate::{problem::Refusal, query::Parameters};
 
 /// The caller that a request names. The token is well-formed, but may not exist.
 pub(super) struct Caller(management::Caller);

@@ -4,16 +4,16 @@ pub(super) mod example;
 mod operation;
 mod schemas;
 
+use api_common::{
+    contract::examples,
+    openapi::{at, callback, declare_common, extend, webhooks_as_callbacks},
+};
 use domain::{event, scope::Scope};
 use serde_json::{Value, json};
 
 use self::{
     operation::describe_operation,
     schemas::{close_schemas, write_bounds_as_integers},
-};
-use crate::{
-    openapi::{at, callback, declare_common, extend, webhooks_as_callbacks},
-    public::examples,
 };
 
 pub(super) use operation::Operation;

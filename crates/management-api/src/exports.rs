@@ -6,6 +6,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::ExportId;
 use management::{Management, exports};
 use poem::web::Data;
@@ -16,13 +23,6 @@ use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

@@ -5,6 +5,12 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::{SiteId, SiteKeyId};
 use management::{
     Management,
@@ -17,12 +23,6 @@ use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json, NoContent},
-    path::Path,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

@@ -5,6 +5,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::HoldId;
 use management::{Management, legal_holds};
 use poem::web::Data;
@@ -15,13 +22,6 @@ use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

@@ -31,13 +31,12 @@ mod tokens;
 mod usage;
 mod webhooks;
 
+use api_common::contract::Pings;
 use poem_openapi::{OpenApiService, Tags};
 use serde_json::Value;
 
-use crate::public::Pings;
-
 /// The path of all operations. It contains the version.
-pub(crate) const PREFIX: &str = "/management/v1";
+pub const PREFIX: &str = "/management/v1";
 
 /// The operations, noun by noun. All operations of one path must be in the same noun.
 type Nouns = (
@@ -66,7 +65,8 @@ type Nouns = (
     audit_log::AuditLog,
 );
 
-pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
+/// The operations, with what their webhooks look like.
+pub fn service() -> OpenApiService<Nouns, Pings> {
     let nouns = (
         teams::Teams,
         plans::Plans,
@@ -99,7 +99,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
 }
 
 /// Finishes the document that poem-openapi generated.
-pub(crate) fn finish_document(document: &mut Value) {
+pub fn finish_document(document: &mut Value) {
     document::finish(document, described());
     rule_groups::document(document);
 }

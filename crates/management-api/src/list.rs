@@ -3,6 +3,7 @@
 
 mod cursor;
 
+use api_common::query::Query;
 use domain::whole::Whole;
 use poem_openapi::{
     Object,
@@ -12,7 +13,6 @@ use serde::Serialize;
 use store::page::Page;
 use uuid::Uuid;
 
-use crate::query::Query;
 use cursor::{Cursor, ListTag};
 
 pub(super) use cursor::After;

@@ -9,6 +9,14 @@ mod preview;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::Time,
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    query::Query,
+};
 use domain::{
     author::Author,
     id::{MediaId, RuleId},
@@ -33,14 +41,6 @@ use super::{
     caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::Json,
-    member::Time,
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
-    query::Query,
 };
 
 pub(super) use self::image::{NO_STORE, NOSNIFF, protecting_headers};

@@ -7,6 +7,14 @@ mod sign_in;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Json, NoContent},
+    member::{Member, Time, given},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    query::Query,
+};
 use domain::{
     id::{MemberId, SiteId, TeamId},
     role::Role,
@@ -28,14 +36,6 @@ use super::{
     caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Json, NoContent},
-    member::{Member, Time, given},
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
-    query::Query,
 };
 
 /// The operations about people, in the order of the document.

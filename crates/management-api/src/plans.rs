@@ -4,6 +4,13 @@ mod terms;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    query::Query,
+};
 use domain::{id::PlanId, scope::Scope};
 use management::{Management, plans};
 use poem::web::Data;
@@ -16,13 +23,6 @@ use super::{
     caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json},
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
-    query::Query,
 };
 
 pub(crate) struct Plans;

@@ -4,6 +4,11 @@ mod health;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time},
+    problem::Refusal,
+};
 use domain::{scope::Scope, score::Category};
 use management::{
     Management,
@@ -20,11 +25,6 @@ use super::{
     Tag,
     caller::Caller,
     document::{Operation, example},
-};
-use crate::{
-    answer::Json,
-    member::{Member, Time},
-    problem::Refusal,
 };
 
 /// Every provider that workers are configured with.

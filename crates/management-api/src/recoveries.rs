@@ -5,6 +5,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Accepted, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::{EndpointId, RecoveryId};
 use management::{Management, recoveries};
 use poem::web::Data;
@@ -14,13 +21,6 @@ use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Accepted, Json},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

@@ -6,6 +6,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::ReviewPolicyId;
 use management::{Management, review_policies};
 use poem::web::Data;
@@ -15,13 +22,6 @@ use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json, NoContent},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

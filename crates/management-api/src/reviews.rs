@@ -8,18 +8,18 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+};
 use domain::{id::ReviewId, review::NoteText};
 use management::{Management, reviews};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 
 use super::{Tag, caller::Caller, media::PreviewFile};
-use crate::{
-    answer::{Json, NoContent},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-};
 
 pub(super) use described::described;
 use items::{NewNote, WrittenNote};

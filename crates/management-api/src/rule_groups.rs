@@ -17,6 +17,13 @@ mod warnings;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::RuleGroupId;
 use management::{Management, rule_groups};
 use poem::web::Data;
@@ -27,13 +34,6 @@ use super::{
     Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json, NoContent},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 use examples::{created_example, group_example};
 

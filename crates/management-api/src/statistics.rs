@@ -5,6 +5,7 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, member::Time, problem::Refusal, query::Query};
 use domain::statistics::Interval;
 use management::{
     Management,
@@ -16,7 +17,6 @@ use uuid::Uuid;
 
 use self::shapes::StatisticsReport;
 use super::{Tag, caller::Caller};
-use crate::{answer::Json, member::Time, problem::Refusal, query::Query};
 
 pub(super) use self::described::described;
 

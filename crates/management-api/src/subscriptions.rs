@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+};
 use domain::{
     id::{PlanId, TeamId},
     plan::SubscriptionState,
@@ -19,13 +26,6 @@ use super::{
     Tag,
     caller::Caller,
     document::{Operation, example},
-};
-use crate::{
-    answer::Json,
-    member::{Member, Time},
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
 };
 
 /// The plan of a team, and whether the subscription is active. Every team has a subscription.

@@ -5,6 +5,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::TeamId;
 use management::{Management, teams};
 use poem::web::Data;
@@ -14,13 +21,6 @@ use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Created, Json},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

@@ -6,6 +6,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::TokenId;
 use management::{Management, tokens};
 use poem::web::Data;
@@ -17,13 +24,6 @@ use super::{
     caller::Caller,
     list::{After, Limit, List, Part},
     tokens::cascade::Cascade,
-};
-use crate::{
-    answer::{Created, Json, NoContent},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 pub(super) use described::described;

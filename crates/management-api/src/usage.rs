@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time},
+    path::Path,
+    problem::Refusal,
+};
 use domain::{id::TeamId, scope::Scope};
 use management::Management;
 use poem::web::Data;
@@ -15,12 +21,6 @@ use super::{
     Tag,
     caller::Caller,
     document::{Operation, example},
-};
-use crate::{
-    answer::Json,
-    member::{Member, Time},
-    path::Path,
-    problem::Refusal,
 };
 
 /// How much of its plan a team has used.

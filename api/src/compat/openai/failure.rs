@@ -1,9 +1,8 @@
 //! Refusals in OpenAI's format.
 
+use api_common::problem::{Code, Refusal};
 use poem::{Response, http::StatusCode, http::header};
 use serde::Serialize;
-
-use crate::problem::{Code, Refusal};
 
 #[derive(Serialize)]
 struct Body {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use api_common::{payload::parse, problem::Refusal, text::Text};
 use domain::submission::is_data_uri;
 use serde::{
     Deserialize, Deserializer,
@@ -10,7 +11,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::super::can_be_repeated;
-use crate::{payload::parse, problem::Refusal, public::SubmitRequest, text::Text};
+use crate::public::SubmitRequest;
 
 /// The most texts in a request. Each is an item, and counts as a submission.
 const MOST: usize = 100;

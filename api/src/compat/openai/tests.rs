@@ -1,10 +1,10 @@
+use api_common::problem::{Code, Refusal};
 use serde_json::{Value, json};
 
 use super::{
     failure::failed,
     request::{Modalities, inputs},
 };
-use crate::problem::{Code, Refusal};
 
 /// Text, URL and data URI of each item that a request becomes; empty where it has none.
 fn submissions(body: &Value) -> Vec<[String; 3]> {
@@ -17,7 +17,7 @@ fn submissions(body: &Value) -> Vec<[String; 3]> {
             submission.content_base64,
         ]
         .map(|text| {
-            let text = text.as_ref().and_then(crate::text::Text::as_str);
+            let text = text.as_ref().and_then(api_common::text::Text::as_str);
             text.unwrap_or_default().to_owned()
         })
     });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use api_common::problem::{Code, Refusal};
 use serde::Serialize;
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     request::{Rest, Wish},
     spans::Span,
 };
-use crate::problem::{Code, Refusal};
 
 /// The whole answer. Empty members are left out, as in Google's JSON.
 #[derive(Debug, Serialize)]

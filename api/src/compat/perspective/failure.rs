@@ -1,5 +1,6 @@
 //! Refusals in Google's format.
 
+use api_common::problem::Refusal;
 use poem::{
     Response,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -8,7 +9,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::judged::Item;
-use crate::problem::Refusal;
 
 /// The language that Perspective names if it does not know which one a text has.
 const UNKNOWN: &str = "und";

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use api_common::{
+    payload::parse,
+    problem::Refusal,
+    text::{self, Text},
+};
 use domain::submission::SubmissionLimits;
 use serde::Deserialize;
 
@@ -10,12 +15,7 @@ use super::{
     attribute::Attribute,
     spans::{Span, sentences},
 };
-use crate::{
-    payload::parse,
-    problem::Refusal,
-    public::SubmitRequest,
-    text::{self, Text},
-};
+use crate::public::SubmitRequest;
 
 /// The most attributes in a request.
 const MOST: usize = 50;

@@ -1,3 +1,4 @@
+use api_common::problem::{Code, Refusal};
 use domain::{
     id::MediaId,
     media::{Status, StatusVocabulary},
@@ -12,10 +13,7 @@ use super::{
     super::judged::Judged, answer::Analysis, attribute::Attribute, discovery, failure::Failed,
     request::Asked, spans::sentences,
 };
-use crate::{
-    problem::{Code, Refusal},
-    public::Verdict,
-};
+use crate::public::Verdict;
 
 fn asked(body: &Value) -> Result<Asked, Refusal> {
     Asked::parse(body.to_string().as_bytes(), &SubmissionLimits::default())

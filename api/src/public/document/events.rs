@@ -1,14 +1,14 @@
 //! The events in the public document: callbacks, and the webhook of any event.
 
+use api_common::{
+    contract::{Pings, examples},
+    openapi::{at, callback, extend, webhooks_as_callbacks},
+};
 use domain::event::{self, EventKind};
 use poem_openapi::{Webhook as _, registry::Registry};
 use serde_json::{Value, json};
 
 use super::SUBMIT;
-use crate::{
-    openapi::{at, callback, extend, webhooks_as_callbacks},
-    public::{Pings, examples},
-};
 
 /// Adds the events about a submission, as callbacks.
 pub(super) fn describe_events(document: &mut Value) {

@@ -1,13 +1,12 @@
 //! Sets of values as schemas of their own, and what poem-openapi writes differently.
 
-use domain::media::{ContentType, ModerationType, Status, StatusVocabulary};
-use poem_openapi::registry::Registry;
-use serde_json::{Value, json};
-
-use crate::{
+use api_common::{
     member::Described as _,
     openapi::{at, described_reference, extend},
 };
+use domain::media::{ContentType, ModerationType, Status, StatusVocabulary};
+use poem_openapi::registry::Registry;
+use serde_json::{Value, json};
 
 /// Gives sets of values a name, which generated code uses.
 pub(super) fn declare_sets(document: &mut Value) {

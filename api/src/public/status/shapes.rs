@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use api_common::{contract::ModerationDetails, raw::Raw, text::Text};
 use chrono::{DateTime, Utc};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,6 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{iso8601, iso8601_or_null};
-use crate::{public::details::ModerationDetails, raw::Raw, text::Text};
 
 /// The item, and the key that may read it.
 #[derive(Deserialize, Object)]

@@ -1,8 +1,7 @@
 //! Why a submission is refused.
 
+use api_common::problem::{Code, Refusal};
 use store::accept::{self, Acceptance};
-
-use crate::problem::{Code, Refusal};
 
 /// The problems that this operation can answer with.
 pub(crate) const REFUSALS: &[Code] = &[

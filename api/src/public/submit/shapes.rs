@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use api_common::{contract::ModerationDetails, raw::Raw, text::Text};
 use domain::{
     id::MediaId,
     media::Status,
@@ -13,7 +14,6 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::verdict::Verdict;
-use crate::{public::details::ModerationDetails, raw::Raw, text::Text};
 
 /// A submission: a text, an image, or both. Unknown fields are ignored. Null, an empty text, an empty URL and an
 /// empty image count as not given. No value may contain the character U+0000.

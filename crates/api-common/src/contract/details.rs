@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 /// The reasons for a verdict.
 #[derive(Object)]
-pub(crate) struct ModerationDetails {
+pub struct ModerationDetails {
     /// The rules that the item violates, if any.
     rule_violations: Vec<RuleViolation>,
     /// Scores from 0 to 1 by category: `adult`, `violence`, `hate`, `self_harm`, `harassment`, `sexual_minors`,
@@ -29,7 +29,7 @@ pub(crate) struct ModerationDetails {
 
 /// A rule that a media item violates.
 #[derive(Object)]
-pub(crate) struct RuleViolation {
+pub struct RuleViolation {
     /// The rule's id.
     rule_id: Uuid,
     /// The rule's name.

@@ -14,10 +14,10 @@ use poem_openapi::{
 };
 use uuid::Uuid;
 
-pub(crate) use bodies::{MediaCreatedEvent, MediaModeratedEvent, WebhookTestPingEvent};
+pub use bodies::{MediaCreatedEvent, MediaModeratedEvent, WebhookTestPingEvent};
 
 /// What Gatehouse sends to a site's endpoints.
-pub(crate) enum Events {}
+pub enum Events {}
 
 // Written by hand: poem-openapi's macro supports one webhook for each method.
 impl Webhook for Events {
@@ -51,7 +51,7 @@ impl Webhook for Events {
 }
 
 /// What Gatehouse sends when an endpoint is tested.
-pub(crate) enum Pings {}
+pub enum Pings {}
 
 impl Webhook for Pings {
     fn meta() -> Vec<MetaWebhook> {

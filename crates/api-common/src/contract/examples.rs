@@ -8,7 +8,7 @@ const RULE: &str = "01980f6d-22aa-7bbb-8ccc-0123456789ab";
 const KEY: &str = "site_EXAMPLEexampleEXAMPLEexample0123";
 
 /// Requests of `submit-media`: name and body.
-pub(crate) fn submissions() -> [(&'static str, Value); 3] {
+pub fn submissions() -> [(&'static str, Value); 3] {
     [
         (
             "text",
@@ -38,7 +38,7 @@ pub(crate) fn submissions() -> [(&'static str, Value); 3] {
 }
 
 /// Answers of `submit-media`: name and body.
-pub(crate) fn accepted() -> [(&'static str, Value); 2] {
+pub fn accepted() -> [(&'static str, Value); 2] {
     [
         (
             "pending",
@@ -58,12 +58,12 @@ pub(crate) fn accepted() -> [(&'static str, Value); 2] {
 }
 
 /// A request of `get-media-status`.
-pub(crate) fn status_request() -> Value {
+pub fn status_request() -> Value {
     json!({ "api_key": KEY, "media_id": MEDIA })
 }
 
 /// Answers of `get-media-status`: name and body.
-pub(crate) fn statuses() -> [(&'static str, Value); 2] {
+pub fn statuses() -> [(&'static str, Value); 2] {
     let status = |status: &str, action: Value, result: Value, by: Value, at: Value| {
         json!({
             "media_id": MEDIA,
@@ -104,7 +104,7 @@ pub(crate) fn statuses() -> [(&'static str, Value); 2] {
 }
 
 /// The body of `media.created`.
-pub(crate) fn media_created() -> Value {
+pub fn media_created() -> Value {
     json!({
         "event": "media.created",
         "timestamp": "2026-01-31T12:00:00.000000Z",
@@ -121,7 +121,7 @@ pub(crate) fn media_created() -> Value {
 }
 
 /// The body of `media.moderated`.
-pub(crate) fn media_moderated() -> Value {
+pub fn media_moderated() -> Value {
     json!({
         "event": "media.moderated",
         "timestamp": "2026-01-31T12:00:00.042000Z",
@@ -140,7 +140,7 @@ pub(crate) fn media_moderated() -> Value {
 }
 
 /// The body of `webhook.test.ping`.
-pub(crate) fn ping() -> Value {
+pub fn ping() -> Value {
     json!({
         "event": "webhook.test.ping",
         "timestamp": "2026-01-31T12:00:00.000000Z",

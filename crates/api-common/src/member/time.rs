@@ -11,7 +11,7 @@ use super::{Described, Member};
 
 /// A time: RFC 3339, any offset when it is read, UTC and microseconds when it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Time(pub(crate) DateTime<Utc>);
+pub struct Time(pub DateTime<Utc>);
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

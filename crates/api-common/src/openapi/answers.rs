@@ -7,7 +7,7 @@ use super::{at, extend};
 use crate::problem::{self, Code};
 
 /// Declares the problems that an operation answers with, by status, and the request id of its success.
-pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Code]) {
+pub fn declare_answers(document: &mut Value, operation: &str, codes: &[Code]) {
     let responses = at(document, &format!("{operation}/responses"));
     for (_, success) in responses.as_object_mut().into_iter().flatten() {
         success["headers"]["X-Request-Id"] = request_id();

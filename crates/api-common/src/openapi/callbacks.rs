@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Takes the webhooks out of the document, as callbacks of an operation.
-pub(crate) fn webhooks_as_callbacks(document: &mut Value) -> Value {
+pub fn webhooks_as_callbacks(document: &mut Value) -> Value {
     let Some(Value::Object(webhooks)) = document
         .as_object_mut()
         .and_then(|root| root.shift_remove("webhooks"))
@@ -21,6 +21,6 @@ pub(crate) fn webhooks_as_callbacks(document: &mut Value) -> Value {
 const RECEIVER: &str = "https://receiver.example.com/webhooks";
 
 /// JSON pointer to the request of a callback.
-pub(crate) fn callback(event: &str) -> String {
+pub fn callback(event: &str) -> String {
     format!("/{event}/{}/post", RECEIVER.replace('/', "~1"))
 }

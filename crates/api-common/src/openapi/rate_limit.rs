@@ -7,7 +7,7 @@ use super::{at, extend};
 
 /// Declares the rate limit headers, in every answer that the operation can give after it has
 /// checked the key.
-pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
+pub fn declare_rate_limit(document: &mut Value, operation: &str) {
     extend(
         document,
         "/components/headers",

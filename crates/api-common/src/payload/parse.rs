@@ -8,7 +8,7 @@ use serde_json::{Deserializer, de::Read};
 use crate::problem::Refusal;
 
 /// Parses a JSON object.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     match bytes.trim_ascii_start().first() {
         Some(b'{') => {}
         Some(_) => return Err(Refusal::invalid_request("The body must be a JSON object.")),

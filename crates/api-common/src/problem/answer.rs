@@ -11,7 +11,7 @@ use tracing::error;
 use super::{Code, Refusal};
 
 /// The answer for an error of a handler or of the router.
-pub(crate) fn answer(error: poem::Error, request: &RequestId) -> Response {
+pub fn answer(error: poem::Error, request: &RequestId) -> Response {
     if error.is_from_response() {
         return error.into_response();
     }

@@ -9,7 +9,7 @@ macro_rules! codes {
     ($($code:ident $name:literal $status:ident,)+) => {
         /// Why a request was refused.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Code {
+        pub enum Code {
             $($code,)+
         }
 
@@ -18,14 +18,14 @@ macro_rules! codes {
             const ALL: &[Self] = &[$(Self::$code),+];
 
             /// The `code` member.
-            pub(crate) const fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$code => $name,)+
                 }
             }
 
             /// The status code.
-            pub(crate) const fn status(self) -> StatusCode {
+            pub const fn status(self) -> StatusCode {
                 match self {
                     $(Self::$code => StatusCode::$status,)+
                 }
@@ -113,7 +113,7 @@ codes! {
 
 impl Code {
     /// How the client can authenticate, if that would help: the header `WWW-Authenticate`.
-    pub(crate) const fn challenge(self) -> Option<&'static str> {
+    pub const fn challenge(self) -> Option<&'static str> {
         match self {
             Self::InvalidToken => Some("Bearer"),
             _ => None,
@@ -121,7 +121,7 @@ impl Code {
     }
 
     /// Whether the same request can succeed later. The answer then says when, in `Retry-After`.
-    pub(crate) const fn is_passing(self) -> bool {
+    pub const fn is_passing(self) -> bool {
         // What was not checked will not be checked by the same request.
         !matches!(self, Self::NotChecked)
             && matches!(

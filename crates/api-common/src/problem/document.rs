@@ -12,14 +12,14 @@ use super::Refusal;
 use crate::limited;
 
 /// The content type of every problem document.
-pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
+pub const CONTENT_TYPE: &str = "application/problem+json";
 
 /// In how many seconds to try again if nothing better is known.
 const SOON: u32 = 1;
 
 /// An error document as RFC 9457 describes it, with a stable `code`.
 #[derive(Debug, Serialize, Object)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// Always `about:blank`: see `code` for the kind of problem.
     #[serde(rename = "type")]
     #[oai(rename = "type")]
@@ -41,19 +41,19 @@ pub(crate) struct Problem {
 
 /// What is wrong with one field of a request.
 #[derive(Debug, PartialEq, Eq, Serialize, Object)]
-pub(crate) struct FieldProblem {
+pub struct FieldProblem {
     /// The field's name or path.
-    pub(crate) field: String,
+    pub field: String,
     /// What to change, for developers.
-    pub(crate) message: String,
+    pub message: String,
     /// The position of the mistake in the field, in characters from 0, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) position: Option<usize>,
+    pub position: Option<usize>,
 }
 
 impl Refusal {
     /// The problem document as a response.
-    pub(crate) fn render(self, request: &RequestId) -> Response {
+    pub fn render(self, request: &RequestId) -> Response {
         let mut response = Response::builder().status(self.code.status()).body(());
         *response.headers_mut() = self.headers();
         response.set_body(self.document(request));
@@ -61,7 +61,7 @@ impl Refusal {
     }
 
     /// The problem document, for the front.
-    pub(crate) fn answer(self, request: &RequestId) -> Answer {
+    pub fn answer(self, request: &RequestId) -> Answer {
         Answer {
             status: self.code.status(),
             headers: self.headers(),
@@ -70,7 +70,7 @@ impl Refusal {
     }
 
     /// Its headers.
-    pub(crate) fn headers(&self) -> HeaderMap {
+    pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if self.code.is_passing() {

@@ -1,6 +1,7 @@
 //! The neutral errors of lower crates as refusals of the interface.
 
 use domain::submission::FieldError;
+use http_server::BodyFault;
 use management::{Fields, Refused};
 use store::Trouble;
 use telemetry::failed;
@@ -102,5 +103,18 @@ impl From<store::Error> for Refusal {
             | store::Error::LimitReached(_)
             | store::Error::TooManyDeleted(_)) => Refused::from(error).into(),
         }
+    }
+}
+
+impl From<BodyFault> for Refusal {
+    fn from(fault: BodyFault) -> Self {
+        let code = match fault {
+            BodyFault::TooLarge(_) => Code::PayloadTooLarge,
+            BodyFault::Encoded => Code::UnsupportedMediaType,
+            BodyFault::TooSlow => Code::RequestTimeout,
+            BodyFault::Broken => Code::InvalidRequest,
+            BodyFault::NoRoom => Code::Overloaded,
+        };
+        Self::new(code, fault.to_string())
     }
 }

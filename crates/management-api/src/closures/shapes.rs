@@ -1,5 +1,6 @@
 //! Closures in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     closure::{ClosureState, GraceDays, WaitsFor},
     id::{ActorId, ErasureId, SiteId, TeamId},
@@ -11,8 +12,6 @@ use management::{
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// What to close. Give exactly one of `site_id` and `team_id`.
 #[derive(Deserialize, Object)]

@@ -1,13 +1,13 @@
 //! What the document says about one operation: its scope, its problems and its examples.
 
-use domain::scope::Scope;
-use serde_json::Value;
-
-use crate::{
-    management::list,
+use api_common::{
     openapi::{at, declare_answers},
     problem::Code,
 };
+use domain::scope::Scope;
+use serde_json::Value;
+
+use crate::list;
 
 /// What the document says about an operation beyond its signature.
 #[derive(Clone)]

@@ -1,9 +1,9 @@
 //! Schemas: which members they require, and how their bounds are written.
 
+use api_common::openapi::at;
 use serde_json::Value;
 
 use super::operations;
-use crate::openapi::at;
 
 /// Schemas of answers in which members without a value are absent: problems, scores, and shapes of
 /// the public interface.

@@ -1,5 +1,6 @@
 //! Erasures in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
     author::Author,
@@ -16,8 +17,6 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// Which items to erase. Give exactly one of `media_ids`, `app_media_ids`, `author`, `metadata` and `everything`.
 #[derive(Deserialize, Object)]

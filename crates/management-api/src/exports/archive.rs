@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc};
 
+use api_common::{member::Described, problem::Refusal};
 use bytes::Bytes;
 use futures::{Stream, stream};
 use management::{
@@ -18,11 +19,7 @@ use poem_openapi::{
 };
 use tracing::warn;
 
-use crate::{
-    management::media::{NO_STORE, NOSNIFF, protecting_headers},
-    member::Described,
-    problem::Refusal,
-};
+use crate::media::{NO_STORE, NOSNIFF, protecting_headers};
 
 const TAR: &str = "application/x-tar";
 

@@ -1,12 +1,11 @@
 //! Exports in requests and answers.
 
+use api_common::member::{Member, Time};
 use domain::id::{ActorId, SiteId};
 use management::exports;
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// An archive of a site's data that can be downloaded.
 #[derive(Serialize, Object)]

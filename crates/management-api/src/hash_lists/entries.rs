@@ -6,6 +6,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::{
     id::{HashEntryId, HashListId},
     image_hash::{HashAlgorithm, HashPrefix, Pdq},
@@ -19,16 +26,9 @@ use poem_openapi::OpenApi;
 use store::hash_list::entry;
 
 use crate::{
-    answer::{Created, Json, NoContent},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::{described, entry_example};

@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Created,
+    member::Member,
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+};
 use domain::{
     id::{HashListId, MediaId},
     reason::Reason,
@@ -15,16 +22,9 @@ use serde_json::json;
 
 use super::entries::{HashEntry, created, entry_example};
 use crate::{
-    answer::Created,
-    management::{
-        Tag,
-        caller::Caller,
-        document::{Operation, example},
-    },
-    member::Member,
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
+    Tag,
+    caller::Caller,
+    document::{Operation, example},
 };
 
 /// An item whose image will be added to a list.

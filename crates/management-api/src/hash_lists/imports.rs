@@ -5,6 +5,12 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Accepted, Json},
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
 use domain::{
     id::{HashImportId, HashListId},
     image_hash::HashAlgorithm,
@@ -17,15 +23,9 @@ use uuid::Uuid;
 
 use super::upload::HashFile;
 use crate::{
-    answer::{Accepted, Json},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    problem::Refusal,
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::described;

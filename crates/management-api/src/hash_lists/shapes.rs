@@ -1,5 +1,6 @@
 //! Hash lists in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     id::{ActorId, TeamId},
     image_hash::ListKind,
@@ -10,8 +11,6 @@ use management::hash_lists::{self, Distance, VisibleHashList};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// A list of hashes of known images.
 #[derive(Serialize, Object)]

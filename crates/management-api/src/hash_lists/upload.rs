@@ -1,6 +1,7 @@
 //! A file of hashes as a request body: text that is read within the limits of all bodies and stored
 //! unchanged.
 
+use api_common::payload::held;
 use bytes::Bytes;
 use http_server::Share;
 use poem::{Request, RequestBody, Result};
@@ -9,8 +10,6 @@ use poem_openapi::{
     payload::{ParsePayload, Payload},
     registry::{MetaSchema, MetaSchemaRef},
 };
-
-use crate::payload::held;
 
 pub(super) const TEXT: &str = "text/plain";
 

@@ -1,12 +1,10 @@
 //! What the document says about the operations on site keys beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::json;
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 /// What the document says beyond the signatures.
 pub(crate) fn described() -> Vec<Operation> {
@@ -18,7 +16,7 @@ pub(crate) fn described() -> Vec<Operation> {
         "disabled_at": null,
     });
     let mut issued = json!({ "secret": "site_EXAMPLEexampleEXAMPLEexamplew3Zk" });
-    crate::openapi::extend(&mut issued, "", key.clone());
+    api_common::openapi::extend(&mut issued, "", key.clone());
     vec![
         Operation {
             answer: Some(example::list(&key)),

@@ -1,12 +1,11 @@
 //! Site keys in requests and answers.
 
+use api_common::member::{Member, Time};
 use management::site_keys::IssuedKey;
 use poem_openapi::Object;
 use serde::Serialize;
 use store::site::keys::KeyRecord;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// A site key without its secret.
 #[derive(Serialize, Object)]

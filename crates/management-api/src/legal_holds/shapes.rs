@@ -1,5 +1,6 @@
 //! Legal holds in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     author::Author,
     id::{ActorId, MediaId, SiteId},
@@ -9,8 +10,6 @@ use management::legal_holds;
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// A legal hold: while it is in force, nothing is removed of what it names.
 #[derive(Serialize, Object)]

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use api_common::{problem::Refusal, query::given_once};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
@@ -10,8 +11,6 @@ use poem_openapi::{
 };
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
-
-use crate::{problem::Refusal, query::given_once};
 
 /// Identifies a list by its path. A few bytes of the hash are enough: they find mistakes and
 /// protect nothing.

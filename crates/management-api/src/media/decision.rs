@@ -1,5 +1,6 @@
 //! A moderator's decision.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     media::{ModerationType, Ruling, Seen, Status, VerdictNumber},
     reason::Reason,
@@ -10,10 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{
-    management::document::example,
-    member::{Member, Time, given},
-};
+use crate::document::example;
 
 /// A moderator's decision.
 #[derive(Deserialize, Object)]

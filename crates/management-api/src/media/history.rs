@@ -2,6 +2,11 @@
 
 use std::collections::HashMap;
 
+use api_common::{
+    contract::ModerationDetails,
+    member::{Member, Time},
+    raw::Raw,
+};
 use domain::{
     event::EventKind,
     media::{ModerationType, Status},
@@ -11,12 +16,6 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use store::media;
 use uuid::Uuid;
-
-use crate::{
-    member::{Member, Time},
-    public::ModerationDetails,
-    raw::Raw,
-};
 
 /// One verdict about an item.
 #[derive(Serialize, Object)]

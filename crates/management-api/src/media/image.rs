@@ -46,8 +46,8 @@ impl IntoResponse for ImageFile {
     }
 }
 
-pub(in crate::management) const NOSNIFF: &str = "nosniff";
-pub(in crate::management) const NO_STORE: &str = "no-store";
+pub(crate) const NOSNIFF: &str = "nosniff";
+pub(crate) const NO_STORE: &str = "no-store";
 
 /// The slices of the image, in order. If something fails, or the image is removed meanwhile, the
 /// stream ends early and the connection breaks. So nobody mistakes a part for the whole.
@@ -100,7 +100,7 @@ impl ApiResponse for ImageFile {
 }
 
 /// The headers of a stranger's image, as the document shows them.
-pub(in crate::management) fn protecting_headers() -> Vec<MetaHeader> {
+pub(crate) fn protecting_headers() -> Vec<MetaHeader> {
     let header = |(name, description): (&str, &str)| MetaHeader {
         name: name.to_owned(),
         description: Some(description.to_owned()),

@@ -6,6 +6,10 @@ mod image;
 
 use std::collections::HashMap;
 
+use api_common::{
+    member::{Member, Time},
+    raw::Raw,
+};
 use domain::{
     image::ImageFormat,
     media::{ContentType, Status},
@@ -17,10 +21,6 @@ use store::media;
 use uuid::Uuid;
 
 use super::history::{MediaEvent, MediaVerdict};
-use crate::{
-    member::{Member, Time},
-    raw::Raw,
-};
 use analysis::MediaAnalysis;
 pub(crate) use image::MediaImage;
 

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use api_common::member::{Described, Member, Time};
 use domain::{
     media::{ContentType, ModerationType, Status},
     submission::MAX_APP_MEDIA_ID,
@@ -12,10 +13,7 @@ use serde_json::{Value, json};
 use store::media::Listed;
 use uuid::Uuid;
 
-use crate::{
-    management::document::example,
-    member::{Described, Member, Time},
-};
+use crate::document::example;
 
 /// A media item, in short.
 #[derive(Serialize, Object)]

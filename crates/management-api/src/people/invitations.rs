@@ -2,6 +2,14 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    member::{Member, Time},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    query::Query,
+};
 use domain::{
     email::Email,
     id::{LinkId, SiteId, TeamId},
@@ -30,14 +38,6 @@ use super::{
         list::{After, Limit, List, Part},
     },
     ids, uuids,
-};
-use crate::{
-    answer::{Created, Json, NoContent},
-    member::{Member, Time},
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
-    query::Query,
 };
 
 /// An open invitation.
@@ -225,7 +225,7 @@ pub(super) fn described() -> Vec<Operation> {
     });
     let single = invitation.clone();
     let mut issued = json!({ "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx" });
-    crate::openapi::extend(&mut issued, "", invitation.clone());
+    api_common::openapi::extend(&mut issued, "", invitation.clone());
     vec![
         Operation {
             answer: Some(example::list(&invitation)),

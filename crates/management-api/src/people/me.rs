@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time},
+    problem::Refusal,
+};
 use domain::{id::TeamId, scope::Scope};
 use management::{
     Management,
@@ -17,11 +22,6 @@ use super::super::{
     Tag,
     caller::Caller,
     document::{Operation, example},
-};
-use crate::{
-    answer::Json,
-    member::{Member, Time},
-    problem::Refusal,
 };
 
 /// Who the caller is, and what it may do.

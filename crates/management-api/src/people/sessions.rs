@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Json, NoContent},
+    member::{Member, Time},
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
 use domain::{
     id::{MemberId, SessionId, TeamId},
     scope::Scope,
@@ -19,13 +26,6 @@ use super::super::{
     caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-};
-use crate::{
-    answer::{Json, NoContent},
-    member::{Member, Time},
-    path::Path,
-    problem::Refusal,
-    query::Query,
 };
 
 /// A person who is signed in on one browser.

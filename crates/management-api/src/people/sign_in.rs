@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, member::given, path::Path, payload::JsonBody, problem::Refusal};
 use domain::{id::TeamId, scope::Scope};
 use management::{
     Management,
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::super::{Tag, caller::Caller, document::Operation};
-use crate::{answer::Json, member::given, path::Path, payload::JsonBody, problem::Refusal};
 
 /// A team's rules for signing in.
 #[derive(Serialize, Object)]

@@ -3,6 +3,7 @@
 mod change;
 mod new;
 
+use api_common::member::{Member, Time};
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -11,8 +12,6 @@ use poem_openapi::Object;
 use serde::Serialize;
 use store::plan::{self, Terms};
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 pub(crate) use change::PlanChange;
 pub(crate) use new::NewPlan;

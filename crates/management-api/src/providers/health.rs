@@ -1,12 +1,11 @@
 //! The state of a provider, for operators.
 
+use api_common::member::{Member, Time};
 use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
 use poem_openapi::Object;
 use serde::Serialize;
 use store::provider::{Condition, Cost, Recent};
-
-use crate::member::{Member, Time};
 
 /// The most credentials of a provider in an answer.
 const MOST: usize = 20;

@@ -1,11 +1,10 @@
 //! Changes of pauses and caps.
 
+use api_common::member::{Member, Time, given};
 use domain::whole::Whole;
 use management::{Refused, queues::Pause};
 use poem_openapi::Object;
 use serde::Deserialize;
-
-use crate::member::{Member, Time, given};
 
 /// How many jobs can run at once.
 type Cap = Whole<1, 2_147_483_647>;

@@ -8,6 +8,7 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, member::Time, payload::JsonBody, problem::Refusal, query::Query};
 use management::{Management, Refused, dead_jobs};
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -21,16 +22,9 @@ use self::{
 };
 use super::names::{Cause, ErrorText, QueueKey};
 use crate::{
-    answer::Json,
-    management::{
-        Tag,
-        caller::Caller,
-        list::{After, DEFAULT_LIMIT, Limit, List, Part},
-    },
-    member::Time,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    Tag,
+    caller::Caller,
+    list::{After, DEFAULT_LIMIT, Limit, List, Part},
 };
 
 pub(super) use described::described;

@@ -1,12 +1,10 @@
 //! What the document says of the operations on queues beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::json;
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 pub(super) fn described() -> Vec<Operation> {
     let queue = json!({

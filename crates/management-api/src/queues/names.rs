@@ -2,14 +2,13 @@
 
 use std::str::FromStr;
 
+use api_common::{member::Described, path::Segment};
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
     types::Type as _,
 };
 use queue::DeathCause;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-use crate::{member::Described, path::Segment};
 
 /// A text that can be the name of a queue. Whether there is such a queue is decided where it is
 /// looked up, because only operators may know.

@@ -1,12 +1,11 @@
 //! Queues, groups, lanes and workers in answers.
 
+use api_common::member::{Member, Time};
 use management::queues::{Overview, QueueDetails as Details, QueueState};
 use poem_openapi::Object;
 use queue::{groups::GroupStats, lanes::LaneStats, workers};
 use serde::Serialize;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// The most workers in an answer.
 const MOST_WORKERS: usize = 200;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, path::Path, payload::JsonBody, problem::Refusal, query::Query};
 use management::{Management, queues};
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -14,16 +15,9 @@ use super::{
     shapes::{self, Queue, QueueDetails, QueueGroup, QueueLane},
 };
 use crate::{
-    answer::Json,
-    management::{
-        Tag,
-        caller::Caller,
-        list::{DEFAULT_LIMIT, Limit},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    Tag,
+    caller::Caller,
+    list::{DEFAULT_LIMIT, Limit},
 };
 
 pub(crate) struct Queues;

@@ -1,13 +1,12 @@
 //! Recoveries in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{chain::State, event::EventKind, id::ActorId, recovery::RecoveryKind};
 use management::recoveries;
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use store::recovery;
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// A background task that sends a webhook endpoint events that it has missed or lost.
 #[derive(Serialize, Object)]

@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, given},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+};
 use domain::{
     id::SiteId,
     review::{AuditPercent, GoldenEvery, ReviewMinutes, UndoSeconds},
@@ -12,13 +19,6 @@ use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 
 use super::super::{Tag, caller::Caller};
-use crate::{
-    answer::Json,
-    member::{Member, given},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-};
 
 /// How the desk treats the items of a site.
 #[derive(Serialize, Object)]

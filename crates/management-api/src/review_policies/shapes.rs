@@ -1,5 +1,6 @@
 //! Policies in requests and answers.
 
+use api_common::member::{Described, Member, Time, given};
 use domain::{
     id::TeamId,
     name::Name,
@@ -11,8 +12,6 @@ use management::review_policies::{self, Settings};
 use poem_openapi::{Object, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use crate::member::{Described, Member, Time, given};
 
 /// A rule in a list of names. Without a name of its own, generators would call its type `Rule`, as the rules of a group.
 #[derive(Deserialize, Serialize)]

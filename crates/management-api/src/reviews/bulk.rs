@@ -5,22 +5,22 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Accepted, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::BulkDecisionId;
 use management::{Management, reviews::bulk};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 
 use crate::{
-    answer::{Accepted, Json},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::described;

@@ -1,12 +1,10 @@
 //! What the document says about the operations on reviews beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 /// What refuses somebody who does not have the review.
 const NOT_YOURS: &[Code] = &[Code::ReviewNotYours, Code::ReviewDecided];

@@ -2,6 +2,14 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Json, NoContent},
+    member::{Member, Time, given},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::{
     id::MediaId,
     media::{Ruling, Status},
@@ -25,14 +33,6 @@ use super::{
         media::ListedMedia,
     },
     shapes::ReviewNote,
-};
-use crate::{
-    answer::{Json, NoContent},
-    member::{Member, Time, given},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
 };
 
 /// An appeal against an item's verdict.

@@ -8,6 +8,7 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, member::Time, problem::Refusal, query::Query};
 use management::{
     Management,
     reviews::{self, quality},
@@ -18,13 +19,7 @@ use uuid::Uuid;
 
 pub(super) use self::described::described;
 use self::{csv::ReportFile, exposure::ReviewExposure, shapes::ReviewQuality};
-use crate::{
-    answer::Json,
-    management::{Tag, caller::Caller},
-    member::Time,
-    problem::Refusal,
-    query::Query,
-};
+use crate::{Tag, caller::Caller};
 
 pub(crate) struct ReviewReports;
 

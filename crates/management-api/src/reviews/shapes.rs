@@ -2,6 +2,11 @@
 
 use std::collections::HashMap;
 
+use api_common::{
+    contract::ModerationDetails,
+    member::{Member, Time, given},
+    raw::Raw,
+};
 use chrono::{DateTime, Utc};
 use domain::{
     id::{ReviewId, ReviewPolicyId},
@@ -16,12 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{
-    management::media::{MediaImage, without_internals},
-    member::{Member, Time, given},
-    public::ModerationDetails,
-    raw::Raw,
-};
+use crate::media::{MediaImage, without_internals};
 
 /// How many reviews to claim.
 #[derive(Deserialize, Object)]

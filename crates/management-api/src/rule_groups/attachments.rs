@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Json, NoContent},
+    path::Path,
+    problem::Refusal,
+};
 use domain::{
     id::{RuleGroupId, SiteId},
     scope::Scope,
@@ -13,15 +18,10 @@ use serde_json::Value;
 
 use super::{RuleGroup, group_example};
 use crate::{
-    answer::{Json, NoContent},
-    management::{
-        Tag,
-        caller::Caller,
-        document::{Operation, example},
-        list::List,
-    },
-    path::Path,
-    problem::Refusal,
+    Tag,
+    caller::Caller,
+    document::{Operation, example},
+    list::List,
 };
 
 pub(crate) struct Attachments;

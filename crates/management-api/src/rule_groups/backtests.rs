@@ -6,6 +6,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Accepted, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::{BacktestId, RuleGroupId};
 use management::{Management, rule_groups::backtests};
 use poem::web::Data;
@@ -13,16 +20,9 @@ use poem_openapi::OpenApi;
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
 use crate::{
-    answer::{Accepted, Json},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::described;

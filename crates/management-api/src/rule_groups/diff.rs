@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, path::Path, problem::Refusal, query::Query};
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
@@ -19,15 +20,9 @@ use super::{
     schema,
 };
 use crate::{
-    answer::Json,
-    management::{
-        Tag,
-        caller::Caller,
-        document::{Operation, example},
-    },
-    path::Path,
-    problem::Refusal,
-    query::Query,
+    Tag,
+    caller::Caller,
+    document::{Operation, example},
 };
 
 /// What differs. Rules are identified by their IDs.

@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+};
 use domain::{id::RuleGroupId, scope::Scope};
 use management::{
     Management,
@@ -17,13 +23,7 @@ use super::{
     schema,
     warnings::{self, RuleWarning},
 };
-use crate::{
-    answer::Json,
-    management::{Tag, caller::Caller, document::Operation},
-    path::Path,
-    payload::JsonBody,
-    problem::{Code, Refusal},
-};
+use crate::{Tag, caller::Caller, document::Operation};
 
 /// The rules that you edit before they become a version.
 #[derive(Serialize, Object)]

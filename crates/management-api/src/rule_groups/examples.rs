@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::warnings;
-use crate::management::document::example;
+use crate::document::example;
 
 /// A rule group with a draft that was edited.
 pub(super) fn group_example() -> Value {

@@ -7,19 +7,19 @@ mod revision;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json},
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::{GroupVersionId, RuleGroupId, TeamId};
 use management::{Management, rule_groups::files};
 use poem::web::Data;
 use poem_openapi::{OpenApi, impl_apirequest_for_payload, payload::Payload};
 
 use super::{CreatedRuleGroup, draft::RuleGroupDraft};
-use crate::{
-    answer::{Created, Json},
-    management::{Tag, caller::Caller},
-    path::Path,
-    problem::Refusal,
-    query::Query,
-};
+use crate::{Tag, caller::Caller};
 
 pub(crate) use body::RuleFileBody;
 pub(super) use described::{declare, described};

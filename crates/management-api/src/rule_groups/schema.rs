@@ -4,10 +4,10 @@
 mod examples;
 mod members;
 
+use api_common::openapi::{described_reference, extend};
 use domain::rules::{MAX_EXCEPTIONS, MAX_NAME_CHARS, MAX_TERM_CHARS};
 use serde_json::{Map, Value, json};
 
-use crate::openapi::{described_reference, extend};
 use members::members;
 
 pub(super) use examples::examples;
@@ -144,7 +144,7 @@ mod tests {
     use domain::rule_file::Entry;
 
     use super::*;
-    use crate::management::rule_groups::rules::RuleDocuments;
+    use crate::rule_groups::rules::RuleDocuments;
 
     #[test]
     fn every_kind_of_rule_is_described_with_all_its_members() {

@@ -5,6 +5,7 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, path::Path, payload::JsonBody, problem::Refusal, query::Query};
 use domain::id::{GroupVersionId, RuleGroupId};
 use management::{Management, rule_groups::shadow};
 use poem::web::Data;
@@ -12,16 +13,9 @@ use poem_openapi::OpenApi;
 
 use super::RuleGroup;
 use crate::{
-    answer::Json,
-    management::{
-        Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::described;

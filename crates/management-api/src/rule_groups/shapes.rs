@@ -1,5 +1,9 @@
 //! Rule groups in requests and answers.
 
+use api_common::{
+    answer::Created,
+    member::{Member, Time, given},
+};
 use domain::{
     id::{GroupVersionId, TeamId},
     name::Name,
@@ -12,11 +16,7 @@ use store::rule_group::Group;
 use uuid::Uuid;
 
 use super::{rules::RuleDocuments, warnings::RuleWarning};
-use crate::{
-    answer::Created,
-    management::PREFIX,
-    member::{Member, Time, given},
-};
+use crate::PREFIX;
 
 /// A named set of rules that belongs to a team.
 #[derive(Serialize, Object)]

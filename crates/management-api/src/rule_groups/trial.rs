@@ -5,18 +5,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{answer::Json, path::Path, payload::JsonBody, problem::Refusal};
 use domain::id::RuleGroupId;
 use management::{Management, rule_groups::trials};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 
-use crate::{
-    answer::Json,
-    management::{Tag, caller::Caller},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-};
+use crate::{Tag, caller::Caller};
 
 pub(super) use described::described;
 pub(crate) use shapes::{NewTest, TestResult};

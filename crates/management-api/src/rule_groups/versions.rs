@@ -5,6 +5,13 @@ mod shapes;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::{GroupVersionId, RuleGroupId};
 use management::{Management, rule_groups::versions};
 use poem::web::Data;
@@ -12,16 +19,9 @@ use poem_openapi::OpenApi;
 
 use super::RuleGroup;
 use crate::{
-    answer::{Created, Json},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::described;

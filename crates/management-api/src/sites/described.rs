@@ -1,12 +1,10 @@
 //! What the document says about the operations on sites beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::json;
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 /// What the document says beyond the signatures.
 pub(crate) fn described() -> Vec<Operation> {
@@ -37,7 +35,7 @@ pub(crate) fn described() -> Vec<Operation> {
     let mut issued = json!({
         "webhook_secret": "whsec_RVhBTVBMRWV4YW1wbGVFWEFNUExFZXhhbXBsZUVYQU0=",
     });
-    crate::openapi::extend(&mut issued, "", site.clone());
+    api_common::openapi::extend(&mut issued, "", site.clone());
     vec![
         Operation {
             answer: Some(example::list(&site)),

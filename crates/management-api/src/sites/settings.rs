@@ -2,6 +2,7 @@
 
 mod change;
 
+use api_common::member::{Member, given};
 use domain::{
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
@@ -17,8 +18,6 @@ use domain::{
 use poem_openapi::Object;
 use serde::Deserialize;
 use store::site::settings::Settings;
-
-use crate::member::{Member, given};
 
 pub(super) use change::SiteChange;
 

@@ -1,5 +1,6 @@
 //! Sites in requests and answers.
 
+use api_common::member::{Member, Time};
 use domain::{
     id::{ClosureId, RuleGroupId},
     image::ImageRetentionDays,
@@ -16,8 +17,6 @@ use poem_openapi::Object;
 use serde::Serialize;
 use store::site::settings::ManagedSite;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// An application that submits media.
 #[derive(Serialize, Object)]

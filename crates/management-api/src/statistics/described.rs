@@ -1,14 +1,12 @@
 //! What the document says about statistics beyond the signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
-pub(in crate::management) fn described() -> Vec<Operation> {
+pub(crate) fn described() -> Vec<Operation> {
     let report = json!({
         "site_id": example::SITE,
         "from": "2026-01-31T00:00:00.000000Z",

@@ -1,13 +1,12 @@
 //! Statistics in answers.
 
+use api_common::member::{Member, Time};
 use domain::{id::SiteId, statistics::Interval};
 use management::statistics::{Answer, Query};
 use poem_openapi::Object;
 use serde::Serialize;
 use store::statistics::{self, Figures, Outcomes};
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// What happened in a span of time.
 #[derive(Serialize, Object)]

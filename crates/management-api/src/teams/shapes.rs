@@ -1,12 +1,11 @@
 //! Teams in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{id::PlanId, name::Name};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use store::team;
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// A tenant. Sites, keys, rule groups and tokens belong to a team.
 #[derive(Serialize, Object)]

@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
+use api_common::member::Described;
 use poem_openapi::registry::MetaSchema;
 use store::token::Extent;
-
-use crate::member::Described;
 
 /// `true` or `false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Tokens in requests and answers.
 
+use api_common::member::{Member, Time};
 use domain::{
     id::{TeamId, TokenId},
     name::Name,
@@ -10,8 +11,6 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use store::token;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// A management token, without its secret.
 #[derive(Serialize, Object)]

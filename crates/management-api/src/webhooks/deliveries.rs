@@ -4,6 +4,13 @@ mod item;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Accepted, Json},
+    member::Time,
+    path::Path,
+    problem::{Code, Refusal},
+    query::Query,
+};
 use domain::{
     event::EventKind,
     id::{DeliveryId, SiteId},
@@ -18,17 +25,10 @@ use uuid::Uuid;
 
 use self::item::{WebhookDelivery, WebhookDeliveryItem};
 use crate::{
-    answer::{Accepted, Json},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        document::{Operation, example},
-        list::{After, Limit, List, Part},
-    },
-    member::Time,
-    path::Path,
-    problem::{Code, Refusal},
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    document::{Operation, example},
+    list::{After, Limit, List, Part},
 };
 
 pub(crate) struct Deliveries;

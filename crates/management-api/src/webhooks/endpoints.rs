@@ -6,6 +6,13 @@ mod settings;
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::{Created, Json, NoContent},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+    query::Query,
+};
 use domain::id::{EndpointId, SiteId};
 use management::{Management, endpoints};
 use poem::web::Data;
@@ -16,16 +23,9 @@ use self::{
     settings::{NewWebhookEndpoint, WebhookEndpointChange},
 };
 use crate::{
-    answer::{Created, Json, NoContent},
-    management::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-    },
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
-    query::Query,
+    PREFIX, Tag,
+    caller::Caller,
+    list::{After, Limit, List, Part},
 };
 
 pub(super) use described::described;

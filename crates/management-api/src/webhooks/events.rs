@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time},
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
@@ -16,17 +23,10 @@ use store::event::{Filter, Listed, Told};
 use uuid::Uuid;
 
 use crate::{
-    answer::Json,
-    management::{
-        Tag,
-        caller::Caller,
-        document::{Operation, example},
-        list::{After, Limit, List, Part},
-    },
-    member::{Member, Time},
-    path::Path,
-    problem::Refusal,
-    query::Query,
+    Tag,
+    caller::Caller,
+    document::{Operation, example},
+    list::{After, Limit, List, Part},
 };
 
 /// Something that happened to an item of a site.

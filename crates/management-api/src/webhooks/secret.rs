@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::{
+    answer::Json,
+    member::{Member, Time, given},
+    path::Path,
+    payload::JsonBody,
+    problem::Refusal,
+};
 use domain::{id::SiteId, scope::Scope};
 use management::{
     Management,
@@ -14,16 +21,9 @@ use serde_json::json;
 use store::site::webhook_secret::Standing;
 
 use crate::{
-    answer::Json,
-    management::{
-        Tag,
-        caller::Caller,
-        document::{Operation, example},
-    },
-    member::{Member, Time, given},
-    path::Path,
-    payload::JsonBody,
-    problem::Refusal,
+    Tag,
+    caller::Caller,
+    document::{Operation, example},
 };
 
 /// When a site's webhook secrets sign. The secrets themselves are not shown.

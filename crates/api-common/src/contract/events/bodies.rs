@@ -7,11 +7,11 @@ use poem_openapi::Object;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::public::details::ModerationDetails;
+use crate::contract::ModerationDetails;
 
 /// The body of `media.created`.
 #[derive(Object)]
-pub(crate) struct MediaCreatedEvent {
+pub struct MediaCreatedEvent {
     /// `media.created`.
     event: String,
     /// When the event happened.
@@ -41,7 +41,7 @@ pub(super) struct MediaCreated {
 
 /// The body of `media.moderated`.
 #[derive(Object)]
-pub(crate) struct MediaModeratedEvent {
+pub struct MediaModeratedEvent {
     /// `media.moderated`.
     event: String,
     /// When the event happened.
@@ -75,7 +75,7 @@ pub(super) struct MediaModerated {
 
 /// The body of `webhook.test.ping`.
 #[derive(Object)]
-pub(crate) struct WebhookTestPingEvent {
+pub struct WebhookTestPingEvent {
     /// `webhook.test.ping`.
     event: String,
     /// When the test was sent.

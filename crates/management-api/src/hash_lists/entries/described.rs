@@ -1,12 +1,10 @@
 //! What the document says about the operations on entries of hash lists beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 pub(crate) fn entry_example() -> Value {
     json!({

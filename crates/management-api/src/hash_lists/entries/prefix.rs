@@ -1,9 +1,8 @@
 //! The first digits of a hash, as a query parameter.
 
+use api_common::member::Described;
 use domain::image_hash::HashPrefix;
 use poem_openapi::registry::MetaSchema;
-
-use crate::member::Described;
 
 impl Described for HashPrefix {
     fn expected() -> String {

@@ -1,5 +1,6 @@
 //! Entries of hash lists in requests and answers.
 
+use api_common::member::{Member, Time};
 use domain::{
     id::{ActorId, MediaId},
     image_hash::{Pdq, Sha256Digest},
@@ -10,8 +11,6 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use store::hash_list::entry;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// An entry of a hash list.
 #[derive(Serialize, Object)]

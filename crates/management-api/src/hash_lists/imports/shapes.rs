@@ -1,12 +1,11 @@
 //! Imports in requests and answers.
 
+use api_common::member::{Member, Time};
 use domain::{chain::State, id::ActorId, image_hash::HashAlgorithm};
 use poem_openapi::Object;
 use serde::Serialize;
 use store::hash_list::import;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// A file of hashes that is read into a list.
 #[derive(Serialize, Object)]

@@ -1,5 +1,6 @@
 //! Scans in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     chain::State,
     id::{ActorId, TeamId},
@@ -11,8 +12,6 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use store::hash_list::scan;
 use uuid::Uuid;
-
-use crate::member::{Member, Time, given};
 
 /// A comparison of a hash list with stored images.
 #[derive(Serialize, Object)]

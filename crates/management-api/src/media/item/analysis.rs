@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
+use api_common::{
+    member::{Member, Time},
+    raw::Raw,
+};
 use domain::{decision::Unchecked, id::MediaId, media::Modality};
 use poem_openapi::Object;
 use serde::Serialize;
 use store::{analysis::ProviderReport, media};
 use uuid::Uuid;
-
-use crate::{
-    member::{Member, Time},
-    raw::Raw,
-};
 
 /// What the providers answered about an item.
 #[derive(Serialize, Object)]

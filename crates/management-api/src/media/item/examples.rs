@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::management::document::example;
+use crate::document::example;
 
 /// An item that a moderator has approved.
 pub(crate) fn example() -> Value {

@@ -1,5 +1,6 @@
 //! A change of a plan.
 
+use api_common::member::{Member, given};
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -9,7 +10,6 @@ use serde::Deserialize;
 use store::plan::Terms;
 
 use super::or;
-use crate::member::{Member, given};
 
 /// Fields of a plan to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]

@@ -1,5 +1,6 @@
 //! A new plan.
 
+use api_common::member::Member;
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -9,7 +10,6 @@ use serde::Deserialize;
 use store::plan::Terms;
 
 use super::or;
-use crate::member::Member;
 
 /// A plan to create.
 #[derive(Deserialize, Object)]

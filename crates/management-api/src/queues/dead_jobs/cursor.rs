@@ -2,14 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
+use api_common::{member::Described, problem::Refusal};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use poem_openapi::registry::MetaSchema;
 use queue::{JobId, dead::Place};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use crate::{member::Described, problem::Refusal};
 
 /// A place as 16 bytes: microseconds since 1970, and the id. That is exactly how Postgres stores
 /// both.

@@ -1,14 +1,12 @@
 //! What the document says of the operations on dead jobs beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::json;
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
-pub(in crate::management::queues) fn described() -> Vec<Operation> {
+pub(in crate::queues) fn described() -> Vec<Operation> {
     let error = "the provider answered 503";
     let job = json!({
         "id": 48_211_907,

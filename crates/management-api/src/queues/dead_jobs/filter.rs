@@ -1,15 +1,13 @@
 //! Which dead jobs a request is about.
 
+use api_common::member::Time;
 use queue::{
     Group, JobId, Lane,
     dead::{Filter, Place},
 };
 use uuid::Uuid;
 
-use crate::{
-    management::queues::names::{Cause, ErrorText, QueueKey},
-    member::Time,
-};
+use crate::queues::names::{Cause, ErrorText, QueueKey};
 
 /// The conditions of a request.
 pub(super) struct Given {

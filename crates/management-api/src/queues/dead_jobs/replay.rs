@@ -1,5 +1,6 @@
 //! A replay of dead jobs, as a request and its answer.
 
+use api_common::member::{Member, Time};
 use domain::whole::Whole;
 use management::FieldProblem;
 use poem_openapi::Object;
@@ -11,10 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{cursor::ReplayCursor, filter::Given};
-use crate::{
-    management::queues::names::{Cause, ErrorText, QueueKey},
-    member::{Member, Time},
-};
+use crate::queues::names::{Cause, ErrorText, QueueKey};
 
 /// The number of a job. JSON holds it exactly.
 type JobNumber = Whole<1, 9_007_199_254_740_991>;

@@ -1,5 +1,6 @@
 //! Dead jobs in answers.
 
+use api_common::member::{Member, Time};
 use management::dead_jobs::Summary;
 use poem_openapi::Object;
 use queue::dead::{Buried, Group};
@@ -7,10 +8,7 @@ use serde::Serialize;
 use store::jobs;
 use uuid::Uuid;
 
-use crate::{
-    management::queues::names::Cause,
-    member::{Member, Time},
-};
+use crate::queues::names::Cause;
 
 /// A job that does not run again unless it is replayed.
 #[derive(Serialize, Object)]

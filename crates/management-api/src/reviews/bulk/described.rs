@@ -1,12 +1,10 @@
 //! What the document says about the operations on bulk decisions beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 /// What the document says beyond the signatures.
 pub(crate) fn described(review: &Value) -> Vec<Operation> {

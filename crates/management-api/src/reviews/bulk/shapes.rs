@@ -1,5 +1,6 @@
 //! Bulk decisions in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     author::Author,
     chain::State,
@@ -22,10 +23,7 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{
-    management::reviews::shapes::Review,
-    member::{Member, Time, given},
-};
+use crate::reviews::shapes::Review;
 
 /// Which reviews are meant: those that match all members. Reviews that somebody has are never meant.
 #[derive(Deserialize, Object)]

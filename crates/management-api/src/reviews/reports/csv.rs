@@ -6,7 +6,7 @@ use poem_openapi::{
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
 };
 
-use crate::management::media::{NO_STORE, NOSNIFF, protecting_headers};
+use crate::media::{NO_STORE, NOSNIFF, protecting_headers};
 
 /// The answer.
 pub(crate) struct ReportFile(String);

@@ -1,15 +1,13 @@
 //! What the document says about the reports beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::{
-    management::document::{Operation, example},
-    problem::Code,
-};
+use crate::document::{Operation, example};
 
 /// What the document says beyond the signatures.
-pub(in crate::management::reviews) fn described() -> Vec<Operation> {
+pub(in crate::reviews) fn described() -> Vec<Operation> {
     vec![
         Operation {
             problems: &[Code::NotFound],

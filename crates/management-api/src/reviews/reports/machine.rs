@@ -1,5 +1,6 @@
 //! How the machine compares with people, in answers.
 
+use api_common::member::Member;
 use domain::{curve::Point, score::Category};
 use management::reviews::quality::{Curve, Machine, MatchedRule, RuleCurves};
 use poem_openapi::Object;
@@ -7,7 +8,6 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::shapes::ReviewProportion;
-use crate::member::Member;
 
 /// How the machine compares with people, over items that people decided. Items that only the machine decided are not counted.
 #[derive(Serialize, Object)]

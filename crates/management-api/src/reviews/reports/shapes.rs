@@ -1,5 +1,6 @@
 //! The reports of the desk in answers.
 
+use api_common::member::{Member, Time};
 use domain::{id::SiteId, proportion::Proportion, review::Severity};
 use management::reviews::quality::{
     Agreement, Backlog, ByPolicy, NamedPolicy, Overturned, Person, Quality, Speed,
@@ -9,7 +10,6 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::machine::ReviewMachine;
-use crate::member::{Member, Time};
 
 /// The reports of the desk.
 #[derive(Serialize, Object)]

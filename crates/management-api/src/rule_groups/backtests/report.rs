@@ -3,6 +3,7 @@
 mod examples;
 mod progress;
 
+use api_common::member::Member;
 use domain::{
     backtest::{Agreement, Count, Decided},
     id::RuleId,
@@ -13,8 +14,6 @@ use poem_openapi::Object;
 use serde::Serialize;
 use store::backtest;
 use uuid::Uuid;
-
-use crate::member::Member;
 
 pub(super) use examples::{change_example, example, full_example};
 pub(crate) use progress::Backtest;

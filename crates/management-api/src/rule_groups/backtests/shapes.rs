@@ -1,11 +1,10 @@
 //! Backtests in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::id::{GroupVersionId, SiteId};
 use management::rule_groups::backtests::{self, Items};
 use poem_openapi::Object;
 use serde::Deserialize;
-
-use crate::member::{Member, Time, given};
 
 /// A backtest to start.
 #[derive(Deserialize, Object)]

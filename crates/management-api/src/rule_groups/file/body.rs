@@ -1,5 +1,10 @@
 //! A rule group as a document in a request: YAML or JSON.
 
+use api_common::{
+    member::Member,
+    payload::{held, is_json, parse},
+    problem::Refusal,
+};
 use bytes::Bytes;
 use domain::{name::Name, rule_file::GivenFile};
 use http_server::Share;
@@ -11,12 +16,7 @@ use poem_openapi::{
     types::Type as _,
 };
 
-use crate::{
-    management::rule_groups::rules::RuleDocuments,
-    member::Member,
-    payload::{held, is_json, parse},
-    problem::Refusal,
-};
+use crate::rule_groups::rules::RuleDocuments;
 
 pub(super) const YAML: &str = "application/yaml";
 

@@ -1,16 +1,13 @@
 //! What the document says about import and export beyond their signatures.
 
+use api_common::{openapi::at, problem::Code};
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
 use super::body::YAML;
 use crate::{
-    management::{
-        document::Operation,
-        rule_groups::{created_example, draft, schema},
-    },
-    openapi::at,
-    problem::Code,
+    document::Operation,
+    rule_groups::{created_example, draft, schema},
 };
 
 /// Describes the exported file. Only the text says that YAML can be imported, too, because client
@@ -54,7 +51,7 @@ mod tests {
     use domain::rule_file::GivenFile;
 
     use super::*;
-    use crate::management::rule_groups::rules::RuleDocuments;
+    use crate::rule_groups::rules::RuleDocuments;
 
     #[test]
     fn the_example_is_a_rule_group() {

@@ -1,8 +1,7 @@
 //! The revision of a draft, as a query parameter.
 
+use api_common::member::Described;
 use poem_openapi::registry::MetaSchema;
-
-use crate::member::Described;
 
 /// A revision in a query.
 pub(crate) struct Revision(pub(super) i64);

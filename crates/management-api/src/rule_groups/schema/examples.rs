@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::management::document::example;
+use crate::document::example;
 
 /// A rule of each kind, in the order of the kinds.
 pub(crate) fn examples() -> Vec<Value> {

@@ -1,14 +1,12 @@
 //! What the document says about the operations on shadows beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::json;
 
 use crate::{
-    management::{
-        document::{Operation, example},
-        rule_groups::group_example,
-    },
-    problem::Code,
+    document::{Operation, example},
+    rule_groups::group_example,
 };
 
 /// What the document says beyond the signatures.

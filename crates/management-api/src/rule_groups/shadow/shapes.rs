@@ -1,13 +1,12 @@
 //! Shadows in requests and answers.
 
+use api_common::member::{Member, Time};
 use domain::{id::GroupVersionId, media::Status};
 use management::rule_groups::shadow;
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use store::rule_group::shadow::Difference;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// The version that will judge in the shadow.
 #[derive(Deserialize, Object)]

@@ -2,6 +2,13 @@
 
 use std::collections::HashMap;
 
+use api_common::{
+    contract::ModerationDetails,
+    member::{Member, given},
+    problem::Refusal,
+    raw::Raw,
+    text::optional_judged,
+};
 use domain::{
     id::GroupVersionId,
     media::{ModerationType, OnFailure, Status},
@@ -14,14 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{
-    management::{media::without_internals, rule_groups::rules::RuleDocuments},
-    member::{Member, given},
-    problem::Refusal,
-    public::ModerationDetails,
-    raw::Raw,
-    text::optional_judged,
-};
+use crate::{media::without_internals, rule_groups::rules::RuleDocuments};
 
 /// A sample, and the rules that judge it.
 #[derive(Deserialize, Object)]

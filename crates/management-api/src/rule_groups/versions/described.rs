@@ -1,14 +1,12 @@
 //! What the document says about the operations on versions of rule groups beyond their signatures.
 
+use api_common::problem::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
 use crate::{
-    management::{
-        document::{Operation, example},
-        rule_groups::{group_example, schema},
-    },
-    problem::Code,
+    document::{Operation, example},
+    rule_groups::{group_example, schema},
 };
 
 /// What the document says beyond the signatures.

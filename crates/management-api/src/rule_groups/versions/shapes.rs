@@ -1,5 +1,6 @@
 //! Versions of rule groups in requests and answers.
 
+use api_common::member::{Member, Time, given};
 use domain::{
     id::{ActorId, GroupVersionId},
     reason::Reason,
@@ -10,10 +11,7 @@ use serde::{Deserialize, Serialize};
 use store::rule_group::{ListedVersion, Publication, Version};
 use uuid::Uuid;
 
-use crate::{
-    management::rule_groups::rules::{RuleDocument, documents},
-    member::{Member, Time, given},
-};
+use crate::rule_groups::rules::{RuleDocument, documents};
 
 /// A version of a rule group. It never changes.
 #[derive(Serialize, Object)]

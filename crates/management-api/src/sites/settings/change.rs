@@ -1,5 +1,6 @@
 //! The settings of a site that can be changed.
 
+use api_common::member::{Member, given};
 use domain::{
     id::RuleGroupId,
     image::ImageRetentionDays,
@@ -17,7 +18,6 @@ use serde::Deserialize;
 use store::site::settings::Settings;
 
 use super::plain;
-use crate::member::{Member, given};
 
 /// Fields of a site to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]

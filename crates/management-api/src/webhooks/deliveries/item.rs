@@ -3,13 +3,13 @@
 mod attempt;
 mod examples;
 
+use api_common::member::{Member, Time};
 use management::deliveries::headers;
 use poem_openapi::Object;
 use serde::Serialize;
 use store::delivery::{Delivery, Listed};
 use uuid::Uuid;
 
-use crate::member::{Member, Time};
 use attempt::{DeliveryAttempt, DeliveryHeader, DeliveryRequest, text};
 
 pub(super) use examples::{example, listed_example};

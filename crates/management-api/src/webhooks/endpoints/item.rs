@@ -1,5 +1,6 @@
 //! A webhook endpoint in answers, and the result of a test.
 
+use api_common::member::{Member, Time};
 use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::CustomHeader};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -7,10 +8,7 @@ use serde_json::{Value, json};
 use store::endpoint::{Pinged, owned::Endpoint};
 use uuid::Uuid;
 
-use crate::{
-    management::document::example,
-    member::{Member, Time},
-};
+use crate::document::example;
 
 /// Where a site's events go.
 #[derive(Serialize, Object)]

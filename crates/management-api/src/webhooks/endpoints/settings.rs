@@ -1,5 +1,6 @@
 //! The settings of a new endpoint, and the settings that can be changed.
 
+use api_common::member::{Described, Member, given};
 use domain::{
     event::EventKind,
     name::Name,
@@ -8,8 +9,6 @@ use domain::{
 use management::endpoints::{EndpointChange, NewEndpoint, NewHeader, PerSecond};
 use poem_openapi::{Object, registry::MetaSchema};
 use serde::Deserialize;
-
-use crate::member::{Described, Member, given};
 
 impl Described for EndpointUrl {
     fn expected() -> String {

@@ -1,8 +1,9 @@
 //! Examples of backtests and their reports.
 
+use api_common::openapi::extend;
 use serde_json::{Value, json};
 
-use crate::{management::document::example, openapi::extend};
+use crate::document::example;
 
 pub(crate) fn example() -> Value {
     json!({

@@ -1,5 +1,6 @@
 //! A backtest in answers: its settings and its progress.
 
+use api_common::member::{Member, Time};
 use domain::{
     chain::State,
     id::{ActorId, GroupVersionId, SiteId},
@@ -8,8 +9,6 @@ use poem_openapi::Object;
 use serde::Serialize;
 use store::backtest;
 use uuid::Uuid;
-
-use crate::member::{Member, Time};
 
 /// A replay of rules over items that were judged before.
 #[derive(Serialize, Object)]

@@ -1,11 +1,10 @@
 //! The request of a delivery, and the attempts to send it.
 
+use api_common::member::{Member, Time};
 use management::deliveries::SentHeader;
 use poem_openapi::Object;
 use serde::Serialize;
 use store::delivery::LoggedAttempt;
-
-use crate::member::{Member, Time};
 
 /// The request that every attempt of a delivery sends.
 #[derive(Serialize, Object)]

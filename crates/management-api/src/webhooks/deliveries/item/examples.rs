@@ -3,7 +3,7 @@
 use domain::event::EventKind;
 use serde_json::{Value, json};
 
-use crate::management::document::example;
+use crate::document::example;
 
 pub(crate) fn listed_example() -> Value {
     json!({
@@ -22,7 +22,7 @@ pub(crate) fn listed_example() -> Value {
 
 pub(crate) fn example() -> Value {
     let mut item = json!({ "site_id": example::SITE });
-    crate::openapi::extend(&mut item, "", listed_example());
+    api_common::openapi::extend(&mut item, "", listed_example());
     let body = json!({
         "event": EventKind::MediaCreated,
         "timestamp": example::CREATED_AT,
@@ -54,6 +54,6 @@ pub(crate) fn example() -> Value {
             "error": null,
         }],
     });
-    crate::openapi::extend(&mut item, "", rest);
+    api_common::openapi::extend(&mut item, "", rest);
     item
 }
