@@ -3,10 +3,13 @@
 mod events;
 mod schemas;
 
-use api_common::openapi::{at, declare_answers, declare_common, declare_rate_limit, extend};
+use api_common::{
+    contract::examples,
+    openapi::{at, declare_answers, declare_common, declare_rate_limit, extend},
+};
 use serde_json::{Value, json};
 
-use super::{examples, status, submit};
+use super::{status, submit};
 use events::describe_events;
 use schemas::{declare_sets, refine_schemas};
 

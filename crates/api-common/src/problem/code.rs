@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_page_of_errors_has_every_code_with_its_status() {
-        let page = include_str!("../../../docs/errors.md");
+        let page = include_str!("../../../../docs/errors.md");
         for code in Code::ALL {
             let row = format!("| `{}` | {} |", code.as_str(), code.status().as_u16());
             assert!(page.contains(&row), "{row}");
