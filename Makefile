@@ -58,7 +58,7 @@ test-backup: ## docs/backup.md under load: lost databases are restored and audit
 	@scripts/setup test
 	@scripts/test-backup
 
-reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
+reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these
 	@scripts/setup test
 	@scripts/reliability $(CASES)
 
