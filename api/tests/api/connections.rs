@@ -152,7 +152,7 @@ async fn a_body_that_trickles_is_given_up_and_a_steady_one_is_not(pool: PgPool) 
             sleep(Duration::from_millis(20)).await;
         }
     };
-    // Until there is an answer: whoever writes to a connection that was closed loses what he has not read.
+    // It stops writing as soon as there is an answer. Writing to a closed connection would discard the answer before it is read.
     tokio::select! {
         () = trickle => panic!("all of it is taken"),
         readable = stream.readable() => readable.unwrap(),
