@@ -35,7 +35,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Where spans go.
 #[derive(Debug)]
-pub struct Collector {
+pub(crate) struct Collector {
     /// Its address. The path `/v1/traces` is added to it.
     pub endpoint: Url,
     /// How HTTPS servers are verified.
@@ -48,7 +48,7 @@ pub struct Collector {
 
 /// Sends spans in the background until it is told to finish.
 #[derive(Debug)]
-pub struct Exporter {
+pub(crate) struct Exporter {
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -58,7 +58,7 @@ impl Exporter {
     ///
     /// # Errors
     /// The HTTP client cannot be made.
-    pub fn start(spans: Spans, collector: Collector) -> Result<Self, reqwest::Error> {
+    pub(crate) fn start(spans: Spans, collector: Collector) -> Result<Self, reqwest::Error> {
         let http = Client::builder()
             .tls_backend_preconfigured(collector.tls)
             .user_agent(concat!("Gatehouse/", env!("CARGO_PKG_VERSION")))
@@ -83,7 +83,7 @@ impl Exporter {
     }
 
     /// Sends what still waits, for at most this time.
-    pub async fn finish(self, within: Duration) {
+    pub(crate) async fn finish(self, within: Duration) {
         self.stop.cancel();
         let mut task = self.task;
         if timeout(within, &mut task).await.is_err() {

@@ -14,5 +14,5 @@ pub fn public() -> String {
 
 /// The management interface, in the same form.
 pub fn management() -> String {
-    written(&management_api::service(), management_api::finish_document)
+    management_api::document()
 }

@@ -3,16 +3,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use api_common::query::Taken;
+use api_common::operations::Operations;
 use http_server::{BodyReader, BodySettings, Front, RefusalSettings, Routes, Unhurried};
 use management::Management;
-use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make, get, http::Method, post};
-use poem_openapi::{OpenApi, OpenApiService, Webhook};
+use poem::{Endpoint, Response, Route, endpoint::make, get, http::Method, post};
 use tokio::sync::watch;
 
 use crate::{
     ProblemDocuments, Readiness, compat,
-    documents::{self, Served},
+    documents::Served,
     pages, probes,
     public::{self, Public},
 };
@@ -83,18 +82,12 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
     listener.add(
         public::PREFIX,
         (pages::PUBLIC_DOCS, "Gatehouse: interface for applications"),
-        public::service,
-        documents::public,
-        public,
-        reader.clone(),
+        public::operations(public, reader.clone()),
     );
     listener.add(
         management_api::PREFIX,
         (pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
-        management_api::service,
-        documents::management,
-        management,
-        reader,
+        management_api::operations(management, reader),
     );
     let front = Front {
         router: listener.router,
@@ -111,50 +104,17 @@ struct Listener {
 }
 
 impl Listener {
-    /// Adds an interface whose operations find a `State` and the body reader with each request.
-    fn add<Api, Hooks, State>(
-        &mut self,
-        prefix: &str,
-        (docs, title): (&str, &'static str),
-        service: fn() -> OpenApiService<Api, Hooks>,
-        document: fn() -> String,
-        state: Arc<State>,
-        reader: BodyReader,
-    ) where
-        Api: OpenApi + 'static,
-        Hooks: Webhook + 'static,
-        State: Send + Sync + 'static,
-    {
-        let described = Served::new(title, service, document);
+    /// Adds an interface, its document and its page.
+    fn add(&mut self, prefix: &str, (docs, title): (&str, &'static str), added: Operations) {
+        let described = Served::new(title, added.describe);
         let served = pages::document_path(prefix);
-        let operations = Api::meta()
-            .into_iter()
-            .flat_map(|api| api.paths)
-            .map(|path| {
-                let methods = path
-                    .operations
-                    .into_iter()
-                    .map(|operation| operation.method);
-                (format!("{prefix}{}", path.path), methods.collect())
-            });
-        self.paths.extend(operations);
+        self.paths.extend(added.paths);
         for path in [served.as_str(), docs] {
             self.paths.push((path.to_owned(), vec![Method::GET]));
         }
         let router = std::mem::take(&mut self.router);
         self.router = router
-            .nest(
-                prefix,
-                service()
-                    .data(state)
-                    .data(reader)
-                    .before(async |mut request| {
-                        if request.uri().query().is_some() {
-                            request.set_data(Taken::default());
-                        }
-                        Ok(request)
-                    }),
-            )
+            .nest(prefix, added.endpoint)
             .at(served, {
                 let described = described.clone();
                 get(make(move |_| described.clone().document()))

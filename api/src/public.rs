@@ -11,11 +11,13 @@ use api_common::{
     contract::Events,
     idempotency::IdempotencyHeader,
     limited::Limited,
+    operations::Operations,
     payload::{JsonBody, OptionalJsonBody},
     query::QueryField,
     text::Text,
 };
 use domain::submission::SubmissionLimits;
+use http_server::BodyReader;
 use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
 use store::{accept::Acceptor, awaited::Awaited, rate::Rates, site::Sites, status::Statuses};
@@ -23,6 +25,7 @@ use uuid::Uuid;
 
 use crate::{
     caller::Bearer,
+    documents,
     prefer::{Prefer, Preferred},
 };
 
@@ -46,6 +49,11 @@ pub struct Public {
 
 /// The path of all operations. It contains the version.
 pub(crate) const PREFIX: &str = "/functions/v1";
+
+/// The operations, which work with `public` and read bodies with `reader`.
+pub(crate) fn operations(public: Arc<Public>, reader: BodyReader) -> Operations {
+    Operations::new(PREFIX, service, documents::public, public, reader)
+}
 
 pub(crate) fn service() -> OpenApiService<PublicApi, Events> {
     OpenApiService::new(PublicApi, "Gatehouse", "1.0.0")

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use api_common::operations::Description;
 use poem::Response;
-use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::{sync::OnceCell, task::spawn_blocking};
 
 use crate::pages::{self, Page};
 
-/// Making both takes a processor up to a tenth of a second. Most processes are never asked for them, so none makes them
-/// when it starts.
+/// Most processes are never asked for them, so none makes them when it starts.
 #[derive(Clone)]
 pub(crate) struct Served {
     made: Arc<OnceCell<Both>>,
@@ -22,20 +21,17 @@ struct Both {
 }
 
 impl Served {
-    /// What `service` describes, with `document` as its finished document and a page with this title.
-    pub(crate) fn new<Api, Hooks>(
+    /// What `describe` makes, with this title on the page.
+    pub(crate) fn new(
         title: &'static str,
-        service: fn() -> OpenApiService<Api, Hooks>,
-        document: fn() -> String,
-    ) -> Self
-    where
-        Api: OpenApi + 'static,
-        Hooks: Webhook + 'static,
-    {
+        describe: Box<dyn Fn() -> Description + Send + Sync>,
+    ) -> Self {
         let make = move || {
-            let document = document();
-            let page = pages::swagger_ui(title, &service(), &document);
-            Both { document, page }
+            let description = describe();
+            Both {
+                page: pages::swagger_ui(title, &description.swagger_ui),
+                document: description.document,
+            }
         };
         Self {
             made: Arc::default(),

@@ -11,8 +11,8 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{
-    fair_share::{jain, shares},
     scene::Scene,
+    shares::{jain, shares},
     watch::{Caps, Watch},
 };
 use crate::{

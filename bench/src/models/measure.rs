@@ -3,7 +3,7 @@
 use std::{hint::black_box, time::Instant};
 
 use builtin::Analyser;
-use models::{
+use builtin::{
     image::{Nudity, Pixels},
     text::{Encoder, Linear},
 };

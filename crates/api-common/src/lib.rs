@@ -7,6 +7,7 @@ pub mod idempotency;
 pub mod limited;
 pub mod member;
 pub mod openapi;
+pub mod operations;
 pub mod path;
 pub mod payload;
 pub mod problem;

@@ -11,12 +11,16 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 
+/// The header with what is left now.
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+/// The header with what is allowed in a minute.
 pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// An answer, with the rate limits of its site key and its team in the present minute.
 pub struct Limited<T> {
+    /// What is left of both limits.
     pub rate: RateStanding,
+    /// The answer itself.
     pub answer: T,
 }
 

@@ -24,6 +24,7 @@ pub use parse::parse;
 
 /// A required JSON object.
 pub struct JsonBody<T> {
+    /// The object.
     pub value: T,
     /// Held until the handler ends: `value` is about as large as the body was.
     _share: Share,

@@ -35,6 +35,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A refusal with this code, for this reason.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -89,6 +90,7 @@ impl Refusal {
         )
     }
 
+    /// An error that is ours. The log has its reason.
     pub fn internal() -> Self {
         Self::new(
             Code::InternalError,
@@ -96,6 +98,7 @@ impl Refusal {
         )
     }
 
+    /// More is waiting than the service can take.
     pub fn overloaded() -> Self {
         Self::new(
             Code::Overloaded,
@@ -103,6 +106,7 @@ impl Refusal {
         )
     }
 
+    /// The database cannot be reached.
     pub fn unavailable() -> Self {
         Self::new(
             Code::Overloaded,
@@ -158,7 +162,7 @@ impl Refusal {
         (self.detail.into_owned(), self.errors)
     }
 
-    #[cfg(test)]
+    /// Its code, its reason, and what is wrong with members of the request.
     pub fn into_parts(self) -> (Code, String, Vec<FieldProblem>) {
         (self.code, self.detail.into_owned(), self.errors)
     }

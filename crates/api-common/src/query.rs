@@ -20,6 +20,7 @@ use crate::{
 
 /// A parameter as text, if it was given. The document describes it as a required `Shape`.
 pub struct QueryField<Shape> {
+    /// The value, decoded.
     pub text: Option<String>,
     shape: PhantomData<fn() -> Shape>,
 }

@@ -13,6 +13,7 @@ use serde_json::value::{RawValue, Value};
 #[derive(Serialize, Deserialize)]
 #[serde(transparent, bound = "")]
 pub struct Raw<Shape> {
+    /// The JSON.
     pub json: Box<RawValue>,
     #[serde(skip)]
     shape: PhantomData<fn() -> Shape>,

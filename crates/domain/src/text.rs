@@ -24,13 +24,15 @@ use std::ops::Range;
 
 pub(crate) use unicode_normalization::char::is_combining_mark as is_mark;
 
-pub(crate) use boundary::{is_hangul, is_unspaced};
+pub(crate) use boundary::is_hangul;
+pub use boundary::is_unspaced;
 use disguise::{around, windows};
-pub(crate) use fold::Folded;
-pub(crate) use invisible::is_invisible;
+pub use fold::Folded;
+pub use invisible::is_invisible;
 use loose::Choice;
 use loose::Loose;
-pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Terms, Where};
+pub(crate) use matcher::Terms;
+pub use matcher::{Answer, Bounds, Hit, Matcher, Term, Where};
 use mended::{Mended, mended};
 pub(crate) use trie::trie_states;
 
@@ -140,7 +142,7 @@ fn push_new(parts: &mut Vec<String>, reading: String) {
 }
 
 /// A text with its readings.
-pub(crate) struct Readings<'t> {
+pub struct Readings<'t> {
     original: &'t str,
     folded: Folded,
     mended: Vec<Mended>,
@@ -148,7 +150,7 @@ pub(crate) struct Readings<'t> {
 
 impl<'t> Readings<'t> {
     /// Reads a text.
-    pub(crate) fn new(original: &'t str) -> Self {
+    pub fn new(original: &'t str) -> Self {
         let folded = Folded::new(original);
         let mended = mended(original, &folded);
         Self {
@@ -159,12 +161,12 @@ impl<'t> Readings<'t> {
     }
 
     /// The text as it was submitted.
-    pub(crate) const fn original(&self) -> &'t str {
+    pub const fn original(&self) -> &'t str {
         self.original
     }
 
     /// The folded reading.
-    pub(crate) const fn folded(&self) -> &Folded {
+    pub const fn folded(&self) -> &Folded {
         &self.folded
     }
 

@@ -31,9 +31,12 @@ mod tokens;
 mod usage;
 mod webhooks;
 
-use api_common::contract::Pings;
+use std::sync::Arc;
+
+use api_common::{contract::Pings, openapi::written, operations::Operations};
+use http_server::BodyReader;
+use management::Management;
 use poem_openapi::{OpenApiService, Tags};
-use serde_json::Value;
 
 /// The path of all operations. It contains the version.
 pub const PREFIX: &str = "/management/v1";
@@ -65,8 +68,21 @@ type Nouns = (
     audit_log::AuditLog,
 );
 
+/// The operations, which work with `management` and read bodies with `reader`.
+pub fn operations(management: Arc<Management>, reader: BodyReader) -> Operations {
+    Operations::new(PREFIX, service, document, management, reader)
+}
+
+/// The OpenAPI document: pretty JSON with a newline at the end.
+pub fn document() -> String {
+    written(&service(), |document| {
+        document::finish(document, described());
+        rule_groups::document(document);
+    })
+}
+
 /// The operations, with what their webhooks look like.
-pub fn service() -> OpenApiService<Nouns, Pings> {
+fn service() -> OpenApiService<Nouns, Pings> {
     let nouns = (
         teams::Teams,
         plans::Plans,
@@ -96,12 +112,6 @@ pub fn service() -> OpenApiService<Nouns, Pings> {
     OpenApiService::new(nouns, "Gatehouse management", "1.0.0")
         .server(PREFIX)
         .webhooks::<Pings>()
-}
-
-/// Finishes the document that poem-openapi generated.
-pub fn finish_document(document: &mut Value) {
-    document::finish(document, described());
-    rule_groups::document(document);
 }
 
 /// What the document says about each operation, in the same order.

@@ -112,7 +112,7 @@ impl RuleGroups {
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let new = request.value.into();
         let created = rule_groups::create(&management, &caller, new).await?;
-        Ok(created.into())
+        Ok(CreatedRuleGroup::answer(created))
     }
 
     /// Read a rule group

@@ -24,7 +24,7 @@ mod windows;
 
 use std::{sync::Arc, time::Duration};
 
-use ::shares::{Pacer, Rate, TooFar};
+use ::fair_share::{Pacer, Rate, TooFar};
 use domain::{
     id::TeamId,
     key::SecretHash,

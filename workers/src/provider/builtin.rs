@@ -7,6 +7,10 @@
 use std::{num::NonZero, sync::Arc, thread::available_parallelism, time::Duration};
 
 use builtin::{Analyser, CATEGORIES};
+use builtin::{
+    image::{Pixels, open_nsfw},
+    text::Encoder,
+};
 use cpu_pool::BriefThreads;
 use domain::{
     id::TeamId,
@@ -15,10 +19,6 @@ use domain::{
 };
 use fair_share::{Limit, Shares};
 use futures::{FutureExt as _, future::BoxFuture};
-use models::{
-    image::{Pixels, open_nsfw},
-    text::Encoder,
-};
 use tokio::time::timeout;
 
 use super::{Answer, Content, Profile, Provider, ProviderError, Question, Scope};

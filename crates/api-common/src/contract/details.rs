@@ -29,7 +29,7 @@ pub struct ModerationDetails {
 
 /// A rule that a media item violates.
 #[derive(Object)]
-pub struct RuleViolation {
+struct RuleViolation {
     /// The rule's id.
     rule_id: Uuid,
     /// The rule's name.

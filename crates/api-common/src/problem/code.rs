@@ -10,7 +10,7 @@ macro_rules! codes {
         /// Why a request was refused.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Code {
-            $($code,)+
+            $(#[doc = concat!("`", $name, "`.")] $code,)+
         }
 
         impl Code {

@@ -47,7 +47,7 @@ fn in_spaced_word(c: char) -> bool {
 }
 
 /// Scripts without spaces: a word may end between any two of their characters.
-pub(crate) fn is_unspaced(c: char) -> bool {
+pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
         | '\u{1000}'..='\u{109F}'   // Myanmar

@@ -11,7 +11,7 @@ pub(super) use self::folding::Mixed;
 /// A text in lower case, NFKC, without decorating marks and invisible characters, with ASCII for
 /// look-alikes and a space for each whitespace. Each byte knows the original character that it came
 /// from.
-pub(crate) struct Folded {
+pub struct Folded {
     text: String,
     origin: Origin,
     /// The words that mix scripts.
@@ -42,7 +42,7 @@ pub(super) fn position(offset: usize) -> u32 {
 
 impl Folded {
     /// Folds a text.
-    pub(crate) fn new(original: &str) -> Self {
+    pub fn new(original: &str) -> Self {
         let has_controls = original
             .bytes()
             .fold(false, |any, b| any | b.is_ascii_control());
@@ -141,13 +141,13 @@ impl Folded {
     }
 
     /// The folded text.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The bytes of the original that a non-empty range of the folded text stands for. Both ends
     /// are character boundaries of the original.
-    pub(crate) fn original_span(&self, folded: Range<usize>) -> Range<usize> {
+    pub fn original_span(&self, folded: Range<usize>) -> Range<usize> {
         match &self.origin {
             Origin::Same => folded,
             Origin::Mapped(sources) => {
@@ -170,7 +170,7 @@ impl Folded {
 
     /// The range of the folded text that a range of the original became; empty if all of it was
     /// invisible.
-    pub(crate) fn folded_span(&self, original: &Range<usize>) -> Range<usize> {
+    pub fn folded_span(&self, original: &Range<usize>) -> Range<usize> {
         match &self.origin {
             Origin::Same => original.clone(),
             Origin::Mapped(sources) => {

@@ -6,7 +6,7 @@ use icu_properties::props::{
 
 /// Whether a character has neither ink nor width, by the data of Unicode: what may be ignored when it is
 /// displayed, controls of formats and of terminals, and two letters that are only room.
-pub(crate) fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && !is_space(c);
     }

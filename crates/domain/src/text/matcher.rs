@@ -17,7 +17,7 @@ pub(crate) use self::terms::Terms;
 
 /// What must stand around a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Bounds {
+pub enum Bounds {
     /// The ends of words. Such a term is also found on the loose reading.
     Word,
     /// Anything. Such a term is found on the folded reading only.
@@ -27,36 +27,44 @@ pub(crate) enum Bounds {
 /// A term to find on behalf of `owner`, an index of the caller. The terms of one owner must come
 /// one after another.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Term<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) bounds: Bounds,
-    pub(crate) owner: usize,
+pub struct Term<'a> {
+    /// The term, as somebody wrote it.
+    pub text: &'a str,
+    /// What must stand around it.
+    pub bounds: Bounds,
+    /// Whose it is.
+    pub owner: usize,
 }
 
 /// Where a term was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hit {
-    pub(crate) place: Where,
+pub struct Hit {
+    /// The reading on which it was found.
+    pub place: Where,
     /// Bytes of the folded reading.
-    pub(crate) folded: Range<usize>,
+    pub folded: Range<usize>,
 }
 
 /// The reading on which a term was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Where {
+pub enum Where {
+    /// The folded reading.
     Folded,
+    /// A loose reading.
     Loose,
 }
 
 /// Whether an owner wants more hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
+    /// The next one is reported, too.
     More,
+    /// No other one is reported to this owner.
     Enough,
 }
 
 /// One automaton for each reading, over the terms of all owners.
-pub(crate) struct Matcher {
+pub struct Matcher {
     folded: Automaton,
     loose: Automaton,
     /// The length of the longest term for the loose reading, in bytes.
@@ -70,20 +78,20 @@ impl Matcher {
     ///
     /// # Errors
     /// If there are more terms than an automaton can number.
-    pub(crate) fn new<'a>(terms: impl IntoIterator<Item = Term<'a>>) -> Result<Self, BuildError> {
+    pub fn new<'a>(terms: impl IntoIterator<Item = Term<'a>>) -> Result<Self, BuildError> {
         let mut gathered = Terms::default();
         terms.into_iter().for_each(|term| gathered.add(term));
         gathered.build()
     }
 
     /// Whether folding leaves something of a term.
-    pub(crate) fn is_findable(term: &str) -> bool {
+    pub fn is_findable(term: &str) -> bool {
         !fold_term(term).is_empty()
     }
 
     /// Reports every term in a text with its owner, including overlapping ones, the folded reading
     /// first, until the owner has enough.
-    pub(crate) fn find(&self, text: &Readings<'_>, mut report: impl FnMut(usize, Hit) -> Answer) {
+    pub fn find(&self, text: &Readings<'_>, mut report: impl FnMut(usize, Hit) -> Answer) {
         let mut settled = vec![false; self.owners];
         let folded = text.folded.text();
         self.folded
@@ -121,7 +129,7 @@ impl Matcher {
     }
 
     /// Heap bytes of the automata, approximately.
-    pub(crate) fn approx_bytes(&self) -> usize {
+    pub fn approx_bytes(&self) -> usize {
         self.folded.approx_bytes() + self.loose.approx_bytes()
     }
 }

@@ -1,7 +1,6 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
 mod described;
-mod prefix;
 mod shapes;
 
 use std::sync::Arc;

@@ -51,7 +51,7 @@ impl Files {
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let read = move || request.read();
         let created = files::import_group(&management, &caller, team_id.0, read).await?;
-        Ok(created.into())
+        Ok(CreatedRuleGroup::answer(created))
     }
 
     /// Import a draft

@@ -83,10 +83,10 @@ impl From<rule_groups::CreatedRuleGroup> for CreatedRuleGroup {
     }
 }
 
-/// The path of the new group.
-impl From<rule_groups::CreatedRuleGroup> for Created<CreatedRuleGroup> {
-    fn from(created: rule_groups::CreatedRuleGroup) -> Self {
-        Self {
+impl CreatedRuleGroup {
+    /// The answer, with the path of the new group.
+    pub(super) fn answer(created: rule_groups::CreatedRuleGroup) -> Created<Self> {
+        Created {
             location: format!("{PREFIX}/rule-groups/{}", created.group.id),
             value: created.into(),
         }

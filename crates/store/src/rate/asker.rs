@@ -17,9 +17,8 @@ use tracing::debug;
 use uuid::Uuid;
 
 use super::{
-    Admission, Limited, Request,
-    fair_share::{Shares, Spent},
-    message,
+    Admission, Limited, Request, message,
+    shares::{Shares, Spent},
     windows::{self, Wanted},
 };
 use crate::{Error, gather::Call};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::{Context, SpanId, sink::is_sampled_by_chance};
+use super::{Context, SpanId, sink::is_sampled_by_chance};
 
 tokio::task_local! {
     static CURRENT: Current;

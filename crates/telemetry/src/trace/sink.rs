@@ -10,7 +10,7 @@ use fair_share::{Limit, Share, Shares};
 use metrics::{Unit, counter, describe_counter};
 use tokio::sync::mpsc;
 
-use crate::{Kind, Step, Value};
+use super::{Kind, Step, Value};
 
 static SINK: OnceLock<Sink> = OnceLock::new();
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::{Ended, Step, sink};
+use super::{Ended, Step, sink};
 
 /// What kind of step it is, in the words of OpenTelemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

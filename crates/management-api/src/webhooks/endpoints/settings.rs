@@ -1,27 +1,14 @@
 //! The settings of a new endpoint, and the settings that can be changed.
 
-use api_common::member::{Described, Member, given};
+use api_common::member::{Member, given};
 use domain::{
     event::EventKind,
     name::Name,
     webhook::{EndpointUrl, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
 };
 use management::endpoints::{EndpointChange, NewEndpoint, NewHeader, PerSecond};
-use poem_openapi::{Object, registry::MetaSchema};
+use poem_openapi::Object;
 use serde::Deserialize;
-
-impl Described for EndpointUrl {
-    fn expected() -> String {
-        Self::EXPECTED.to_owned()
-    }
-
-    fn schema() -> MetaSchema {
-        MetaSchema {
-            max_length: Some(Self::LONGEST),
-            ..MetaSchema::new_with_format("string", "uri")
-        }
-    }
-}
 
 /// A custom header of every request.
 #[derive(Deserialize, Object)]
