@@ -1,9 +1,9 @@
 //! The own account: the password, the second factor, the sessions, and the teams.
 
-pub(crate) mod factor;
+pub(crate) mod second_factor;
 pub(crate) mod password;
 pub(crate) mod sessions;
-pub(crate) mod sign_on;
+pub(crate) mod single_sign_on;
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use askama::Template;
 use management::account;
 use poem::{Response, http::StatusCode};
 
-use self::{sessions::Row, sign_on::Identity};
+use self::{sessions::Row, single_sign_on::Identity};
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -34,11 +34,11 @@ struct Account {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
     let (this, listed) = account::sessions::list(&visit.management, visit.session()?).await?;
     let owner = visit.mine().await?;
     let provider = visit.provider();
@@ -48,7 +48,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<R
         provider: provider.map(|name| (name.to_owned(), owner.is_connected)),
         identities: Identity::of(&visit.management, provider, connected),
         recovery_codes: owner.recovery_codes,
-        frame: Frame::of(visit, At::Own, "account").await?,
+        frame: Frame::of(visit, Area::Own, "account").await?,
         sessions: Row::of(this, listed),
         problems,
     };

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use poem::{Response, http::header};
 use sha2::{Digest as _, Sha256};
 
-use crate::{router::Answer, trouble::Trouble, visit::Visit};
+use crate::{router::Answer, error_page::PageError, request::PageRequest};
 
 /// Digits of the hash in a name.
 const DIGITS: usize = 12;
@@ -79,12 +79,12 @@ pub(crate) fn icons() -> &'static str {
 }
 
 /// Serves one of them.
-pub(crate) async fn serve(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn serve(visit: Arc<PageRequest>) -> Answer {
     let known = [&*STYLES, &*SCRIPT, &*ICONS];
     let asset = known
         .into_iter()
         .find(|asset| asset.url == visit.path())
-        .ok_or(Trouble::NoSuchPage)?;
+        .ok_or(PageError::NoSuchPage)?;
     Ok(Response::builder()
         .content_type(asset.content_type)
         .header(header::CACHE_CONTROL, "public, max-age=31536000, immutable")

@@ -16,17 +16,17 @@ use uuid::Uuid;
 
 use self::{details::Details, filters::Filters};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct List {
     frame: Frame,
-    at: At,
+    at: Area,
     filters: Filters,
     rows: Vec<Row>,
     next: Option<String>,
@@ -50,7 +50,7 @@ struct Row {
     details: Details,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "audit").await?;
     let caller = visit.caller(at.team())?;
@@ -91,19 +91,19 @@ fn named_by(listed: &[Recorded]) -> Vec<Uuid> {
     ids
 }
 
-fn row(entry: Recorded, at: At, names: &HashMap<Uuid, String>) -> Row {
+fn row(entry: Recorded, at: Area, names: &HashMap<Uuid, String>) -> Row {
     let name = |id: Uuid| names.get(&id).cloned();
     let known = entry.actor_id.and_then(|actor| name(actor.as_uuid()));
     // Without a name, it is nobody of this team.
     let (unnamed, face) = match (entry.actor.as_str(), at) {
-        ("member", At::Instance) => ("a person", "console"),
+        ("member", Area::Instance) => ("a person", "console"),
         ("member", _) => ("an operator", "console"),
-        ("token", At::Instance) => ("a token", "management interface"),
+        ("token", Area::Instance) => ("a token", "management interface"),
         ("token", _) => ("an operator's token", "management interface"),
         ("command_line", _) => ("the command line", "command line"),
         _ => ("somebody", "not known to this version"),
     };
-    let team = entry.team.filter(|_| at == At::Instance);
+    let team = entry.team.filter(|_| at == Area::Instance);
     Row {
         id: entry.id,
         occurred: entry.occurred_at.into(),

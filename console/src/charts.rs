@@ -2,12 +2,12 @@
 //! a page. A chart is stretched to its place, so labels are HTML beside it.
 
 mod axis;
-mod curve;
-mod spark;
-mod stacked;
+mod precision_recall;
+mod sparkline;
+mod stacked_bars;
 
 pub(crate) use self::{
-    curve::CurveChart,
-    spark::spark,
-    stacked::{Layer, Stacked},
+    precision_recall::CurveChart,
+    sparkline::spark,
+    stacked_bars::{Layer, Stacked},
 };

@@ -19,11 +19,11 @@ use management::{
 use poem::http::StatusCode;
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Fields that can have problems beside them.
@@ -39,7 +39,7 @@ const TEAM: &str = "team";
 #[template(path = "closures.html")]
 struct List<'a> {
     frame: Frame,
-    at: At,
+    at: Area,
     rows: Vec<Row>,
     next: Option<String>,
     /// What can be closed; none if the person may not, or if there is nothing.
@@ -99,11 +99,11 @@ fn words(waits_for: WaitsFor) -> &'static str {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "closures").await?;
     frame.require(Scope::ClosuresWrite)?;
@@ -119,10 +119,10 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn start(visit: &Visit, at: At) -> Result<Closure, Refused> {
+async fn start(visit: &PageRequest, at: Area) -> Result<Closure, Refused> {
     let unknown = || Refused::field("what", "must be one of those that are offered");
     let what = match (visit.form.get("what"), at) {
-        (TEAM, At::Team(team)) => What::Team(team),
+        (TEAM, Area::Team(team)) => What::Team(team),
         (TEAM, _) => {
             let team = visit.form.get("team").parse();
             What::Team(team.map_err(|_| unknown())?)
@@ -139,7 +139,7 @@ async fn start(visit: &Visit, at: At) -> Result<Closure, Refused> {
     closures::create(&visit.management, &caller, &wanted).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(visit, at, "closures").await?;
     let caller = visit.caller(at.team())?;
@@ -168,7 +168,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
 }
 
 /// The team of the page with its sites; for an operator, the team that is named.
-async fn offer(visit: &Visit, at: At) -> Result<Option<Offer>, Refused> {
+async fn offer(visit: &PageRequest, at: Area) -> Result<Option<Offer>, Refused> {
     let named = [&visit.query, &visit.form].map(|values| values.get("team").parse().ok());
     let Some(team) = at.team().or(named[0]).or(named[1]) else {
         return Ok(None);
@@ -180,8 +180,8 @@ async fn offer(visit: &Visit, at: At) -> Result<Option<Offer>, Refused> {
         limit: SITES.into(),
     };
     let sites = match at {
-        At::Team(_) => sites::list(&visit.management, &caller, first).await?,
-        At::Instance | At::Own => Vec::new(),
+        Area::Team(_) => sites::list(&visit.management, &caller, first).await?,
+        Area::Instance | Area::Own => Vec::new(),
     };
     Ok(Some(Offer {
         team: team.to_string(),

@@ -2,7 +2,7 @@
 
 mod cursor;
 pub(crate) mod replay;
-mod wanted;
+mod filter;
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use url::form_urlencoded::Serializer;
 
 use self::{
     cursor::Cursor,
-    wanted::{CAUSES, Conditions, LONGEST_ERROR, Wanted, cause_in_words},
+    filter::{CAUSES, Conditions, LONGEST_ERROR, Wanted, cause_in_words},
 };
 use crate::{
     number::grouped,
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// The most causes in the summary.
@@ -142,7 +142,7 @@ impl From<Buried> for Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let frame = frame(&visit, Scope::QueuesRead).await?;
     let wanted = Wanted::of(&visit.query);
     match wanted.parsed() {
@@ -162,7 +162,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
 
 /// The list. Without conditions, because they are wrong, nothing is looked for.
 async fn page(
-    visit: &Visit,
+    visit: &PageRequest,
     frame: Frame,
     wanted: Wanted,
     conditions: Option<&Conditions>,
@@ -215,7 +215,7 @@ async fn page(
 }
 
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(visit: &Visit, scope: Scope) -> Result<Frame, Trouble> {
-    let frame = Frame::of(visit, At::Instance, "dead-jobs").await?;
+async fn frame(visit: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
+    let frame = Frame::of(visit, Area::Instance, "dead-jobs").await?;
     frame.require(scope)
 }

@@ -3,7 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod bulk;
 pub(crate) mod exposure;
-pub(crate) mod quality;
+pub(crate) mod reports;
 pub(crate) mod review;
 
 use std::{collections::HashMap, sync::Arc};
@@ -20,11 +20,11 @@ use management::{
 };
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Sites whose names are known.
@@ -34,7 +34,7 @@ const SITES: i64 = 200;
 #[template(path = "desk.html")]
 struct Start {
     frame: Frame,
-    team: At,
+    team: Area,
     rows: Vec<Row>,
     total: i64,
     overdue: i64,
@@ -62,7 +62,7 @@ struct Held {
 
 impl Held {
     /// The one that the address names. It has only an id and one of two words, so nobody can make a page say something else.
-    fn of(visit: &Visit) -> Option<Self> {
+    fn of(visit: &PageRequest) -> Option<Self> {
         let said = match visit.query.get("as") {
             "approve" => "Approved.",
             "reject" => "Rejected.",
@@ -76,10 +76,10 @@ impl Held {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
-    let team = At::Team(team);
+    let team = Area::Team(team);
     let waiting = reviews::waiting(&visit.management, &caller).await?;
     let first = Page {
         after: None,
@@ -102,12 +102,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     Ok(page::shown(&page))
 }
 
-pub(crate) async fn claim(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn claim(visit: Arc<PageRequest>) -> Answer {
     next(&visit, "").await
 }
 
 /// Leads to the next review, or to the start if none is left. `query` says what was done.
-async fn next(visit: &Visit, query: &str) -> Answer {
+async fn next(visit: &PageRequest, query: &str) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let claimed = reviews::claim(&visit.management, &caller, 1).await?;
@@ -116,7 +116,7 @@ async fn next(visit: &Visit, query: &str) -> Answer {
         None => format!("desk?empty=yes&{query}"),
     };
     let place = place.trim_end_matches(['?', '&']);
-    Ok(page::see_other(At::Team(team).path(place)))
+    Ok(page::see_other(Area::Team(team).path(place)))
 }
 
 /// Whether a review is not the person's any more, which happens to everybody: somebody else decided, or it took too long.
@@ -160,9 +160,9 @@ pub(crate) fn tone(severity: Severity) -> &'static str {
 }
 
 /// A trouble that leads on to the next review, if the review is lost; else the trouble itself.
-async fn lost_or(visit: &Visit, refused: Refused) -> Answer {
+async fn lost_or(visit: &PageRequest, refused: Refused) -> Answer {
     if is_lost(&refused) {
         return next(visit, "lost=yes").await;
     }
-    Err(Trouble::Refused(refused))
+    Err(PageError::Refused(refused))
 }

@@ -1,7 +1,7 @@
 //! Erasures of a team: the list, and a new one.
 
 pub(crate) mod erasure;
-mod values;
+mod form_values;
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use self::values::{FIELDS, Values};
+use self::form_values::{FIELDS, Values};
 use crate::{
     number::grouped,
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// What a person types to start an erasure.
@@ -39,7 +39,7 @@ const SITES: u16 = 100;
 #[template(path = "erasures.html")]
 struct List<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     rows: Vec<Row>,
     next: Option<String>,
     /// Whether the person may start one.
@@ -83,18 +83,18 @@ fn words(kind: SubjectKind) -> &'static str {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
-    let frame = Frame::of(&visit, At::Team(team), "erasures").await?;
+    let frame = Frame::of(&visit, Area::Team(team), "erasures").await?;
     frame.require(Scope::ErasuresWrite)?;
     match start(&visit, team).await {
         Ok(erasure) => {
             let place = format!("erasures/{}?done=erasure-started", erasure.id);
-            Ok(page::see_other(At::Team(team).path(&place)))
+            Ok(page::see_other(Area::Team(team).path(&place)))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
@@ -103,7 +103,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn start(visit: &Visit, team: TeamId) -> Result<Erasure, Refused> {
+async fn start(visit: &PageRequest, team: TeamId) -> Result<Erasure, Refused> {
     let wanted = Values::of(&visit.form).read(team)?;
     if visit.form.get("typed") != PROOF {
         return Err(Refused::field("typed", format!("must be the word {PROOF}")));
@@ -112,9 +112,9 @@ async fn start(visit: &Visit, team: TeamId) -> Result<Erasure, Refused> {
     erasures::create(&visit.management, &caller, &wanted).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let team = visit.team()?;
-    let frame = Frame::of(visit, At::Team(team), "erasures").await?;
+    let frame = Frame::of(visit, Area::Team(team), "erasures").await?;
     let caller = visit.caller(Some(team))?;
     let listed = erasures::list(&visit.management, &caller, pager::asked(visit)).await?;
     let first = sites::Page {
@@ -127,7 +127,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         may_erase: frame.may(Scope::ErasuresWrite),
         sites: sites::list(&visit.management, &caller, first).await?,
         frame,
-        team: At::Team(team),
+        team: Area::Team(team),
         values: Values::of(&visit.form),
         problems,
     };

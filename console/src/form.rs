@@ -4,7 +4,7 @@ use http_server::{BodyReader, Share};
 use poem::{Request, http::header};
 use url::form_urlencoded;
 
-use crate::trouble::Trouble;
+use crate::error_page::PageError;
 
 /// Named texts in the order in which they were sent. None has U+0000, which Postgres does not store: every text of a form or
 /// an address is read here, so none of them reaches it.
@@ -13,7 +13,7 @@ pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// The query of a request.
-    pub(crate) fn of_query(request: &Request) -> Result<Self, Trouble> {
+    pub(crate) fn of_query(request: &Request) -> Result<Self, PageError> {
         Self::parse(request.uri().query().unwrap_or("").as_bytes())
     }
 
@@ -21,25 +21,25 @@ impl Form {
     pub(crate) async fn of_body(
         reader: &BodyReader,
         request: &mut Request,
-    ) -> Result<(Self, Share), Trouble> {
+    ) -> Result<(Self, Share), PageError> {
         let sent = request.headers().get(header::CONTENT_TYPE);
         let is_form = sent.is_some_and(|kind| {
             kind.as_bytes()
                 .starts_with(b"application/x-www-form-urlencoded")
         });
         if !is_form {
-            return Err(Trouble::NotAForm);
+            return Err(PageError::NotAForm);
         }
         let body = request.take_body();
         let held = reader.read(request, body).await?;
         Ok((Self::parse(&held.bytes)?, held.share))
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
+    fn parse(bytes: &[u8]) -> Result<Self, PageError> {
         let mut fields = Vec::new();
         for (name, value) in form_urlencoded::parse(bytes) {
             if name.contains('\0') || value.contains('\0') {
-                return Err(Trouble::Unstorable);
+                return Err(PageError::Unstorable);
             }
             // Browsers send line ends as CR LF.
             fields.push((name.into_owned(), value.replace("\r\n", "\n")));

@@ -1,7 +1,7 @@
 //! Hash lists of a team, and those that all teams share.
 
 pub(crate) mod entries;
-mod head;
+mod page_header;
 pub(crate) mod imports;
 pub(crate) mod new;
 pub(crate) mod scans;
@@ -13,30 +13,30 @@ use askama::Template;
 use management::hash_lists::{self, VisibleHashList};
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    said::Said,
-    visit::Visit,
+    visible_text::VisibleText,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "hash_lists.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     /// With their descriptions.
-    lists: Vec<(VisibleHashList, Option<Said>)>,
+    lists: Vec<(VisibleHashList, Option<VisibleText>)>,
     /// The address of the next page.
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.at()?;
     let caller = visit.caller(team.team())?;
     let asked = pager::asked(&visit);
     let lists = match team {
-        At::Instance => hash_lists::shared(&visit.management, &caller, asked).await?,
-        At::Team(_) | At::Own => hash_lists::list(&visit.management, &caller, asked).await?,
+        Area::Instance => hash_lists::shared(&visit.management, &caller, asked).await?,
+        Area::Team(_) | Area::Own => hash_lists::list(&visit.management, &caller, asked).await?,
     };
     Ok(page::shown(&List {
         frame: Frame::of(&visit, team, "hash-lists").await?,
@@ -46,9 +46,9 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-fn described(list: VisibleHashList) -> (VisibleHashList, Option<Said>) {
+fn described(list: VisibleHashList) -> (VisibleHashList, Option<VisibleText>) {
     let description = list.description.as_deref();
-    let description = description.map(|text| Said::cut(text, LONGEST));
+    let description = description.map(|text| VisibleText::cut(text, LONGEST));
     (list, description)
 }
 

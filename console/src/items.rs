@@ -3,13 +3,13 @@
 pub(crate) mod decision;
 mod filter;
 pub(crate) mod item;
-pub(crate) mod listing;
+pub(crate) mod add_to_hash_list;
 pub(crate) mod metadata;
-pub(crate) mod picture;
+pub(crate) mod image;
 pub(crate) mod preview;
-pub(crate) mod sentence;
+pub(crate) mod verdict_reason;
 mod timeline;
-pub(crate) mod trace;
+pub(crate) mod verdict_details;
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use poem::http::StatusCode;
 
 use self::filter::{Asked, Input};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    said::Said,
+    visible_text::VisibleText,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Sites that are offered.
@@ -40,7 +40,7 @@ const ROWS: usize = 50;
 #[template(path = "items.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     asked: Asked,
     rows: Vec<Row>,
     /// The address of the next page.
@@ -49,9 +49,9 @@ struct List {
 
 struct Row {
     path: String,
-    beginning: Option<Said>,
+    beginning: Option<VisibleText>,
     is_image: bool,
-    app_media_id: Option<Said>,
+    app_media_id: Option<VisibleText>,
     site: String,
     status: Status,
     is_unchecked: bool,
@@ -60,7 +60,7 @@ struct Row {
     accepted: Moment,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let page = Page {
@@ -80,7 +80,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
         };
         (StatusCode::UNPROCESSABLE_ENTITY, none)
     };
-    let team = At::Team(team);
+    let team = Area::Team(team);
     let rows = found.media.into_iter().map(|item| Row::new(team, item));
     let page = List {
         frame: Frame::of(&visit, team, "items").await?,
@@ -93,13 +93,13 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
 }
 
 impl Row {
-    fn new(team: At, item: Listed) -> Self {
+    fn new(team: Area, item: Listed) -> Self {
         let beginning = item.beginning.filter(|text| !text.trim().is_empty());
         Self {
             path: team.path(&format!("items/{}", item.media)),
-            beginning: beginning.map(|text| Said::cut(&text, LONGEST)),
+            beginning: beginning.map(|text| VisibleText::cut(&text, LONGEST)),
             is_image: item.content_type == ContentType::Image,
-            app_media_id: item.app_media_id.map(|id| Said::cut(&id, LONGEST)),
+            app_media_id: item.app_media_id.map(|id| VisibleText::cut(&id, LONGEST)),
             site: item.site_name,
             status: item.status,
             is_unchecked: item.is_unchecked,

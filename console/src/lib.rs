@@ -7,13 +7,13 @@
 mod account;
 mod assets;
 mod audit;
-mod browser;
+mod user_agent;
 mod charts;
 mod closures;
 mod cookie;
 mod dead_jobs;
 mod desk;
-mod door;
+mod sign_in;
 mod erasures;
 mod form;
 mod hash_lists;
@@ -26,26 +26,26 @@ mod people;
 mod plans;
 mod policies;
 mod problems;
-mod protection;
+mod browser_security;
 mod providers;
 mod qr;
 mod queues;
 mod router;
 mod routes;
 mod rules;
-mod said;
-mod seen;
+mod visible_text;
+mod stale_form;
 mod sites;
-mod start;
+mod start_page;
 mod subscriptions;
 mod teams;
 mod time;
 mod tokens;
-mod trouble;
+mod error_page;
 mod usage;
-mod visit;
+mod request;
 mod webhooks;
-mod words;
+mod error_responses;
 
 use std::{sync::Arc, time::Duration};
 
@@ -55,9 +55,9 @@ use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
 use url::Url;
 
-pub use router::Needs;
+pub use router::Access;
 pub use routes::list as routes;
-pub use words::Pages;
+pub use error_responses::ErrorPages;
 
 /// What the console works with.
 pub struct Console {
@@ -79,10 +79,10 @@ pub struct Console {
 /// The endpoint for the console's listener. It always answers: errors are pages.
 pub fn console(console: Console) -> impl Endpoint<Output = Response> + 'static {
     let (deadline, refusals) = (console.deadline, console.refusals.clone());
-    let words = Pages::at(console.public_url.as_ref());
+    let words = ErrorPages::at(console.public_url.as_ref());
     let front = Front {
         routes: routes::measured(),
-        router: router::Router::new(console, routes::all()).around(protection::guard),
+        router: router::Router::new(console, routes::all()).around(browser_security::guard),
         deadline,
         words,
     };

@@ -1,11 +1,11 @@
 //! The overview of a team: figures, verdicts over time, the rules that decided most, and what waits for somebody.
 
-mod course;
-mod figures;
+mod trend;
+mod tiles;
 mod first_steps;
-mod needs;
-mod share;
-mod span;
+mod to_do;
+mod percentages;
+mod time_range;
 mod top_rules;
 mod verdicts;
 mod waiting;
@@ -22,21 +22,21 @@ use management::{
 };
 
 use self::{
-    course::Course,
-    figures::{Tile, tiles},
+    trend::Trend,
+    tiles::{Tile, tiles},
     first_steps::{Step, first_steps},
-    needs::{Found, Need},
-    span::{Span, Window},
+    to_do::{Found, ToDo},
+    time_range::{TimeRange, Window},
     top_rules::{TopRule, kinds, top_rules},
     verdicts::Verdicts,
     waiting::COUNTED,
 };
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Sites to choose from, the oldest ones.
@@ -54,7 +54,7 @@ struct Overview {
     /// The name of the site that was chosen.
     site: Option<String>,
     has_more_sites: bool,
-    needs: Vec<Need>,
+    needs: Vec<ToDo>,
     /// None before the first item of the team.
     shown: Option<Shown>,
     steps: [Step; 3],
@@ -62,7 +62,7 @@ struct Overview {
 
 /// The figures.
 struct Shown {
-    span: Span,
+    span: TimeRange,
     tiles: [Tile; 4],
     verdicts: Verdicts,
     rules: Vec<TopRule>,
@@ -77,17 +77,17 @@ struct Choice {
     is_chosen: bool,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
-    let at = At::Team(team);
+    let at = Area::Team(team);
     let caller = visit.caller(Some(team))?;
     let management = &visit.management;
     let frame = Frame::of(&visit, at, "overview").await?;
     let (sites, chosen) = sites(&visit, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
-    let window = Span::named(visit.query.get("span")).window(Utc::now());
+    let window = TimeRange::named(visit.query.get("span")).window(Utc::now());
     let (report, before) = figures(&visit, &caller, site, window).await?;
-    let course = Course::new(window, &report, &before);
+    let course = Trend::new(window, &report, &before);
     let waiting = media::waiting(management, &caller, site, COUNTED).await?;
     let first = Page {
         after: None,
@@ -129,7 +129,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     Ok(page::shown(&Overview {
         steps: first_steps(&frame, at, &sites, &counts),
         frame,
-        spans: Span::ALL.map(|span| span_choice(span, window.span)).into(),
+        spans: TimeRange::ALL.map(|span| span_choice(span, window.span)).into(),
         has_more_sites: i64::try_from(sites.len()).is_ok_and(|count| count == SITES),
         sites: site_choices(&sites, chosen.as_ref()),
         site: chosen.map(|site| site.settings.name),
@@ -140,9 +140,9 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 
 /// The first sites of the team, and the one that the address names.
 async fn sites(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
-) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), Trouble> {
+) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), PageError> {
     let first = Page {
         after: None,
         limit: SITES,
@@ -155,14 +155,14 @@ async fn sites(
         .query
         .get("site")
         .parse()
-        .map_err(|_| Trouble::NoSuchPage)?;
+        .map_err(|_| PageError::NoSuchPage)?;
     let chosen = sites::get(&visit.management, caller, id).await?;
     Ok((sites, Some(chosen)))
 }
 
 /// The figures of a window by hour, and those of the window before it.
 async fn figures(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
     site: Option<SiteId>,
     window: Window,
@@ -177,7 +177,7 @@ async fn figures(
     Ok((found.0.report, found.1))
 }
 
-fn span_choice(span: Span, chosen: Span) -> Choice {
+fn span_choice(span: TimeRange, chosen: TimeRange) -> Choice {
     Choice {
         value: span.value().to_owned(),
         name: span.name().to_owned(),

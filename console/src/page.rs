@@ -1,9 +1,9 @@
 //! What pages have in common: how they are answered, and their frame.
 
-mod done;
+mod flash;
 mod frame;
 pub(crate) mod pager;
-mod places;
+mod navigation;
 
 use askama::Template;
 use poem::{
@@ -11,7 +11,7 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
 };
 
-pub(crate) use self::{frame::Frame, places::At};
+pub(crate) use self::{frame::Frame, navigation::Area};
 
 /// The content type of every page.
 pub(crate) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");

@@ -2,10 +2,10 @@
 
 pub(crate) mod invitations;
 pub(crate) mod invite;
-mod link;
+mod one_time_link;
 pub(crate) mod person;
-pub(crate) mod rule;
-mod standing;
+pub(crate) mod sign_in_rule;
+mod role_form;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,10 +22,10 @@ use management::{
 use uuid::Uuid;
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Names of sites that a list shows of one person.
@@ -35,7 +35,7 @@ const FEW: usize = 3;
 #[template(path = "people.html")]
 struct List {
     frame: Frame,
-    at: At,
+    at: Area,
     tab: &'static str,
     rows: Vec<Row>,
     /// Whether everybody in the team needs a second factor. None on the whole instance.
@@ -71,7 +71,7 @@ impl Named {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "people").await?;
     let caller = visit.caller(at.team())?;
@@ -111,11 +111,11 @@ fn named_by(listed: &[Person]) -> Vec<Uuid> {
 
 fn row(
     person: Person,
-    at: At,
+    at: Area,
     names: &HashMap<Uuid, String>,
     seen: &HashMap<MemberId, DateTime<Utc>>,
 ) -> Row {
-    let team = person.team.filter(|_| at == At::Instance);
+    let team = person.team.filter(|_| at == Area::Instance);
     Row {
         id: person.id,
         team: team.map(|team| Named::of(team, names)),

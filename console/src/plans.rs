@@ -16,9 +16,9 @@ use management::{
 
 use self::number::grouped;
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Plans that forms offer.
@@ -56,8 +56,8 @@ impl From<Plan> for Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "plans").await?;
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
     let caller = visit.caller(None)?;
     let listed = plans::list(&visit.management, &caller, pager::asked(&visit)).await?;
     Ok(page::shown(&List {
@@ -68,7 +68,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
 }
 
 /// The plans that a form offers: the oldest.
-pub(crate) async fn offered(visit: &Visit) -> Result<Vec<Plan>, Refused> {
+pub(crate) async fn offered(visit: &PageRequest) -> Result<Vec<Plan>, Refused> {
     let caller = visit.caller(None)?;
     let page = Page {
         after: None,
@@ -78,7 +78,7 @@ pub(crate) async fn offered(visit: &Visit) -> Result<Vec<Plan>, Refused> {
 }
 
 /// The same, with the present one among them.
-pub(crate) async fn offered_with(visit: &Visit, present: PlanId) -> Result<Vec<Plan>, Refused> {
+pub(crate) async fn offered_with(visit: &PageRequest, present: PlanId) -> Result<Vec<Plan>, Refused> {
     let mut offered = offered(visit).await?;
     if !offered.iter().any(|plan| plan.id == present) {
         let caller = visit.caller(None)?;

@@ -1,8 +1,8 @@
 //! Policies of the review desk: what moderators reject items for.
 
-pub(crate) mod desk;
+pub(crate) mod site_desk;
 pub(crate) mod policy;
-mod values;
+mod form_values;
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use askama::Template;
 use management::review_policies::{self, ReviewPolicy};
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "policies.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     policies: Vec<ReviewPolicy>,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
-    let team = At::Team(team);
+    let team = Area::Team(team);
     Ok(page::shown(&List {
         policies: review_policies::of_team(&visit.management, &caller).await?,
         frame: Frame::of(&visit, team, "policies").await?,

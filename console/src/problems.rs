@@ -2,7 +2,7 @@
 
 use management::{Conflict, FieldProblem, Refused};
 
-use crate::trouble::Trouble;
+use crate::error_page::PageError;
 
 /// What is wrong with a form that was sent.
 #[derive(Default)]
@@ -17,7 +17,7 @@ impl Problems {
     ///
     /// # Errors
     /// It is another one.
-    pub(crate) fn of(refused: Refused) -> Result<Self, Trouble> {
+    pub(crate) fn of(refused: Refused) -> Result<Self, PageError> {
         match refused {
             Refused::Fields(fields) => Ok(Self {
                 fields: fields.problems,

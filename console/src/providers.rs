@@ -9,10 +9,10 @@ use management::providers::{self, Condition, Cost, Health, KnownProvider};
 
 use crate::{
     number::grouped,
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// The most credentials of a provider on the page.
@@ -166,9 +166,9 @@ fn joined(categories: &[Category]) -> String {
     names.join(", ")
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     // Whoever does not run the instance is told that the page does not exist.
-    let frame = Frame::of(&visit, At::Instance, "providers").await?;
+    let frame = Frame::of(&visit, Area::Instance, "providers").await?;
     let frame = frame.require(Scope::SitesRead)?;
     let caller = visit.caller(None)?;
     let survey = providers::list(&visit.management, &caller).await?;

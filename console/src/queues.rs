@@ -1,10 +1,10 @@
 //! The job queues of the instance, for operators: how deep they are, what holds them back, and who works on them.
 
-pub(crate) mod change;
-pub(crate) mod part;
-mod place;
+pub(crate) mod pauses_and_caps;
+pub(crate) mod group_or_lane;
+mod target;
 pub(crate) mod queue;
-mod words;
+mod labels;
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use management::queues::{self, QueueState, Worker};
 
 use crate::{
     number::grouped,
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// The most workers on a page.
@@ -72,13 +72,13 @@ impl From<QueueState> for Row {
         ];
         let holds = holds.into_iter().filter(|(count, ..)| *count > 0);
         Self {
-            about: words::about(&stats.queue),
+            about: labels::about(&stats.queue),
             due: grouped(stats.due),
             runnable: grouped(stats.runnable),
             scheduled: grouped(stats.scheduled),
             running: grouped(stats.running),
             dead: (stats.dead > 0).then(|| grouped(stats.dead)),
-            lag: (stats.due > 0).then(|| words::span(stats.oldest_due_seconds)),
+            lag: (stats.due > 0).then(|| labels::span(stats.oldest_due_seconds)),
             is_paused: restrictions.is_paused,
             paused_until: restrictions.paused_until.map(Moment::from),
             holds: holds
@@ -111,12 +111,12 @@ impl From<Worker> for WorkerRow {
             name: worker.process.to_string(),
             started: worker.started_at.into(),
             running: grouped(worker.running),
-            lease: words::span(worker.lease_left_seconds),
+            lease: labels::span(worker.lease_left_seconds),
         }
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let frame = frame(&visit, Scope::QueuesRead).await?;
     let caller = visit.caller(None)?;
     let overview = queues::list(&visit.management, &caller).await?;
@@ -136,7 +136,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
 }
 
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(visit: &Visit, scope: Scope) -> Result<Frame, Trouble> {
-    let frame = Frame::of(visit, At::Instance, "queues").await?;
+async fn frame(visit: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
+    let frame = Frame::of(visit, Area::Instance, "queues").await?;
     frame.require(scope)
 }

@@ -10,17 +10,17 @@ use poem::{
     http::{Method, StatusCode},
 };
 
-use crate::{Console, door::confirm, trouble::Trouble, visit::Visit};
+use crate::{Console, sign_in::reauthentication, error_page::PageError, request::PageRequest};
 
 /// What a page answers.
-pub(crate) type Answer = Result<Response, Trouble>;
+pub(crate) type Answer = Result<Response, PageError>;
 
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
-type Handler = Box<dyn Fn(Arc<Visit>) -> Answering + Send + Sync>;
+type Handler = Box<dyn Fn(Arc<PageRequest>) -> Answering + Send + Sync>;
 
 /// Who may open a page. The router refuses everybody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub enum Access {
     /// Anyone.
     Nothing,
     /// Anyone who is signed in.
@@ -30,19 +30,19 @@ pub enum Needs {
 }
 
 /// A page or a form's target.
-pub(crate) struct Screen {
+pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
-    pub(crate) needs: Needs,
+    pub(crate) needs: Access,
     /// Whether the browser comes back here from the provider of single sign-on.
     returns: bool,
     handler: Handler,
 }
 
 /// A page that is shown.
-pub(crate) fn get<F, A>(path: &'static str, needs: Needs, handler: F) -> Screen
+pub(crate) fn get<F, A>(path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
     screen(Method::GET, path, needs, handler)
@@ -52,32 +52,32 @@ where
 /// person in. The provider can send a browser here only by an address, and such a request comes from another site, so a
 /// form of ours is impossible. What protects other changes (`Sec-Fetch-Site`) is replaced by the attempt: it is sealed, kept
 /// in a cookie of this browser, begins here, ends once, and must match the address. HEAD is not answered.
-pub(crate) fn back<F, A>(path: &'static str, needs: Needs, handler: F) -> Screen
+pub(crate) fn back<F, A>(path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    Screen {
+    Route {
         returns: true,
         ..screen(Method::GET, path, needs, handler)
     }
 }
 
 /// The target of a form.
-pub(crate) fn post<F, A>(path: &'static str, needs: Needs, handler: F) -> Screen
+pub(crate) fn post<F, A>(path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
     screen(Method::POST, path, needs, handler)
 }
 
-fn screen<F, A>(method: Method, path: &'static str, needs: Needs, handler: F) -> Screen
+fn screen<F, A>(method: Method, path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    Screen {
+    Route {
         method,
         path,
         needs,
@@ -90,14 +90,14 @@ where
 pub(crate) struct Router {
     console: Console,
     reader: BodyReader,
-    screens: matchit::Router<Vec<Screen>>,
+    screens: matchit::Router<Vec<Route>>,
 }
 
 impl Router {
     /// # Panics
     /// Two paths are the same.
-    pub(crate) fn new(console: Console, screens: Vec<Screen>) -> Self {
-        let mut by_path: HashMap<&str, Vec<Screen>> = HashMap::new();
+    pub(crate) fn new(console: Console, screens: Vec<Route>) -> Self {
+        let mut by_path: HashMap<&str, Vec<Route>> = HashMap::new();
         for screen in screens {
             by_path.entry(screen.path).or_default().push(screen);
         }
@@ -116,7 +116,7 @@ impl Router {
     async fn answer(&self, request: Request) -> Response {
         let path = request.uri().path().to_owned();
         let Ok(found) = self.screens.at(&path) else {
-            return Trouble::NoSuchPage.into_response();
+            return PageError::NoSuchPage.into_response();
         };
         // HEAD asks for the headers of a page.
         let method = match *request.method() {
@@ -124,23 +124,23 @@ impl Router {
             ref other => other.clone(),
         };
         let is_head = *request.method() == Method::HEAD;
-        let answers = |screen: &&Screen| screen.method == method && !(is_head && screen.returns);
+        let answers = |screen: &&Route| screen.method == method && !(is_head && screen.returns);
         let Some(screen) = found.value.iter().find(answers) else {
             // The front says which methods it takes.
-            let mut response = Trouble::NoSuchPage.into_response();
+            let mut response = PageError::NoSuchPage.into_response();
             response.set_status(StatusCode::METHOD_NOT_ALLOWED);
             return response;
         };
         let params = owned(&found.params);
         let visit =
-            match Visit::of(&self.console, &self.reader, request, path.clone(), params).await {
+            match PageRequest::of(&self.console, &self.reader, request, path.clone(), params).await {
                 Ok(visit) => Arc::new(visit),
                 Err(trouble) => return trouble.into_response(),
             };
         if let Err(trouble) = visit.require(screen.needs).await {
             return trouble.answer(&visit).await;
         }
-        match confirm::take(&visit).await {
+        match reauthentication::take(&visit).await {
             Ok(Ok(())) => {}
             Ok(Err(asked_again)) => return asked_again,
             Err(trouble) => return trouble.answer(&visit).await,

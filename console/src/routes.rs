@@ -13,17 +13,17 @@ use http_server::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, closures, dead_jobs, desk, door, erasures, hash_lists, items, overview,
+    account, assets, audit, closures, dead_jobs, desk, sign_in, erasures, hash_lists, items, overview,
     people, plans, policies, providers, queues,
     router::{
-        Needs::{self, Nothing, Scope, Session},
-        Screen, back, get, post,
+        Access::{self, Nothing, Scope, Session},
+        Route, back, get, post,
     },
-    rules, sites, start, subscriptions, teams, tokens, usage, webhooks,
+    rules, sites, start_page, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
-pub fn list() -> Vec<(&'static str, &'static str, Needs)> {
+pub fn list() -> Vec<(&'static str, &'static str, Access)> {
     all()
         .into_iter()
         .map(|screen| {
@@ -48,7 +48,7 @@ pub(crate) fn measured() -> Routes {
 }
 
 /// All of them.
-pub(crate) fn all() -> Vec<Screen> {
+pub(crate) fn all() -> Vec<Route> {
     [
         own(),
         desk(),
@@ -65,37 +65,37 @@ pub(crate) fn all() -> Vec<Screen> {
 
 /// Signing in, and the own account.
 #[rustfmt::skip]
-fn own() -> Vec<Screen> {
+fn own() -> Vec<Route> {
     vec![
         get("/assets/{name}", Nothing, assets::serve),
 
-        get("/", Session, start::show),
+        get("/", Session, start_page::show),
 
-        get("/sign-in", Nothing, door::sign_in::show),
-        post("/sign-in", Nothing, door::sign_in::enter),
-        get("/sign-in/code", Nothing, door::code::show),
-        post("/sign-in/code", Nothing, door::code::give),
+        get("/sign-in", Nothing, sign_in::password_form::show),
+        post("/sign-in", Nothing, sign_in::password_form::enter),
+        get("/sign-in/code", Nothing, sign_in::second_factor::show),
+        post("/sign-in/code", Nothing, sign_in::second_factor::give),
 
-        get("/sign-on", Nothing, door::sign_on::begin),
-        get("/sign-on/again", Session, door::sign_on::again),
-        post("/sign-on/take-address", Nothing, door::sign_on::take_address),
-        back("/sign-on/callback", Nothing, door::sign_on::end),
+        get("/sign-on", Nothing, sign_in::single_sign_on::begin),
+        get("/sign-on/again", Session, sign_in::single_sign_on::again),
+        post("/sign-on/take-address", Nothing, sign_in::single_sign_on::take_address),
+        back("/sign-on/callback", Nothing, sign_in::single_sign_on::end),
 
-        post("/sign-out", Nothing, door::sign_in::leave),
+        post("/sign-out", Nothing, sign_in::password_form::leave),
 
-        get("/links/{link}", Nothing, door::link::show),
-        post("/links/{link}", Nothing, door::link::follow),
-        get("/links/{link}/sign-on", Nothing, door::sign_on::join),
+        get("/links/{link}", Nothing, sign_in::one_time_link::show),
+        post("/links/{link}", Nothing, sign_in::one_time_link::follow),
+        get("/links/{link}/sign-on", Nothing, sign_in::single_sign_on::join),
 
         get("/account", Session, account::show),
         post("/account/password", Session, account::password::change),
-        post("/account/sign-on", Session, account::sign_on::connect),
-        post("/account/identities/{identity}/disconnect", Session, account::sign_on::disconnect),
-        get("/account/factor", Session, account::factor::show),
-        post("/account/factor", Session, account::factor::begin),
-        post("/account/factor/confirm", Session, account::factor::confirm),
-        post("/account/factor/remove", Session, account::factor::remove),
-        post("/account/recovery-codes", Session, account::factor::renew_codes),
+        post("/account/sign-on", Session, account::single_sign_on::connect),
+        post("/account/identities/{identity}/disconnect", Session, account::single_sign_on::disconnect),
+        get("/account/factor", Session, account::second_factor::show),
+        post("/account/factor", Session, account::second_factor::begin),
+        post("/account/factor/confirm", Session, account::second_factor::confirm),
+        post("/account/factor/remove", Session, account::second_factor::remove),
+        post("/account/recovery-codes", Session, account::second_factor::renew_codes),
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
     ]
@@ -103,7 +103,7 @@ fn own() -> Vec<Screen> {
 
 /// The review desk of a team.
 #[rustfmt::skip]
-fn desk() -> Vec<Screen> {
+fn desk() -> Vec<Route> {
     vec![
         get("/t/{team}/desk", Scope(MediaDecide), desk::show),
         post("/t/{team}/desk/claim", Scope(MediaDecide), desk::claim),
@@ -113,9 +113,9 @@ fn desk() -> Vec<Screen> {
         get("/t/{team}/desk/bulk/{bulk}", Scope(ReviewsManage), desk::bulk::progress),
         post("/t/{team}/desk/bulk/{bulk}/undo", Scope(ReviewsManage), desk::bulk::undo),
         get("/t/{team}/desk/exposure", Scope(ReviewsRead), desk::exposure::show),
-        get("/t/{team}/desk/quality", Scope(ReviewsManage), desk::quality::show),
-        get("/t/{team}/desk/quality/csv", Scope(ReviewsManage), desk::quality::download),
-        post("/t/{team}/desk/quality/try", Scope(RulesWrite), desk::quality::try_threshold),
+        get("/t/{team}/desk/quality", Scope(ReviewsManage), desk::reports::show),
+        get("/t/{team}/desk/quality/csv", Scope(ReviewsManage), desk::reports::download),
+        post("/t/{team}/desk/quality/try", Scope(RulesWrite), desk::reports::try_threshold),
         get("/t/{team}/desk/{review}", Scope(MediaDecide), desk::review::show),
         get("/t/{team}/desk/{review}/preview", Scope(MediaDecide), desk::review::preview),
         post("/t/{team}/desk/{review}/decision", Scope(MediaDecide), desk::actions::decide),
@@ -133,14 +133,14 @@ fn desk() -> Vec<Screen> {
         post("/t/{team}/policies/{policy}", Scope(ReviewsManage), policies::policy::change),
         post("/t/{team}/policies/{policy}/delete", Scope(ReviewsManage), policies::policy::delete),
 
-        get("/t/{team}/sites/{site}/desk", Scope(ReviewsRead), policies::desk::show),
-        post("/t/{team}/sites/{site}/desk", Scope(ReviewsManage), policies::desk::save),
+        get("/t/{team}/sites/{site}/desk", Scope(ReviewsRead), policies::site_desk::show),
+        post("/t/{team}/sites/{site}/desk", Scope(ReviewsManage), policies::site_desk::save),
     ]
 }
 
 /// The rules of a team.
 #[rustfmt::skip]
-fn rules() -> Vec<Screen> {
+fn rules() -> Vec<Route> {
     vec![
         get("/t/{team}/rules", Scope(RulesRead), rules::list),
         get("/t/{team}/rules/new", Scope(RulesWrite), rules::new::show),
@@ -171,23 +171,23 @@ fn rules() -> Vec<Screen> {
         post("/t/{team}/rules/{group}/backtests", Scope(RulesWrite), rules::backtests::create),
         get("/t/{team}/rules/{group}/backtests/{backtest}", Scope(RulesRead), rules::backtests::show),
         post("/t/{team}/rules/{group}/backtests/{backtest}/cancel", Scope(RulesWrite), rules::backtests::cancel),
-        get("/t/{team}/rules/{group}/settings", Scope(RulesRead), rules::places::show),
-        post("/t/{team}/rules/{group}/settings", Scope(RulesWrite), rules::places::rename),
-        post("/t/{team}/rules/{group}/delete", Scope(RulesWrite), rules::places::delete),
-        post("/t/{team}/rules/{group}/sites/{site}/attach", Scope(SitesWrite), rules::places::attach),
-        post("/t/{team}/rules/{group}/sites/{site}/detach", Scope(SitesWrite), rules::places::detach),
+        get("/t/{team}/rules/{group}/settings", Scope(RulesRead), rules::settings::show),
+        post("/t/{team}/rules/{group}/settings", Scope(RulesWrite), rules::settings::rename),
+        post("/t/{team}/rules/{group}/delete", Scope(RulesWrite), rules::settings::delete),
+        post("/t/{team}/rules/{group}/sites/{site}/attach", Scope(SitesWrite), rules::settings::attach),
+        post("/t/{team}/rules/{group}/sites/{site}/detach", Scope(SitesWrite), rules::settings::detach),
     ]
 }
 
 /// What was submitted to a team, and its hash lists.
 #[rustfmt::skip]
-fn content() -> Vec<Screen> {
+fn content() -> Vec<Route> {
     vec![
         get("/t/{team}/items", Scope(MediaRead), items::list),
         get("/t/{team}/items/{item}", Scope(MediaRead), items::item::show),
         get("/t/{team}/items/{item}/preview", Scope(MediaRead), items::preview::serve),
         post("/t/{team}/items/{item}/decision", Scope(MediaDecide), items::decision::create),
-        post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::listing::create),
+        post("/t/{team}/items/{item}/hash-list", Scope(HashListsWrite), items::add_to_hash_list::create),
 
         get("/t/{team}/hash-lists", Scope(HashListsRead), hash_lists::list),
         get("/t/{team}/hash-lists/new", Scope(HashListsWrite), hash_lists::new::show),
@@ -214,7 +214,7 @@ fn content() -> Vec<Screen> {
 
 /// The webhooks of a team.
 #[rustfmt::skip]
-fn webhooks() -> Vec<Screen> {
+fn webhooks() -> Vec<Route> {
     vec![
         get("/t/{team}/webhooks", Scope(WebhooksRead), webhooks::list),
         get("/t/{team}/webhooks/new", Scope(WebhooksWrite), webhooks::new::show),
@@ -224,9 +224,9 @@ fn webhooks() -> Vec<Screen> {
         post("/t/{team}/webhooks/{endpoint}/settings", Scope(WebhooksWrite), webhooks::settings::change),
         post("/t/{team}/webhooks/{endpoint}/headers", Scope(WebhooksWrite), webhooks::settings::replace_headers),
         post("/t/{team}/webhooks/{endpoint}/delete", Scope(WebhooksWrite), webhooks::settings::delete),
-        post("/t/{team}/webhooks/{endpoint}/disable", Scope(WebhooksWrite), webhooks::switch::disable),
-        post("/t/{team}/webhooks/{endpoint}/enable", Scope(WebhooksWrite), webhooks::switch::enable),
-        post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::switch::retry),
+        post("/t/{team}/webhooks/{endpoint}/disable", Scope(WebhooksWrite), webhooks::enable_disable::disable),
+        post("/t/{team}/webhooks/{endpoint}/enable", Scope(WebhooksWrite), webhooks::enable_disable::enable),
+        post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::enable_disable::retry),
         post("/t/{team}/webhooks/{endpoint}/ping", Scope(WebhooksWrite), webhooks::ping::send),
         get("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksRead), webhooks::recoveries::list),
         post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recover::start),
@@ -243,7 +243,7 @@ fn webhooks() -> Vec<Screen> {
 
 /// The sites and the people of a team.
 #[rustfmt::skip]
-fn team() -> Vec<Screen> {
+fn team() -> Vec<Route> {
     vec![
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
         get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
@@ -251,17 +251,17 @@ fn team() -> Vec<Screen> {
         get("/t/{team}/sites/{site}", Scope(SitesRead), sites::overview::show),
         get("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::show),
         post("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::save),
-        post("/t/{team}/sites/{site}/groups", Scope(SitesWrite), sites::groups::attach),
-        post("/t/{team}/sites/{site}/groups/{group}/detach", Scope(SitesWrite), sites::groups::detach),
+        post("/t/{team}/sites/{site}/groups", Scope(SitesWrite), sites::attachments::attach),
+        post("/t/{team}/sites/{site}/groups/{group}/detach", Scope(SitesWrite), sites::attachments::detach),
         get("/t/{team}/sites/{site}/keys", Scope(KeysRead), sites::keys::list),
         post("/t/{team}/sites/{site}/keys", Scope(KeysWrite), sites::keys::create),
         get("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::show),
         post("/t/{team}/sites/{site}/keys/rotate", Scope(KeysWrite), sites::keys::rotate::rotate),
         get("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::show),
         post("/t/{team}/sites/{site}/keys/{key}", Scope(KeysWrite), sites::keys::disable::disable),
-        get("/t/{team}/sites/{site}/secret", Scope(WebhooksRead), sites::secret::show),
-        get("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::check),
-        post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::secret::rotate::rotate),
+        get("/t/{team}/sites/{site}/secret", Scope(WebhooksRead), sites::webhook_secret::show),
+        get("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::webhook_secret::rotate::check),
+        post("/t/{team}/sites/{site}/secret/rotate", Scope(WebhooksWrite), sites::webhook_secret::rotate::rotate),
 
         get("/t/{team}/usage", Scope(UsageRead), usage::show),
 
@@ -270,7 +270,7 @@ fn team() -> Vec<Screen> {
         post("/t/{team}/people/invite", Scope(PeopleWrite), people::invite::create),
         get("/t/{team}/people/invitations", Scope(PeopleRead), people::invitations::list),
         post("/t/{team}/people/invitations/{invitation}/cancel", Scope(PeopleWrite), people::invitations::cancel),
-        post("/t/{team}/people/sign-in-rule", Scope(PeopleWrite), people::rule::change),
+        post("/t/{team}/people/sign-in-rule", Scope(PeopleWrite), people::sign_in_rule::change),
         get("/t/{team}/people/{person}", Scope(PeopleRead), people::person::show),
         post("/t/{team}/people/{person}", Scope(PeopleWrite), people::person::change),
         post("/t/{team}/people/{person}/disable", Scope(PeopleWrite), people::person::disable),
@@ -300,7 +300,7 @@ fn team() -> Vec<Screen> {
 
 /// The whole instance, for operators.
 #[rustfmt::skip]
-fn instance() -> Vec<Screen> {
+fn instance() -> Vec<Route> {
     vec![
         get("/instance/teams", Scope(TeamsRead), teams::list),
         get("/instance/teams/new", Scope(TeamsWrite), teams::new::show),
@@ -361,18 +361,18 @@ fn instance() -> Vec<Screen> {
         get("/instance/queues", Scope(QueuesRead), queues::list),
         get("/instance/queues/{queue}", Scope(QueuesRead), queues::queue::show),
         get("/instance/queues/{queue}/find", Scope(QueuesRead), queues::queue::find),
-        post("/instance/queues/{queue}/pause", Scope(QueuesWrite), queues::change::pause),
-        post("/instance/queues/{queue}/resume", Scope(QueuesWrite), queues::change::resume),
-        get("/instance/queues/{queue}/groups/{group}", Scope(QueuesRead), queues::part::show),
-        post("/instance/queues/{queue}/groups/{group}/pause", Scope(QueuesWrite), queues::change::pause),
-        post("/instance/queues/{queue}/groups/{group}/resume", Scope(QueuesWrite), queues::change::resume),
-        post("/instance/queues/{queue}/groups/{group}/cap", Scope(QueuesWrite), queues::change::cap),
-        post("/instance/queues/{queue}/groups/{group}/uncap", Scope(QueuesWrite), queues::change::uncap),
-        get("/instance/queues/{queue}/lanes/{lane}", Scope(QueuesRead), queues::part::show),
-        post("/instance/queues/{queue}/lanes/{lane}/pause", Scope(QueuesWrite), queues::change::pause),
-        post("/instance/queues/{queue}/lanes/{lane}/resume", Scope(QueuesWrite), queues::change::resume),
-        post("/instance/queues/{queue}/lanes/{lane}/cap", Scope(QueuesWrite), queues::change::cap),
-        post("/instance/queues/{queue}/lanes/{lane}/uncap", Scope(QueuesWrite), queues::change::uncap),
+        post("/instance/queues/{queue}/pause", Scope(QueuesWrite), queues::pauses_and_caps::pause),
+        post("/instance/queues/{queue}/resume", Scope(QueuesWrite), queues::pauses_and_caps::resume),
+        get("/instance/queues/{queue}/groups/{group}", Scope(QueuesRead), queues::group_or_lane::show),
+        post("/instance/queues/{queue}/groups/{group}/pause", Scope(QueuesWrite), queues::pauses_and_caps::pause),
+        post("/instance/queues/{queue}/groups/{group}/resume", Scope(QueuesWrite), queues::pauses_and_caps::resume),
+        post("/instance/queues/{queue}/groups/{group}/cap", Scope(QueuesWrite), queues::pauses_and_caps::cap),
+        post("/instance/queues/{queue}/groups/{group}/uncap", Scope(QueuesWrite), queues::pauses_and_caps::uncap),
+        get("/instance/queues/{queue}/lanes/{lane}", Scope(QueuesRead), queues::group_or_lane::show),
+        post("/instance/queues/{queue}/lanes/{lane}/pause", Scope(QueuesWrite), queues::pauses_and_caps::pause),
+        post("/instance/queues/{queue}/lanes/{lane}/resume", Scope(QueuesWrite), queues::pauses_and_caps::resume),
+        post("/instance/queues/{queue}/lanes/{lane}/cap", Scope(QueuesWrite), queues::pauses_and_caps::cap),
+        post("/instance/queues/{queue}/lanes/{lane}/uncap", Scope(QueuesWrite), queues::pauses_and_caps::uncap),
 
         get("/instance/dead-jobs", Scope(QueuesRead), dead_jobs::list),
         post("/instance/dead-jobs/replay", Scope(QueuesWrite), dead_jobs::replay::step),

@@ -1,22 +1,22 @@
 //! The rule groups of a team.
 
 pub(crate) mod backtests;
-mod cut;
-mod difference;
+mod truncate;
+mod diff;
 pub(crate) mod draft;
 pub(crate) mod group;
-mod head;
-mod hits;
-mod lists;
+mod page_header;
+mod match_counts;
+mod hash_lists;
 pub(crate) mod new;
-mod people;
-pub(crate) mod places;
+mod author_names;
+pub(crate) mod settings;
 pub(crate) mod publish;
 mod row;
 pub(crate) mod rule;
-mod sent;
+mod draft_form;
 pub(crate) mod shadow;
-mod slice;
+mod pagination;
 pub(crate) mod trial;
 pub(crate) mod versions;
 pub(crate) mod yaml;
@@ -27,28 +27,28 @@ use askama::Template;
 use management::rule_groups::overview::{self, Placed};
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "rules.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     groups: Vec<Placed>,
     /// The address of the next page.
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let groups = overview::list(&visit.management, &caller, pager::asked(&visit)).await?;
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, At::Team(team), "rules").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, Area::Team(team), "rules").await?,
+        team: Area::Team(team),
         next: pager::next(&visit, &groups, |placed| placed.group.id),
         groups,
     }))

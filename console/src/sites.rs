@@ -1,15 +1,15 @@
 //! The sites of a team.
 
-pub(crate) mod groups;
-mod here;
+pub(crate) mod attachments;
+mod page_header;
 pub(crate) mod keys;
 pub(crate) mod new;
 pub(crate) mod overview;
-pub(crate) mod secret;
+pub(crate) mod webhook_secret;
 pub(crate) mod settings;
-mod words;
+mod labels;
 
-pub(crate) use here::{Here, Tab};
+pub(crate) use page_header::{SiteHeader, Tab};
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -21,9 +21,9 @@ use management::{
 };
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Rule groups that are known by name in lists.
@@ -33,7 +33,7 @@ const NAMED_GROUPS: i64 = 200;
 #[template(path = "sites.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     cards: Vec<Card>,
     /// The address of the next page.
     next: Option<String>,
@@ -73,13 +73,13 @@ impl Card {
             endpoints: counts.map_or(0, |counts| counts.endpoints),
             more_groups: judge.len() - groups.len(),
             groups,
-            on_failure: words::on_failure(settings.on_failure).name,
+            on_failure: labels::on_failure(settings.on_failure).name,
             site,
         }
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let management = &visit.management;
@@ -100,8 +100,8 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
         .map(|group| (group.id, group.name))
         .collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, At::Team(team), "sites").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, Area::Team(team), "sites").await?,
+        team: Area::Team(team),
         next: pager::next(&visit, &sites, |site| site.id),
         cards: sites
             .into_iter()

@@ -15,12 +15,12 @@ use management::{
 use poem::http::StatusCode;
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     plans::{self, number::grouped},
     problems::Problems,
     router::Answer,
     time::{self, Moment},
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -63,17 +63,17 @@ impl From<Period> for Row {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
     frame.require(Scope::SubscriptionsWrite)?;
     let team = visit.team()?;
     match replace(&visit, team).await {
         Ok(()) => {
-            let path = At::Instance.path(&format!("teams/{team}/subscription"));
+            let path = Area::Instance.path(&format!("teams/{team}/subscription"));
             Ok(page::see_other(format!("{path}?done=subscription-changed")))
         }
         Err(refused) => {
@@ -83,7 +83,7 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn replace(visit: &Visit, team: TeamId) -> Result<(), Refused> {
+async fn replace(visit: &PageRequest, team: TeamId) -> Result<(), Refused> {
     let state = visit.form.get("state").parse::<SubscriptionState>();
     let wanted = Wanted {
         plan: plans::id(visit.form.get("plan_id"))?,
@@ -104,8 +104,8 @@ fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     time::moment(typed).map(Some).ok_or_else(wrong)
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(visit, At::Instance, "teams").await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(visit, Area::Instance, "teams").await?;
     let (id, caller) = (visit.team()?, visit.caller(None)?);
     let subscription = subscriptions::get(&visit.management, &caller, id).await?;
     let periods = usage::periods(&visit.management, &caller, id).await?;

@@ -10,10 +10,10 @@ use domain::id::TeamId;
 use management::teams;
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -30,8 +30,8 @@ struct Row {
     created: Moment,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
     let caller = visit.caller(None)?;
     let listed = teams::list(&visit.management, &caller, pager::asked(&visit)).await?;
     Ok(page::shown(&List {

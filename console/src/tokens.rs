@@ -16,17 +16,17 @@ use management::{
 use uuid::Uuid;
 
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "tokens.html")]
 struct List {
     frame: Frame,
-    at: At,
+    at: Area,
     rows: Vec<Row>,
     next: Option<String>,
 }
@@ -74,14 +74,14 @@ impl State {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "tokens").await?;
     let caller = visit.caller(at.team())?;
     let page = pager::asked(&visit);
     let listed = match at {
-        At::Instance => tokens::of_operators(&visit.management, &caller, page).await?,
-        At::Team(_) | At::Own => tokens::list(&visit.management, &caller, None, page).await?,
+        Area::Instance => tokens::of_operators(&visit.management, &caller, page).await?,
+        Area::Team(_) | Area::Own => tokens::list(&visit.management, &caller, None, page).await?,
     };
     let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
     Ok(page::shown(&List {
@@ -100,13 +100,13 @@ fn named_by(listed: &[Token]) -> Vec<Uuid> {
     creators.chain(teams.map(TeamId::as_uuid)).collect()
 }
 
-fn rows(listed: Vec<Token>, at: At, names: &HashMap<Uuid, String>) -> Vec<Row> {
+fn rows(listed: Vec<Token>, at: Area, names: &HashMap<Uuid, String>) -> Vec<Row> {
     let name = |id: Uuid| names.get(&id).cloned().unwrap_or_else(|| id.to_string());
     let rows = listed.into_iter().map(|token| Row {
         state: State::of(&token),
         team: match (at, token.team) {
-            (At::Instance, Some(team)) => Some(name(team.as_uuid())),
-            (At::Instance | At::Team(_) | At::Own, _) => None,
+            (Area::Instance, Some(team)) => Some(name(team.as_uuid())),
+            (Area::Instance | Area::Team(_) | Area::Own, _) => None,
         },
         creator: creator(&token, names),
         id: token.id,

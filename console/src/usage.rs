@@ -18,11 +18,11 @@ use management::{
 
 use crate::{
     number::{grouped, percent},
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// How long submissions are still accepted when a subscription is past due, as the statement says that accepts them
@@ -142,7 +142,7 @@ fn day(time: DateTime<Utc>) -> String {
     time.format("%-d %b %Y").to_string()
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let mut periods = match usage::periods(&visit.management, &caller, team).await {
@@ -154,7 +154,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     .into_iter();
     let plan = plan(&visit, team).await?;
     Ok(page::shown(&Usage {
-        frame: Frame::of(&visit, At::Team(team), "usage").await?,
+        frame: Frame::of(&visit, Area::Team(team), "usage").await?,
         state: State::of(plan.as_ref().map(|(subscription, _)| subscription)),
         current: periods.next(),
         past: periods.collect(),
@@ -164,9 +164,9 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 
 /// The subscription of a team and its plan, if it has one.
 pub(crate) async fn plan(
-    visit: &Visit,
+    visit: &PageRequest,
     team: TeamId,
-) -> Result<Option<(Subscription, Plan)>, Trouble> {
+) -> Result<Option<(Subscription, Plan)>, PageError> {
     let caller = visit.caller(Some(team))?;
     let subscription = match subscriptions::get(&visit.management, &caller, team).await {
         Ok(subscription) => subscription,

@@ -9,18 +9,18 @@ pub(crate) mod events;
 mod filters;
 mod header_lines;
 mod health;
-mod label;
+mod endpoint_name;
 pub(crate) mod new;
 pub(crate) mod ping;
 pub(crate) mod recover;
 pub(crate) mod recoveries;
 mod recovery;
 mod recovery_form;
-mod row;
+mod delivery_row;
 pub(crate) mod settings;
-pub(crate) mod switch;
-mod times;
-mod typed;
+pub(crate) mod enable_disable;
+mod time_input;
+mod form_values;
 
 use std::sync::Arc;
 
@@ -40,15 +40,15 @@ use self::{
     health::Health,
 };
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Refuses a person who may not change webhooks. The page of a form calls it, so that only somebody
 /// who may send the form sees it.
-fn require(frame: &Frame) -> Result<(), Trouble> {
+fn require(frame: &Frame) -> Result<(), PageError> {
     let role = frame.open.as_ref().map(|open| open.role);
     match role {
         Some(role) if !frame.may(Scope::WebhooksWrite) => {
@@ -62,7 +62,7 @@ fn require(frame: &Frame) -> Result<(), Trouble> {
 #[template(path = "webhooks.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     /// The sites that can be chosen, and whether there are more.
     sites: Vec<Choice>,
     rows: Vec<Row>,
@@ -90,7 +90,7 @@ impl From<Overview> for Row {
         let settings = endpoint.settings;
         Self {
             id: endpoint.id,
-            name: label::name(settings.description.as_deref(), &settings.url),
+            name: endpoint_name::name(settings.description.as_deref(), &settings.url),
             url: settings.url,
             site: overview.site_name,
             health,
@@ -100,7 +100,7 @@ impl From<Overview> for Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let site: Option<SiteId> = filters::id(visit.query.get("site"));
@@ -109,8 +109,8 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let next = pager::next(&visit, &found, |one| one.endpoint.id);
     let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        team: Area::Team(team),
         sites: sites(&visit, team, site).await?,
         failing: rows.iter().filter(|row| row.health.is_failing).count(),
         is_filtered: site.is_some(),

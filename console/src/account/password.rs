@@ -5,9 +5,9 @@ use std::sync::Arc;
 use management::{Refused, account::sign_in};
 use poem::http::StatusCode;
 
-use crate::{page, problems::Problems, router::Answer, visit::Visit};
+use crate::{page, problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     let session = visit.session()?;
     let (current, new) = (visit.form.get("current"), visit.form.get("new"));
     let changed =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::id::SessionId;
 use management::account::sessions::{self, Listed};
 
-use crate::{browser::Browser, page, router::Answer, time::Moment, visit::Visit};
+use crate::{user_agent::Browser, page, router::Answer, time::Moment, request::PageRequest};
 
 /// A session as the page shows it.
 pub(super) struct Row {
@@ -31,13 +31,13 @@ impl Row {
     }
 }
 
-pub(crate) async fn end(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
     let (session, ended) = (visit.session()?, visit.id("session")?);
     sessions::end(&visit.management, &visit.visitor, session, ended).await?;
     Ok(page::see_other("/account?done=session-ended"))
 }
 
-pub(crate) async fn end_others(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn end_others(visit: Arc<PageRequest>) -> Answer {
     sessions::end_others(&visit.management, &visit.visitor, visit.session()?).await?;
     Ok(page::see_other("/account?done=sessions-ended"))
 }

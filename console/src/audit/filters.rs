@@ -6,9 +6,9 @@ use management::{Caller, Refused, audit_log::Filter, people, sites::Page, tokens
 use uuid::Uuid;
 
 use crate::{
-    page::{At, Frame},
+    page::{Area, Frame},
     time,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Actors of a kind that the filter offers. Others are found by the link at their name.
@@ -41,7 +41,7 @@ pub(super) struct Choice {
 }
 
 /// Reads the address.
-pub(super) fn read(visit: &Visit) -> (Filters, Filter) {
+pub(super) fn read(visit: &PageRequest) -> (Filters, Filter) {
     let text = |name: &str| visit.query.get(name).to_owned();
     let (since, until) = (text("since"), text("until"));
     let (from, to) = (time::day(&since), time::day(&until));
@@ -97,9 +97,9 @@ impl Filters {
     /// Adds the actors that can be chosen.
     pub(super) async fn offer(
         &mut self,
-        visit: &Visit,
+        visit: &PageRequest,
         frame: &Frame,
-        at: At,
+        at: Area,
         caller: &Caller,
     ) -> Result<(), Refused> {
         let page = Page {
@@ -107,7 +107,7 @@ impl Filters {
             limit: OFFERED,
         };
         let mut actors: Vec<(Uuid, String)> = Vec::new();
-        if at != At::Own && frame.may(Scope::PeopleRead) {
+        if at != Area::Own && frame.may(Scope::PeopleRead) {
             let people = people::list(&visit.management, caller, page).await?;
             let people = people.into_iter();
             actors.extend(people.map(|person| (person.id.as_uuid(), person.name)));

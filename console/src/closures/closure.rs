@@ -8,16 +8,16 @@ use management::closures::{self, ClosedSite};
 
 use super::Row;
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "closures/closure.html")]
 struct Shown {
     frame: Frame,
-    at: At,
+    at: Area,
     row: Row,
     team: String,
     sites: Vec<ClosedSite>,
@@ -27,7 +27,7 @@ struct Shown {
     may_export: bool,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "closures").await?;
     let caller = visit.caller(at.team())?;
@@ -47,7 +47,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let caller = visit.caller(at.team())?;
     let id: ClosureId = visit.id("closure")?;
@@ -57,7 +57,7 @@ pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
     ))
 }
 
-pub(crate) async fn resume(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn resume(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let caller = visit.caller(at.team())?;
     let id: ClosureId = visit.id("closure")?;

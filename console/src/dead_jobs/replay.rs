@@ -9,14 +9,14 @@ use management::dead_jobs::{self, Filter, JobId, Place};
 use super::{
     cursor::Cursor,
     frame, page,
-    wanted::{Conditions, Wanted},
+    filter::{Conditions, Wanted},
 };
 use crate::{
     number::grouped,
     page::{Frame, shown},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// How many dead jobs one step looks at.
@@ -53,7 +53,7 @@ enum What {
 }
 
 impl What {
-    fn of(visit: &Visit, wanted: &Wanted) -> Result<Self, Problems> {
+    fn of(visit: &PageRequest, wanted: &Wanted) -> Result<Self, Problems> {
         let refused = |message: &str| {
             let mut problems = Problems::default();
             problems.add("replay", message);
@@ -94,7 +94,7 @@ impl What {
     }
 }
 
-pub(crate) async fn step(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn step(visit: Arc<PageRequest>) -> Answer {
     let frame = frame(&visit, Scope::QueuesWrite).await?;
     let wanted = Wanted::of(&visit.form);
     let what = match What::of(&visit, &wanted) {
@@ -138,7 +138,7 @@ pub(crate) async fn step(visit: Arc<Visit>) -> Answer {
 }
 
 /// The jobs that earlier steps have left. Those that died since the first step are not among them.
-fn go_on<'a>(visit: &Visit, filter: Filter<'a>) -> Filter<'a> {
+fn go_on<'a>(visit: &PageRequest, filter: Filter<'a>) -> Filter<'a> {
     let place = |name| {
         let cursor = visit.form.get(name).parse::<Cursor>().ok();
         cursor.map(|cursor| cursor.0)

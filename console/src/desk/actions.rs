@@ -16,15 +16,15 @@ use poem::{Response, http::StatusCode};
 
 use super::{is_lost, lost_or, next, review};
 use crate::{
-    page::{self, At},
+    page::{self, Area},
     problems::Problems,
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Decides, and leads to the next review.
-pub(crate) async fn decide(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn decide(visit: Arc<PageRequest>) -> Answer {
     match decided(&visit).await {
         Ok(held) => {
             let left = held.until - chrono::Utc::now();
@@ -40,7 +40,7 @@ pub(crate) async fn decide(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn decided(visit: &Visit) -> Result<Held, Refused> {
+async fn decided(visit: &PageRequest) -> Result<Held, Refused> {
     let (caller, id) = named(visit).map_err(|_| Refused::NotFound(management::Noun::Review))?;
     let ruling = visit.form.get("decision").parse::<Ruling>();
     let ruling = ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
@@ -70,19 +70,19 @@ async fn decided(visit: &Visit) -> Result<Held, Refused> {
 }
 
 /// Undoes what the person has just decided, and shows it again.
-pub(crate) async fn undo(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn undo(visit: Arc<PageRequest>) -> Answer {
     let (caller, id) = named(&visit)?;
     match reviews::undo(&visit.management, &caller, id).await {
         Ok(shown) => {
             let place = format!("desk/{}", shown.review.id);
-            Ok(page::see_other(At::Team(visit.team()?).path(&place)))
+            Ok(page::see_other(Area::Team(visit.team()?).path(&place)))
         }
         Err(Refused::Conflict(Conflict::ReviewTold, _)) => next(&visit, "late=yes").await,
         Err(refused) => lost_or(&visit, refused).await,
     }
 }
 
-pub(crate) async fn skip(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn skip(visit: Arc<PageRequest>) -> Answer {
     let (caller, id) = named(&visit)?;
     match reviews::skip(&visit.management, &caller, id).await {
         Ok(()) => next(&visit, "").await,
@@ -90,7 +90,7 @@ pub(crate) async fn skip(visit: Arc<Visit>) -> Answer {
     }
 }
 
-pub(crate) async fn escalate(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn escalate(visit: Arc<PageRequest>) -> Answer {
     let (caller, id) = named(&visit)?;
     let note = match visit.form.get("note").trim() {
         "" => Ok(None),
@@ -108,7 +108,7 @@ pub(crate) async fn escalate(visit: Arc<Visit>) -> Answer {
     }
 }
 
-pub(crate) async fn note(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn note(visit: Arc<PageRequest>) -> Answer {
     let (caller, id) = named(&visit)?;
     let note = NoteText::try_from(visit.form.get("note").trim().to_owned());
     let note = note.map_err(|wrong| Refused::field("note", wrong.to_string()));
@@ -118,7 +118,7 @@ pub(crate) async fn note(visit: Arc<Visit>) -> Answer {
     };
     match written {
         Ok(_) => {
-            let place = At::Team(visit.team()?).path(&format!("desk/{id}"));
+            let place = Area::Team(visit.team()?).path(&format!("desk/{id}"));
             Ok(page::see_other(place))
         }
         Err(refused) => again_or_on(&visit, refused).await,
@@ -126,14 +126,14 @@ pub(crate) async fn note(visit: Arc<Visit>) -> Answer {
 }
 
 /// Keeps the review. A script asks for it while the person is active.
-pub(crate) async fn renew(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn renew(visit: Arc<PageRequest>) -> Answer {
     let (caller, id) = named(&visit)?;
     reviews::renew(&visit.management, &caller, id).await?;
     Ok(done())
 }
 
 /// Counts an unveiled picture. A script tells of it.
-pub(crate) async fn unveil(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn unveil(visit: Arc<PageRequest>) -> Answer {
     let (caller, id) = named(&visit)?;
     reviews::unveil(&visit.management, &caller, id).await?;
     Ok(done())
@@ -144,12 +144,12 @@ pub(super) fn done() -> Response {
     Response::builder().status(StatusCode::NO_CONTENT).finish()
 }
 
-fn named(visit: &Visit) -> Result<(management::Caller, ReviewId), Trouble> {
+fn named(visit: &PageRequest) -> Result<(management::Caller, ReviewId), PageError> {
     Ok((visit.caller(Some(visit.team()?))?, visit.id("review")?))
 }
 
 /// Shows the review again with what is wrong, or leads on if it is lost.
-async fn again_or_on(visit: &Visit, refused: Refused) -> Answer {
+async fn again_or_on(visit: &PageRequest, refused: Refused) -> Answer {
     if is_lost(&refused) {
         return next(visit, "lost=yes").await;
     }

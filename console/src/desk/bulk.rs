@@ -1,7 +1,7 @@
 //! Many at once: a lead looks at reviews that match a filter, and decides about those that are ticked, or about all that match.
 
 mod progress;
-mod values;
+mod form_values;
 
 use std::{ops::Range, sync::Arc};
 
@@ -18,21 +18,21 @@ use poem::http::StatusCode;
 pub(crate) use self::progress::{show as progress, undo};
 use self::{
     progress::Row,
-    values::{Values, Wanted},
+    form_values::{Values, Wanted},
 };
 use super::{SITES, actions::done};
 use crate::{
     form::Form,
     items::{
-        picture::{self, Picture},
-        sentence, trace,
+        image::{self, Picture},
+        verdict_reason, verdict_details,
     },
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    said::Said,
+    visible_text::VisibleText,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Fields of this page. What is wrong with anything else is told above the form.
@@ -48,7 +48,7 @@ const LAST: i64 = 5;
 #[template(path = "desk/bulk.html")]
 struct Many {
     frame: Frame,
-    team: At,
+    team: Area,
     values: Values,
     sites: Vec<ManagedSite>,
     policies: Vec<ReviewPolicy>,
@@ -68,18 +68,18 @@ struct Card {
     severity: Severity,
     site: String,
     waiting: Moment,
-    said: Option<Said>,
+    said: Option<VisibleText>,
     image: Option<Picture>,
     unseen: Option<String>,
-    sentence: Option<Said>,
+    sentence: Option<VisibleText>,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, &visit.query, StatusCode::OK, Problems::default()).await
 }
 
 /// Starts a bulk decision, and leads to its progress.
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let refused = match Wanted::sent(&visit.form) {
@@ -88,7 +88,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
             match bulk::create(&visit.management, &caller, new, &meant).await {
                 Ok(made) => {
                     let place = format!("desk/bulk/{}", made.id);
-                    return Ok(page::see_other(At::Team(team).path(&place)));
+                    return Ok(page::see_other(Area::Team(team).path(&place)));
                 }
                 Err(refused) => refused,
             }
@@ -106,14 +106,14 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
 }
 
 /// Counts an unveiled picture. A script tells of it.
-pub(crate) async fn unveil(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn unveil(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     bulk::unveil(&visit.management, &caller).await?;
     Ok(done())
 }
 
 /// The page for a filter, with what is wrong with what was sent.
-async fn form(visit: &Visit, sent: &Form, status: StatusCode, mut problems: Problems) -> Answer {
+async fn form(visit: &PageRequest, sent: &Form, status: StatusCode, mut problems: Problems) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let values = Values::sent(sent);
@@ -134,7 +134,7 @@ async fn form(visit: &Visit, sent: &Form, status: StatusCode, mut problems: Prob
         limit: LAST,
     };
     let last = bulk::list(&visit.management, &caller, last).await?;
-    let team = At::Team(team);
+    let team = Area::Team(team);
     let page = Many {
         frame: Frame::of(visit, team, "desk").await?,
         values,
@@ -155,31 +155,31 @@ async fn form(visit: &Visit, sent: &Form, status: StatusCode, mut problems: Prob
 }
 
 /// The beginning of a text. The page of the item has all of it.
-fn beginning(text: &str, marked: &[Range<usize>]) -> Said {
+fn beginning(text: &str, marked: &[Range<usize>]) -> VisibleText {
     let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
-    Said {
+    VisibleText {
         is_cut: end.is_some(),
-        ..Said::new(&text[..end.unwrap_or(text.len())], marked)
+        ..VisibleText::new(&text[..end.unwrap_or(text.len())], marked)
     }
 }
 
 impl Card {
-    fn new(team: At, shown: Shown) -> Self {
+    fn new(team: Area, shown: Shown) -> Self {
         let Shown { review, unseen, .. } = shown;
         let machine = review.machine.as_ref();
         let why = machine.and_then(why::of);
-        let places = trace::places(why.as_ref());
+        let places = verdict_details::places(why.as_ref());
         Self {
             id: review.id.to_string(),
             item: team.path(&format!("items/{}", review.media)),
             severity: review.severity,
             waiting: review.waiting_since.into(),
             said: review.body.as_deref().map(|text| beginning(text, &places)),
-            image: picture::of(review.content_type, review.image.as_ref()),
+            image: image::of(review.content_type, review.image.as_ref()),
             unseen: unseen
                 .filter(|_| review.content_type == ContentType::Image)
                 .map(|unseen| unseen.to_string()),
-            sentence: machine.map(|machine| Said::new(&sentence::of(machine, why.as_ref()), &[])),
+            sentence: machine.map(|machine| VisibleText::new(&verdict_reason::of(machine, why.as_ref()), &[])),
             site: review.site_name,
         }
     }

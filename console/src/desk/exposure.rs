@@ -7,9 +7,9 @@ use domain::scope::Scope;
 use management::reviews::{self, Exposure};
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -26,12 +26,12 @@ impl Seen {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let exposures = reviews::exposures(&visit.management, &caller, None, None).await?;
     Ok(page::shown(&Seen {
-        frame: Frame::of(&visit, At::Team(team), "desk").await?,
+        frame: Frame::of(&visit, Area::Team(team), "desk").await?,
         rows: exposures.rows,
         is_complete: exposures.is_complete,
     }))

@@ -23,17 +23,17 @@ use super::{Held, lost_or};
 use crate::{
     items::{
         metadata::{self, Metadata},
-        picture::{self, Picture},
-        sentence,
-        trace::{self, Rule, Score},
+        image::{self, Picture},
+        verdict_reason,
+        verdict_details::{self, Rule, Score},
     },
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    said::Said,
+    visible_text::VisibleText,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -42,7 +42,7 @@ struct Desk<'a> {
     frame: Frame,
     /// The path of the review.
     path: String,
-    team: At,
+    team: Area,
     severity: Severity,
     tier: Tier,
     kind: ReviewKind,
@@ -50,13 +50,13 @@ struct Desk<'a> {
     site: String,
     waiting: Moment,
     due: Moment,
-    sentence: Option<Said>,
-    said: Option<Said>,
-    content_url: Option<Said>,
+    sentence: Option<VisibleText>,
+    said: Option<VisibleText>,
+    content_url: Option<VisibleText>,
     image: Option<Picture>,
     unseen: Option<String>,
     metadata: Option<Metadata>,
-    author: Option<(Said, AuthorHistory)>,
+    author: Option<(VisibleText, AuthorHistory)>,
     rules: Vec<Rule>,
     more_rules: usize,
     scores: Vec<Score>,
@@ -78,8 +78,8 @@ struct Desk<'a> {
 struct Policy {
     id: String,
     name: String,
-    guideline: Option<Said>,
-    reason: Said,
+    guideline: Option<VisibleText>,
+    reason: VisibleText,
     key: Option<i64>,
     is_suggested: bool,
     two_people: bool,
@@ -87,7 +87,7 @@ struct Policy {
 
 struct Note {
     by: String,
-    text: Said,
+    text: VisibleText,
     at: Moment,
 }
 
@@ -95,16 +95,16 @@ struct Earlier {
     by: String,
     said: &'static str,
     policy: Option<String>,
-    reason: Said,
+    reason: VisibleText,
     at: Moment,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
 /// The page of a review, with what is wrong with what was sent.
-pub(super) async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+pub(super) async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let id: ReviewId = visit.id("review")?;
@@ -112,22 +112,22 @@ pub(super) async fn form(visit: &Visit, status: StatusCode, problems: Problems) 
         Ok(shown) => shown,
         // A page cannot claim: the person is led to the start.
         Err(Refused::NotFound(management::Noun::Review)) => {
-            let start = At::Team(team).path("desk?lost=yes");
+            let start = Area::Team(team).path("desk?lost=yes");
             return Ok(page::see_other(start));
         }
         Err(refused) => return Err(refused.into()),
     };
     let policies = review_policies::of_team(&visit.management, &caller).await?;
-    let team = At::Team(team);
+    let team = Area::Team(team);
     let frame = Frame::of(visit, team, "desk").await?;
     let page = Desk::new(visit, team, frame, shown, &policies, problems);
     Ok(page::html(status, &page))
 }
 
 /// Answers with the picture, only to an `<img>` of our own pages.
-pub(crate) async fn preview(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn preview(visit: Arc<PageRequest>) -> Answer {
     if !visit.is_picture {
-        return Err(Trouble::NotAlone);
+        return Err(PageError::NotAlone);
     }
     let caller = visit.caller(Some(visit.team()?))?;
     let review: ReviewId = visit.id("review")?;
@@ -144,8 +144,8 @@ pub(crate) async fn preview(visit: Arc<Visit>) -> Answer {
 
 impl<'a> Desk<'a> {
     fn new(
-        visit: &'a Visit,
-        team: At,
+        visit: &'a PageRequest,
+        team: Area,
         frame: Frame,
         shown: Shown,
         policies: &[ReviewPolicy],
@@ -160,9 +160,9 @@ impl<'a> Desk<'a> {
         let why = review.machine.as_ref().and_then(why::of);
         let machine = review.machine.as_ref();
         let found = why.as_ref().map_or(&[][..], |why| &why.found);
-        let (rules, more_rules) = trace::rules(team, found);
+        let (rules, more_rules) = verdict_details::rules(team, found);
         let scores = why.as_ref().and_then(|why| why.scores);
-        let places = trace::places(why.as_ref());
+        let places = verdict_details::places(why.as_ref());
         let body = review.body.as_deref();
         let name = |policy: domain::id::ReviewPolicyId| {
             let policy = policies.iter().find(|known| known.id == policy);
@@ -174,10 +174,10 @@ impl<'a> Desk<'a> {
             tier: review.tier,
             kind: review.shown_kind(),
             is_overdue: review.due_at < chrono::Utc::now(),
-            sentence: machine.map(|machine| Said::new(&sentence::of(machine, why.as_ref()), &[])),
-            said: body.map(|text| Said::new(text, &places)),
-            content_url: review.content_url.as_deref().map(|url| Said::new(url, &[])),
-            image: picture::of(review.content_type, review.image.as_ref()),
+            sentence: machine.map(|machine| VisibleText::new(&verdict_reason::of(machine, why.as_ref()), &[])),
+            said: body.map(|text| VisibleText::new(text, &places)),
+            content_url: review.content_url.as_deref().map(|url| VisibleText::new(url, &[])),
+            image: image::of(review.content_type, review.image.as_ref()),
             unseen: unseen
                 .filter(|_| review.content_type == ContentType::Image)
                 .map(|unseen| unseen.to_string()),
@@ -188,19 +188,19 @@ impl<'a> Desk<'a> {
             author: review
                 .author
                 .as_deref()
-                .map(|author| Said::new(author, &[]))
+                .map(|author| VisibleText::new(author, &[]))
                 .zip(author),
             rules,
             more_rules,
-            scores: scores.map_or_else(Vec::new, |scores| trace::bars(&scores, found)),
+            scores: scores.map_or_else(Vec::new, |scores| verdict_details::bars(&scores, found)),
             unchecked: why
                 .as_ref()
-                .map_or_else(Vec::new, |why| trace::sentences(&why.unchecked)),
+                .map_or_else(Vec::new, |why| verdict_details::sentences(&why.unchecked)),
             notes: notes
                 .into_iter()
                 .map(|note| Note {
                     by: note.name.unwrap_or_default(),
-                    text: Said::new(&note.body, &[]),
+                    text: VisibleText::new(&note.body, &[]),
                     at: note.written_at.into(),
                 })
                 .collect(),
@@ -214,7 +214,7 @@ impl<'a> Desk<'a> {
                         domain::media::Ruling::Reject => "reject",
                     },
                     policy: earlier.policy.and_then(name),
-                    reason: Said::new(&earlier.reason, &[]),
+                    reason: VisibleText::new(&earlier.reason, &[]),
                     at: earlier.said_at.into(),
                 })
                 .collect(),
@@ -245,8 +245,8 @@ fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -
                 name: settings.name.to_string(),
                 guideline: Some(settings.guideline.as_str())
                     .filter(|text| !text.is_empty())
-                    .map(|text| Said::new(text, &[])),
-                reason: Said::new(settings.reason.as_str(), &[]),
+                    .map(|text| VisibleText::new(text, &[])),
+                reason: VisibleText::new(settings.reason.as_str(), &[]),
                 key: settings.key.map(domain::review::PolicyKey::get),
                 is_suggested: suggested.contains(&policy.id),
                 two_people: settings.two_people,

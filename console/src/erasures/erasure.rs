@@ -9,16 +9,16 @@ use management::erasures;
 use super::Row;
 use crate::{
     number::grouped,
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "erasures/erasure.html")]
 struct Shown {
     frame: Frame,
-    team: At,
+    team: Area,
     row: Row,
     site: Option<String>,
     /// What was removed so far, as label and number.
@@ -28,9 +28,9 @@ struct Shown {
     may_resume: bool,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
-    let frame = Frame::of(&visit, At::Team(team), "erasures").await?;
+    let frame = Frame::of(&visit, Area::Team(team), "erasures").await?;
     let caller = visit.caller(Some(team))?;
     let id: ErasureId = visit.id("erasure")?;
     let erasure = erasures::get(&visit.management, &caller, id).await?;
@@ -38,7 +38,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     Ok(page::shown(&Shown {
         may_resume: failed && frame.may(Scope::ErasuresWrite),
         frame,
-        team: At::Team(team),
+        team: Area::Team(team),
         row: Row::from(&erasure),
         site: erasure.site.map(|site| site.to_string()),
         counts: counted(&erasure.counts),
@@ -47,13 +47,13 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn resume(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn resume(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let id: ErasureId = visit.id("erasure")?;
     erasures::resume(&visit.management, &caller, id).await?;
     let place = format!("erasures/{id}?done=erasure-resumed");
-    Ok(page::see_other(At::Team(team).path(&place)))
+    Ok(page::see_other(Area::Team(team).path(&place)))
 }
 
 fn counted(counts: &Counts) -> Vec<(&'static str, String)> {

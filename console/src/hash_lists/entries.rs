@@ -17,20 +17,20 @@ use management::{
 use poem::http::StatusCode;
 
 use self::search::{Found, Row, search};
-use super::head::{self, Head};
+use super::page_header::{self, Head};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "hash_lists/entries.html")]
 struct Entries<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
@@ -52,22 +52,22 @@ struct Typed<'a> {
     note: &'a str,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let added = add(&visit).await;
     answer(&visit, added, "hash-added").await
 }
 
-pub(crate) async fn add_image(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn add_image(visit: Arc<PageRequest>) -> Answer {
     let added = add_item(&visit).await;
     answer(&visit, added, "image-listed").await
 }
 
-pub(crate) async fn remove(visit: Arc<Visit>) -> Answer {
-    let (caller, list) = head::named(&visit)?;
+pub(crate) async fn remove(visit: Arc<PageRequest>) -> Answer {
+    let (caller, list) = page_header::named(&visit)?;
     let entry: HashEntryId = visit.id("entry")?;
     entries::delete(&visit.management, &caller, list, entry).await?;
     Ok(page::see_other(format!(
@@ -76,7 +76,7 @@ pub(crate) async fn remove(visit: Arc<Visit>) -> Answer {
     )))
 }
 
-async fn answer(visit: &Visit, added: Result<(), Refused>, done: &str) -> Answer {
+async fn answer(visit: &PageRequest, added: Result<(), Refused>, done: &str) -> Answer {
     match added {
         Ok(()) => Ok(page::see_other(format!("{}?done={done}", path(visit)?))),
         Err(refused) => {
@@ -86,13 +86,13 @@ async fn answer(visit: &Visit, added: Result<(), Refused>, done: &str) -> Answer
     }
 }
 
-fn path(visit: &Visit) -> Result<String, Trouble> {
+fn path(visit: &PageRequest) -> Result<String, PageError> {
     let list: HashListId = visit.id("list")?;
     Ok(visit.at()?.path(&format!("hash-lists/{list}")))
 }
 
-async fn add(visit: &Visit) -> Result<(), Refused> {
-    let (caller, list) = head::named(visit)?;
+async fn add(visit: &PageRequest) -> Result<(), Refused> {
+    let (caller, list) = page_header::named(visit)?;
     let wrong = |field| move |wrong: MalformedHash| Refused::field(field, wrong.to_string());
     let given = |field| Some(visit.form.get(field).trim()).filter(|text| !text.is_empty());
     let sha256 = given("sha256").map(|text| text.parse().map_err(wrong("sha256")));
@@ -106,8 +106,8 @@ async fn add(visit: &Visit) -> Result<(), Refused> {
     Ok(())
 }
 
-async fn add_item(visit: &Visit) -> Result<(), Refused> {
-    let (caller, list) = head::named(visit)?;
+async fn add_item(visit: &PageRequest) -> Result<(), Refused> {
+    let (caller, list) = page_header::named(visit)?;
     let item: MediaId = visit
         .form
         .get("media_id")
@@ -119,7 +119,7 @@ async fn add_item(visit: &Visit) -> Result<(), Refused> {
 }
 
 /// A note that may be empty.
-pub(crate) fn note(visit: &Visit) -> Result<Option<Reason>, Refused> {
+pub(crate) fn note(visit: &PageRequest) -> Result<Option<Reason>, Refused> {
     let text = visit.form.get("note");
     if text.trim().is_empty() {
         return Ok(None);
@@ -129,8 +129,8 @@ pub(crate) fn note(visit: &Visit) -> Result<Option<Reason>, Refused> {
         .map_err(|wrong| Refused::field("note", wrong.to_string()))
 }
 
-async fn page(visit: &Visit, status: StatusCode, mut problems: Problems) -> Answer {
-    let (frame, head, caller) = head::of(visit).await?;
+async fn page(visit: &PageRequest, status: StatusCode, mut problems: Problems) -> Answer {
+    let (frame, head, caller) = page_header::of(visit).await?;
     let mut found = Found::default();
     let mut status = status;
     if head.is_own {

@@ -10,14 +10,14 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::head::{self, Head};
+use super::page_header::{self, Head};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Refused lines of a page.
@@ -27,7 +27,7 @@ const REFUSALS: i64 = 100;
 #[template(path = "hash_lists/imports.html")]
 struct Imports<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
@@ -42,7 +42,7 @@ struct Imports<'a> {
 #[template(path = "hash_lists/import.html")]
 struct Shown {
     frame: Frame,
-    team: At,
+    team: Area,
     head: Head,
     row: Row,
     refusals: Vec<imports::RefusedLine>,
@@ -80,11 +80,11 @@ impl Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     match start(&visit).await {
         Ok(import) => Ok(page::see_other(format!("{}/{}", visit.path(), import.id))),
         Err(refused) => {
@@ -94,8 +94,8 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn start(visit: &Visit) -> Result<Import, Refused> {
-    let (caller, list) = head::named(visit)?;
+async fn start(visit: &PageRequest) -> Result<Import, Refused> {
+    let (caller, list) = page_header::named(visit)?;
     let algorithm = visit.form.get("algorithm").parse::<HashAlgorithm>();
     let algorithm =
         algorithm.map_err(|_| Refused::field("algorithm", "must be `pdq` or `sha256`"))?;
@@ -113,8 +113,8 @@ async fn start(visit: &Visit) -> Result<Import, Refused> {
     .await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let (frame, head, caller) = head::of(visit).await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, caller) = page_header::of(visit).await?;
     let asked = pager::asked(visit);
     let found = imports::list(&visit.management, &caller, head.list.id, asked).await?;
     let page = Imports {
@@ -131,12 +131,12 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let (frame, head, caller) = head::of(&visit).await?;
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let (frame, head, caller) = page_header::of(&visit).await?;
     let import: HashImportId = visit.id("import")?;
     let import = imports::get(&visit.management, &caller, import).await?;
     if import.list != head.list.id {
-        return Err(Trouble::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     let after = visit.query.get("after").parse().unwrap_or(0);
     let management = &visit.management;
@@ -153,12 +153,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
-    let (caller, list) = head::named(&visit)?;
+pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
+    let (caller, list) = page_header::named(&visit)?;
     let import: HashImportId = visit.id("import")?;
     let found = imports::get(&visit.management, &caller, import).await?;
     if found.list != list {
-        return Err(Trouble::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     imports::cancel(&visit.management, &caller, import).await?;
     let path = visit.path().trim_end_matches("/cancel").to_owned();

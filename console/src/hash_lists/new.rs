@@ -10,19 +10,19 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::head;
+use super::page_header;
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "hash_lists/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     name: &'a str,
     description: &'a str,
     kind: &'a str,
@@ -30,11 +30,11 @@ struct New<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let team = visit.at()?;
     match list(&visit).await {
         Ok(list) => Ok(page::see_other(
@@ -47,7 +47,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn list(visit: &Visit) -> Result<VisibleHashList, Refused> {
+async fn list(visit: &PageRequest) -> Result<VisibleHashList, Refused> {
     let missing = |_| Refused::NotFound(management::Noun::Team);
     let team = visit.at().map_err(missing)?.team();
     let caller = visit.caller(team)?;
@@ -62,13 +62,13 @@ async fn list(visit: &Visit) -> Result<VisibleHashList, Refused> {
     hash_lists::create(&visit.management, &caller, new).await
 }
 
-pub(super) fn name(visit: &Visit) -> Result<Name, Refused> {
+pub(super) fn name(visit: &PageRequest) -> Result<Name, Refused> {
     let name = visit.form.get("name").trim().parse::<Name>();
     name.map_err(|wrong| Refused::field("name", wrong.to_string()))
 }
 
 /// A description that may be empty.
-pub(super) fn description(visit: &Visit) -> Result<Option<Reason>, Refused> {
+pub(super) fn description(visit: &PageRequest) -> Result<Option<Reason>, Refused> {
     let text = visit.form.get("description").trim();
     if text.is_empty() {
         return Ok(None);
@@ -77,12 +77,12 @@ pub(super) fn description(visit: &Visit) -> Result<Option<Reason>, Refused> {
     text.map_err(|wrong| Refused::field("description", wrong.to_string()))
 }
 
-pub(super) fn distance(visit: &Visit) -> Result<Distance, Refused> {
+pub(super) fn distance(visit: &PageRequest) -> Result<Distance, Refused> {
     let bits = visit.form.get("max_distance").trim().parse::<Distance>();
     bits.map_err(|wrong| Refused::field("max_distance", wrong.to_string()))
 }
 
-async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let team = visit.at()?;
     let typed = |name, usual| {
         if status == StatusCode::OK {
@@ -92,7 +92,7 @@ async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         }
     };
     let frame = Frame::of(visit, team, "hash-lists").await?;
-    head::require_write(&frame)?;
+    page_header::require_write(&frame)?;
     let page = New {
         frame,
         team,

@@ -11,21 +11,21 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::head::{self, Head};
+use super::page_header::{self, Head};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "hash_lists/scans.html")]
 struct Scans<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
@@ -39,7 +39,7 @@ struct Scans<'a> {
 #[template(path = "hash_lists/scan.html")]
 struct Shown {
     frame: Frame,
-    team: At,
+    team: Area,
     head: Head,
     row: Row,
     matches: Vec<Match>,
@@ -95,11 +95,11 @@ fn percent(
     (done.clamp(0, whole)).saturating_mul(100) / whole
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     match start(&visit).await {
         Ok(scan) => Ok(page::see_other(format!("{}/{}", visit.path(), scan.id))),
         Err(refused) => {
@@ -109,8 +109,8 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn start(visit: &Visit) -> Result<Scan, Refused> {
-    let (caller, list) = head::named(visit)?;
+async fn start(visit: &PageRequest) -> Result<Scan, Refused> {
+    let (caller, list) = page_header::named(visit)?;
     let since = Some(visit.form.get("since_revision").trim()).filter(|text| !text.is_empty());
     let since = since.map(str::parse).transpose();
     let new = NewScan {
@@ -122,8 +122,8 @@ async fn start(visit: &Visit) -> Result<Scan, Refused> {
     scans::create(&visit.management, &caller, list, new).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let (frame, head, caller) = head::of(visit).await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, caller) = page_header::of(visit).await?;
     let asked = pager::asked(visit);
     let found = scans::list(&visit.management, &caller, head.list.id, asked).await?;
     let page = Scans {
@@ -139,12 +139,12 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let (frame, head, caller) = head::of(&visit).await?;
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let (frame, head, caller) = page_header::of(&visit).await?;
     let scan: HashScanId = visit.id("scan")?;
     let scan = scans::get(&visit.management, &caller, scan).await?;
     if scan.list != head.list.id {
-        return Err(Trouble::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     let asked = pager::asked(&visit);
     let matches = scans::matches(&visit.management, &caller, scan.id, asked).await?;
@@ -158,12 +158,12 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
-    let (caller, list) = head::named(&visit)?;
+pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
+    let (caller, list) = page_header::named(&visit)?;
     let scan: HashScanId = visit.id("scan")?;
     let found = scans::get(&visit.management, &caller, scan).await?;
     if found.list != list {
-        return Err(Trouble::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     scans::cancel(&visit.management, &caller, scan).await?;
     let path = visit.path().trim_end_matches("/cancel").to_owned();

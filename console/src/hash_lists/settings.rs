@@ -10,21 +10,21 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    head::{self, Head},
+    page_header::{self, Head},
     new::{description, distance, name},
 };
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "hash_lists/settings.html")]
 struct Settings {
     frame: Frame,
-    team: At,
+    team: Area,
     tab: &'static str,
     head: Head,
     name: String,
@@ -33,11 +33,11 @@ struct Settings {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     match update(&visit).await {
         Ok(()) => Ok(page::see_other(format!("{}?done=saved", visit.path()))),
         Err(refused) => {
@@ -47,8 +47,8 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn update(visit: &Visit) -> Result<(), Refused> {
-    let (caller, list) = head::named(visit)?;
+async fn update(visit: &PageRequest) -> Result<(), Refused> {
+    let (caller, list) = page_header::named(visit)?;
     let change = HashListChange {
         name: Some(name(visit)?),
         description: Some(description(visit)?),
@@ -58,8 +58,8 @@ async fn update(visit: &Visit) -> Result<(), Refused> {
     Ok(())
 }
 
-pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
-    let (caller, id) = head::named(&visit)?;
+pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
+    let (caller, id) = page_header::named(&visit)?;
     let list = hash_lists::get(&visit.management, &caller, id).await?;
     let mut problems = Problems::default();
     if visit.form.get("typed") == list.name {
@@ -76,9 +76,9 @@ pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
     form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
 }
 
-async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let (frame, head, _) = head::of(visit).await?;
-    head::require_change(&frame, &head)?;
+async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, _) = page_header::of(visit).await?;
+    page_header::require_change(&frame, &head)?;
     let list = &head.list;
     let typed = |name, stored: String| {
         if visit.form.has("max_distance") {

@@ -14,9 +14,9 @@ use management::{
 use poem::http::StatusCode;
 
 use super::item::{self, Form};
-use crate::{page, problems::Problems, router::Answer, visit::Visit};
+use crate::{page, problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let refused = match decide(&visit).await {
         Ok(Ruling::Approve) => return Ok(done(&visit, "approved")),
         Ok(Ruling::Reject) => return Ok(done(&visit, "rejected")),
@@ -46,7 +46,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     item::page(&visit, form).await
 }
 
-async fn decide(visit: &Visit) -> Result<Ruling, Refused> {
+async fn decide(visit: &PageRequest) -> Result<Ruling, Refused> {
     let team = visit
         .team()
         .map_err(|_| Refused::NotFound(management::Noun::Media))?;
@@ -70,7 +70,7 @@ async fn decide(visit: &Visit) -> Result<Ruling, Refused> {
 }
 
 /// Leads to the page of the item.
-pub(super) fn done(visit: &Visit, what: &str) -> poem::Response {
+pub(super) fn done(visit: &PageRequest, what: &str) -> poem::Response {
     let path = visit.path();
     let item = path.rsplit_once('/').map_or(path, |(item, _)| item);
     page::see_other(format!("{item}?done={what}"))

@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
 use domain::{media::Status, score::Category, submission::MAX_APP_MEDIA_ID};
 use management::{media::Filter, sites::ManagedSite};
 
-use crate::{problems::Problems, visit::Visit};
+use crate::{problems::Problems, request::PageRequest};
 
 /// What the address asks for, and the form that shows it.
 pub(super) struct Asked {
@@ -52,7 +52,7 @@ pub(super) enum Input {
     Text,
 }
 
-pub(super) fn read(visit: &Visit, sites: &[ManagedSite]) -> Asked {
+pub(super) fn read(visit: &PageRequest, sites: &[ManagedSite]) -> Asked {
     let mut form = Reader {
         visit,
         fields: Vec::new(),
@@ -90,7 +90,7 @@ const fn worded(status: Status) -> &'static str {
 }
 
 struct Reader<'a> {
-    visit: &'a Visit,
+    visit: &'a PageRequest,
     fields: Vec<Field>,
     problems: Problems,
 }

@@ -18,18 +18,18 @@ use poem::http::StatusCode;
 
 use super::{
     metadata::{self, Metadata},
-    picture::{self, Picture},
-    sentence,
+    image::{self, Picture},
+    verdict_reason,
     timeline::{self, Timeline},
-    trace::{self, Trace},
+    verdict_details::{self, Trace},
 };
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    said::Said,
+    visible_text::VisibleText,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Endpoints and hash lists whose names are read.
@@ -39,23 +39,23 @@ const NAMED: i64 = 200;
 #[template(path = "items/item.html")]
 struct Shown<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     path: String,
     item: Item,
-    title: Said,
-    app_media_id: Option<Said>,
+    title: VisibleText,
+    app_media_id: Option<VisibleText>,
     site: String,
     accepted: Moment,
     /// Why it has its status.
-    sentence: Said,
+    sentence: VisibleText,
     /// What the machine had said before a person decided.
-    machine: Option<Said>,
-    said: Option<Said>,
+    machine: Option<VisibleText>,
+    said: Option<VisibleText>,
     /// When its content was removed.
     removed: Option<Moment>,
     /// Whether it was removed by an erasure.
     erased: bool,
-    content_url: Option<Said>,
+    content_url: Option<VisibleText>,
     image: Option<Picture>,
     /// Why its image cannot be shown.
     unseen: Option<Refused>,
@@ -81,22 +81,22 @@ pub(super) struct Form<'a> {
     pub(super) is_outdated: bool,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, Form::default()).await
 }
 
 /// The page of an item with its forms in this state.
-pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
+pub(super) async fn page(visit: &PageRequest, form: Form<'_>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
-    let team = At::Team(team);
+    let team = Area::Team(team);
     let id: MediaId = visit.id("item")?;
     let item = media::get(&visit.management, &caller, id).await?;
     let frame = Frame::of(visit, team, "items").await?;
     let site = sites::get(&visit.management, &caller, item.site).await?;
     let may_decide = media::may_decide(&visit.management, &caller, item.site).await?;
     let endpoints = endpoints(visit, &caller, &item).await?;
-    let image = picture::of(item.content_type, item.image.as_ref());
+    let image = image::of(item.content_type, item.image.as_ref());
     let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
     let lists = if has_hashes && frame.may(Scope::HashListsWrite) {
         own_lists(visit, &caller).await?
@@ -110,33 +110,33 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
     let found = machine.and_then(why::of);
     let found = found.as_ref();
     let sentence = last.map_or_else(
-        || sentence::PENDING.to_owned(),
-        |verdict| sentence::of(verdict, why::of(verdict).as_ref()),
+        || verdict_reason::PENDING.to_owned(),
+        |verdict| verdict_reason::of(verdict, why::of(verdict).as_ref()),
     );
     let before = machine.filter(|of| last.is_some_and(|is| is.number != of.number));
-    let before = before.map(|verdict| sentence::of(verdict, found));
-    let places = trace::places(found);
+    let before = before.map(|verdict| verdict_reason::of(verdict, found));
+    let places = verdict_details::places(found);
     let body = item.body.as_deref();
     let status = form.status;
     let page = Shown {
         path: team.path(&format!("items/{id}")),
         title: title(&item),
-        app_media_id: item.app_media_id.as_deref().map(|id| Said::new(id, &[])),
+        app_media_id: item.app_media_id.as_deref().map(|id| VisibleText::new(id, &[])),
         site: site.settings.name,
         accepted: item.created_at.into(),
-        sentence: Said::new(&sentence, &[]),
-        machine: before.map(|text| Said::new(&text, &[])),
-        said: body.map(|text| Said::new(text, &places)),
+        sentence: VisibleText::new(&sentence, &[]),
+        machine: before.map(|text| VisibleText::new(&text, &[])),
+        said: body.map(|text| VisibleText::new(text, &places)),
         removed: item.content_removed_at.map(Moment::from),
         erased: item.erased_at.is_some(),
-        content_url: item.content_url.as_deref().map(|url| Said::new(url, &[])),
+        content_url: item.content_url.as_deref().map(|url| VisibleText::new(url, &[])),
         image,
         unseen: media::obstacle(&visit.management, &item),
         metadata: item
             .metadata
             .as_ref()
             .and_then(|json| metadata::of(json.get())),
-        trace: trace::of(team, &item, found),
+        trace: verdict_details::of(team, &item, found),
         timeline: timeline::of(team, &item, &endpoints),
         may_decide: may_decide && item.erased_at.is_none(),
         lists,
@@ -149,17 +149,17 @@ pub(super) async fn page(visit: &Visit, form: Form<'_>) -> Answer {
 }
 
 /// What the application calls it.
-fn title(item: &Item) -> Said {
+fn title(item: &Item) -> VisibleText {
     match (&item.app_media_id, item.content_type) {
-        (Some(id), _) => Said::cut(id, 100),
-        (None, ContentType::Image) => Said::new("Image", &[]),
-        (None, ContentType::Text) => Said::new("Text", &[]),
+        (Some(id), _) => VisibleText::cut(id, 100),
+        (None, ContentType::Image) => VisibleText::new("Image", &[]),
+        (None, ContentType::Text) => VisibleText::new("Text", &[]),
     }
 }
 
 /// The URLs of the endpoints of the item's site.
 async fn endpoints(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
     item: &Item,
 ) -> Result<HashMap<EndpointId, String>, Refused> {
@@ -174,7 +174,7 @@ async fn endpoints(
 }
 
 /// Lists whose entries the person can change.
-async fn own_lists(visit: &Visit, caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
+async fn own_lists(visit: &PageRequest, caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
     let lists = hash_lists::list(&visit.management, caller, NAMES).await?;
     let own = lists.into_iter().filter(|list| list.team.is_some());
     Ok(own.collect())

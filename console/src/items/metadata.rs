@@ -1,6 +1,6 @@
 //! What an application sent along with an item, as names and values.
 
-use crate::said::Said;
+use crate::visible_text::VisibleText;
 
 /// Names that are shown one by one.
 const MOST_NAMES: usize = 60;
@@ -11,11 +11,11 @@ const LONGEST: usize = 300;
 /// Metadata as a page shows it.
 pub(crate) struct Metadata {
     /// Names and values. What is in objects and arrays is JSON.
-    pub(crate) members: Vec<(Said, Said)>,
+    pub(crate) members: Vec<(VisibleText, VisibleText)>,
     /// How many names are not shown.
     pub(crate) more: usize,
     /// All of it as it was sent, at most 16 KiB, if something was cut.
-    pub(crate) whole: Option<Said>,
+    pub(crate) whole: Option<VisibleText>,
 }
 
 /// `None`: there is none.
@@ -27,10 +27,10 @@ pub(crate) fn of(json: &str) -> Option<Metadata> {
         .take(MOST_NAMES)
         .map(|(name, value)| {
             let value = match value {
-                serde_json::Value::String(text) => Said::cut(text, LONGEST),
-                other => Said::cut(&other.to_string(), LONGEST),
+                serde_json::Value::String(text) => VisibleText::cut(text, LONGEST),
+                other => VisibleText::cut(&other.to_string(), LONGEST),
             };
-            (Said::cut(name, LONGEST), value)
+            (VisibleText::cut(name, LONGEST), value)
         })
         .collect();
     let more = members.len() - shown.len();
@@ -41,7 +41,7 @@ pub(crate) fn of(json: &str) -> Option<Metadata> {
     Some(Metadata {
         members: shown,
         more,
-        whole: is_cut.then(|| Said::new(json, &[])),
+        whole: is_cut.then(|| VisibleText::new(json, &[])),
     })
 }
 

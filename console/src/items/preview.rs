@@ -6,12 +6,12 @@ use domain::id::MediaId;
 use management::media;
 use poem::{Response, http::header};
 
-use crate::{router::Answer, trouble::Trouble, visit::Visit};
+use crate::{router::Answer, error_page::PageError, request::PageRequest};
 
 /// Answers with the picture, only to an `<img>` of our own pages. A browser that opens its address saves a file at most.
-pub(crate) async fn serve(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn serve(visit: Arc<PageRequest>) -> Answer {
     if !visit.is_picture {
-        return Err(Trouble::NotAlone);
+        return Err(PageError::NotAlone);
     }
     let caller = visit.caller(Some(visit.team()?))?;
     let item: MediaId = visit.id("item")?;

@@ -10,8 +10,8 @@ use domain::{
 };
 use management::media::{Item, why};
 
-use super::sentence;
-use crate::{page::At, said::Said, time::Moment};
+use super::verdict_reason;
+use crate::{page::Area, visible_text::VisibleText, time::Moment};
 
 /// Entries of the timeline.
 const MOST: usize = 60;
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     /// The class of its mark.
     pub(super) tone: &'static str,
     pub(super) title: String,
-    pub(super) note: Option<Said>,
+    pub(super) note: Option<VisibleText>,
     pub(super) deliveries: Vec<Delivery>,
     /// How many more deliveries there are.
     pub(super) more: usize,
@@ -34,7 +34,7 @@ pub(super) struct Entry {
 /// A delivery of an event.
 pub(super) struct Delivery {
     pub(super) path: String,
-    pub(super) endpoint: Said,
+    pub(super) endpoint: VisibleText,
     pub(super) state: String,
     pub(super) attempts: i16,
     pub(super) next: Option<Moment>,
@@ -64,7 +64,7 @@ impl Entry {
 }
 
 /// `endpoints` are the URLs of its site's endpoints.
-pub(super) fn of(team: At, item: &Item, endpoints: &HashMap<EndpointId, String>) -> Timeline {
+pub(super) fn of(team: Area, item: &Item, endpoints: &HashMap<EndpointId, String>) -> Timeline {
     let mut entries = vec![Entry::new(item.created_at, "", "Accepted")];
     if let Some(analysis) = &item.analysis {
         entries.push(Entry::new(analysis.created_at, "", "Analysed"));
@@ -78,8 +78,8 @@ pub(super) fn of(team: At, item: &Item, endpoints: &HashMap<EndpointId, String>)
         let (tone, status) = outcome(verdict.status);
         let title = format!("Verdict {}: {status}, {by}", verdict.number);
         entries.push(Entry {
-            note: Some(Said::new(
-                &sentence::of(verdict, why::of(verdict).as_ref()),
+            note: Some(VisibleText::new(
+                &verdict_reason::of(verdict, why::of(verdict).as_ref()),
                 &[],
             )),
             ..Entry::new(verdict.moderated_at, tone, title)
@@ -101,8 +101,8 @@ pub(super) fn of(team: At, item: &Item, endpoints: &HashMap<EndpointId, String>)
                 .map(|delivery| Delivery {
                     path: team.path(&format!("deliveries/{}", delivery.id)),
                     endpoint: endpoints.get(&delivery.endpoint).map_or_else(
-                        || Said::new("a deleted endpoint", &[]),
-                        |url| Said::cut(url, 80),
+                        || VisibleText::new("a deleted endpoint", &[]),
+                        |url| VisibleText::cut(url, 80),
                     ),
                     state: delivery.state.clone(),
                     attempts: delivery.attempts,

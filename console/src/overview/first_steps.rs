@@ -3,7 +3,7 @@
 use domain::scope::Scope;
 use management::sites::{Counts, ManagedSite};
 
-use crate::page::{At, Frame};
+use crate::page::{Area, Frame};
 
 /// A step to the first item.
 pub(super) struct Step {
@@ -19,7 +19,7 @@ pub(super) struct Step {
 /// The steps of a team that has submitted nothing yet.
 pub(super) fn first_steps(
     frame: &Frame,
-    at: At,
+    at: Area,
     sites: &[ManagedSite],
     counts: &[Counts],
 ) -> [Step; 3] {

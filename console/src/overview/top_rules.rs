@@ -14,7 +14,7 @@ use management::{
 
 use crate::{
     number::{grouped, percent},
-    page::At,
+    page::Area,
 };
 
 /// Rules that are shown.
@@ -53,7 +53,7 @@ pub(super) async fn kinds(
 
 /// The rules that matched most often. `groups` are the first groups of the team, and `has_all` says whether they are all.
 pub(super) fn top_rules(
-    at: At,
+    at: Area,
     report: &Report,
     kinds: &HashMap<RuleId, RuleType>,
     groups: &[Group],

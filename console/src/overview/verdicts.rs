@@ -3,8 +3,8 @@
 use chrono::{DateTime, Timelike as _, Utc};
 
 use super::{
-    course::{Course, every_verdict},
-    span::Span,
+    trend::{Trend, every_verdict},
+    time_range::TimeRange,
 };
 use crate::{
     charts::{Layer, Stacked},
@@ -37,7 +37,7 @@ pub(super) struct Row {
 }
 
 impl Verdicts {
-    pub(super) fn of(course: &Course) -> Self {
+    pub(super) fn of(course: &Trend) -> Self {
         let span = course.window.span;
         let starts = course.window.starts();
         let steps: Vec<_> = course.steps.iter().map(every_verdict).collect();
@@ -70,7 +70,7 @@ impl Verdicts {
     }
 }
 
-fn sentence(course: &Course, peak: Option<(String, i64)>) -> String {
+fn sentence(course: &Trend, peak: Option<(String, i64)>) -> String {
     let span = course.window.span;
     let all = every_verdict(&course.total);
     let Some((start, most)) = peak.filter(|(_, most)| *most > 0) else {
@@ -99,23 +99,23 @@ fn sentence(course: &Course, peak: Option<(String, i64)>) -> String {
 }
 
 /// The beginning of a step.
-fn exact(start: DateTime<Utc>, span: Span) -> String {
+fn exact(start: DateTime<Utc>, span: TimeRange) -> String {
     let format = match span {
-        Span::Day | Span::Week => "%-d %b, %H:%M",
-        Span::Month => "%-d %b",
+        TimeRange::Day | TimeRange::Week => "%-d %b, %H:%M",
+        TimeRange::Month => "%-d %b",
     };
     start.format(format).to_string()
 }
 
 /// A few labels: the last steps have none, because a label reaches over the steps after it.
-fn labels(starts: &[DateTime<Utc>], span: Span) -> Vec<Label> {
+fn labels(starts: &[DateTime<Utc>], span: TimeRange) -> Vec<Label> {
     let free = starts.len().saturating_sub(2);
     let mut told = 0_u32;
     let label = |(place, start): (usize, &DateTime<Utc>)| {
         let (is_told, format) = match span {
-            Span::Day => (start.hour() % 4 == 0, "%H:%M"),
-            Span::Week => (start.hour() == 0, "%-d %b"),
-            Span::Month => (place % 5 == 0, "%-d %b"),
+            TimeRange::Day => (start.hour() % 4 == 0, "%H:%M"),
+            TimeRange::Week => (start.hour() == 0, "%-d %b"),
+            TimeRange::Month => (place % 5 == 0, "%-d %b"),
         };
         let text = if is_told && place < free {
             told += 1;
@@ -137,15 +137,15 @@ mod tests {
     fn an_axis_of_time_has_a_few_labels_far_from_its_end() {
         let now = "2026-03-10T12:34:56Z".parse().unwrap();
         for (span, expected) in [
-            (Span::Day, vec!["16:00", "20:00", "00:00", "04:00", "08:00"]),
+            (TimeRange::Day, vec!["16:00", "20:00", "00:00", "04:00", "08:00"]),
             (
-                Span::Week,
+                TimeRange::Week,
                 vec![
                     "4 Mar", "5 Mar", "6 Mar", "7 Mar", "8 Mar", "9 Mar", "10 Mar",
                 ],
             ),
             (
-                Span::Month,
+                TimeRange::Month,
                 vec!["9 Feb", "14 Feb", "19 Feb", "24 Feb", "1 Mar", "6 Mar"],
             ),
         ] {

@@ -3,8 +3,8 @@
 use domain::{role::Role, scope::Scope};
 use management::Refused;
 
-use super::{done::done, places::At};
-use crate::{trouble::Trouble, visit::Visit};
+use super::{flash::done, navigation::Area};
+use crate::{error_page::PageError, request::PageRequest};
 
 /// The part of the page that is the same everywhere: who is signed in, in which team, and where one can go.
 pub(crate) struct Frame {
@@ -22,7 +22,7 @@ pub(crate) struct Frame {
     pub(crate) entrances: Vec<Entrance>,
     /// Where one can go there.
     pub(crate) links: Vec<Link>,
-    at: At,
+    at: Area,
     /// What the person may do there.
     scopes: &'static [Scope],
     /// What was just done.
@@ -62,14 +62,14 @@ impl Frame {
     ///
     /// # Errors
     /// Nobody is signed in, or the person may not go there.
-    pub(crate) async fn of(visit: &Visit, at: At, place: &str) -> Result<Self, Trouble> {
+    pub(crate) async fn of(visit: &PageRequest, at: Area, place: &str) -> Result<Self, PageError> {
         let mine = visit.mine().await?;
         let entrances: Vec<Entrance> = mine
             .entrances
             .iter()
             .map(|entrance| {
                 let (id, name) = entrance.team.clone().unzip();
-                let there = id.map_or(At::Instance, At::Team);
+                let there = id.map_or(Area::Instance, Area::Team);
                 Entrance {
                     path: there.home(),
                     name: name.unwrap_or_else(|| INSTANCE.to_owned()),
@@ -79,8 +79,8 @@ impl Frame {
             })
             .collect();
         let open = entrances.iter().find(|entrance| entrance.is_open).cloned();
-        if at != At::Own && open.is_none() {
-            return Err(Trouble::NoSuchPage);
+        if at != Area::Own && open.is_none() {
+            return Err(PageError::NoSuchPage);
         }
         let scopes = open.as_ref().map_or(&[][..], |open| open.role.scopes());
         let places = at.places().iter();
@@ -111,16 +111,16 @@ impl Frame {
     ///
     /// # Errors
     /// The role does not have the scope.
-    pub(crate) fn require(self, scope: Scope) -> Result<Self, Trouble> {
+    pub(crate) fn require(self, scope: Scope) -> Result<Self, PageError> {
         match &self.open {
             Some(open) if !self.may(scope) => Err(Refused::beyond_own(open.role, scope).into()),
             Some(_) => Ok(self),
-            None => Err(Trouble::NoSuchPage),
+            None => Err(PageError::NoSuchPage),
         }
     }
 
     /// Where the person gets in there, and as what; none for a team of others.
-    pub(crate) fn role_in(&self, there: At) -> Option<(String, Role)> {
+    pub(crate) fn role_in(&self, there: Area) -> Option<(String, Role)> {
         let path = there.home();
         let mut entrances = self.entrances.iter();
         let found = entrances.find(|entrance| entrance.path == path);
@@ -129,7 +129,7 @@ impl Frame {
 
     /// Whether the page is about the whole instance.
     pub(crate) fn is_instance(&self) -> bool {
-        self.at == At::Instance
+        self.at == Area::Instance
     }
 
     /// Whether the person may give this role to others, and take it from them: nobody gives more than they have.

@@ -5,13 +5,13 @@ use std::fmt::Display;
 use management::sites::Page;
 use url::form_urlencoded::Serializer;
 
-use crate::visit::Visit;
+use crate::request::PageRequest;
 
 /// Rows of a page.
 const ROWS: i64 = 50;
 
 /// The page that the address asks for.
-pub(crate) fn asked(visit: &Visit) -> Page {
+pub(crate) fn asked(visit: &PageRequest) -> Page {
     Page {
         after: visit.query.get("after").parse().ok(),
         limit: ROWS,
@@ -20,7 +20,7 @@ pub(crate) fn asked(visit: &Visit) -> Page {
 
 /// The address of the next page, with the same filters. There is none after a page that is not full.
 pub(crate) fn next<T, I: Display>(
-    visit: &Visit,
+    visit: &PageRequest,
     rows: &[T],
     id: impl Fn(&T) -> I,
 ) -> Option<String> {
@@ -30,7 +30,7 @@ pub(crate) fn next<T, I: Display>(
 }
 
 /// The address of the page that begins after this row, with the same filters.
-pub(crate) fn after(visit: &Visit, last: impl Display) -> String {
+pub(crate) fn after(visit: &PageRequest, last: impl Display) -> String {
     let mut query = Serializer::for_suffix("?".to_owned(), 1);
     query.extend_pairs(
         visit

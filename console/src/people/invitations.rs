@@ -19,17 +19,17 @@ use uuid::Uuid;
 
 use super::{Named, sites};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "people/invitations.html")]
 struct List {
     frame: Frame,
-    at: At,
+    at: Area,
     tab: &'static str,
     rows: Vec<Row>,
     next: Option<String>,
@@ -48,7 +48,7 @@ struct Row {
     may_cancel: bool,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "people").await?;
     let caller = visit.caller(at.team())?;
@@ -79,11 +79,11 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
 
 /// The teams that have no owner yet: an operator may withdraw the invitation of their first one.
 async fn first_owners(
-    visit: &Visit,
-    at: At,
+    visit: &PageRequest,
+    at: Area,
     listed: &[Invitation],
 ) -> Result<Vec<TeamId>, Refused> {
-    if at != At::Instance {
+    if at != Area::Instance {
         return Ok(Vec::new());
     }
     let owners = listed.iter().filter(|one| one.role == Role::Owner);
@@ -94,8 +94,8 @@ async fn first_owners(
     people::without_owner(&visit.management, &caller, &teams).await
 }
 
-fn row(invitation: Invitation, at: At, names: &HashMap<Uuid, String>, may_cancel: bool) -> Row {
-    let team = invitation.team.filter(|_| at == At::Instance);
+fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_cancel: bool) -> Row {
+    let team = invitation.team.filter(|_| at == Area::Instance);
     Row {
         id: invitation.id,
         team: team.map(|team| Named::of(team, names)),
@@ -108,7 +108,7 @@ fn row(invitation: Invitation, at: At, names: &HashMap<Uuid, String>, may_cancel
     }
 }
 
-pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
     let (at, invitation) = (visit.at()?, visit.id("invitation")?);
     let caller = visit.caller(at.team())?;
     invitations::cancel(&visit.management, &caller, invitation).await?;

@@ -15,23 +15,23 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    link,
-    standing::{self, Chosen, Fields},
+    one_time_link,
+    role_form::{self, Chosen, Fields},
 };
 use crate::{
     origin,
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "people/invite.html")]
 struct Invite<'a> {
     frame: Frame,
-    at: At,
+    at: Area,
     email: &'a str,
     /// The team whose first owner an operator invites.
     team: Option<Team>,
@@ -39,11 +39,11 @@ struct Invite<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "people").await?;
     let frame = frame.require(Scope::PeopleWrite)?;
@@ -62,7 +62,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
                 (at.path("people"), "Back to the people")
             };
             let texts = (title.as_str(), text);
-            Ok(link::shown(
+            Ok(one_time_link::shown(
                 &visit,
                 frame,
                 at,
@@ -78,13 +78,13 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn invite(visit: &Visit, at: At) -> Result<IssuedInvitation, Refused> {
+async fn invite(visit: &PageRequest, at: Area) -> Result<IssuedInvitation, Refused> {
     let caller = visit.caller(at.team())?;
     let email = visit.form.get("email").trim().parse::<Email>();
     let email = email.map_err(|wrong| Refused::field("email", wrong.to_string()))?;
     let (team, standing) = match at {
-        At::Team(team) => (Some(team), standing::read(&visit.form)?),
-        At::Instance | At::Own => of_operator(visit)?,
+        Area::Team(team) => (Some(team), role_form::read(&visit.form)?),
+        Area::Instance | Area::Own => of_operator(visit)?,
     };
     let wanted = Wanted {
         team,
@@ -95,7 +95,7 @@ async fn invite(visit: &Visit, at: At) -> Result<IssuedInvitation, Refused> {
 }
 
 /// An operator invites other operators, and the first owner of a team.
-fn of_operator(visit: &Visit) -> Result<(Option<TeamId>, Standing), Refused> {
+fn of_operator(visit: &PageRequest) -> Result<(Option<TeamId>, Standing), Refused> {
     let named = visit.form.get("team");
     let team = match named {
         "" => None,
@@ -111,7 +111,7 @@ fn of_operator(visit: &Visit) -> Result<(Option<TeamId>, Standing), Refused> {
     Ok((team, Standing { role, sites: None }))
 }
 
-async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(visit, at, "people").await?;
     let frame = frame.require(Scope::PeopleWrite)?;
@@ -127,14 +127,14 @@ async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     Ok(page::html(status, &page))
 }
 
-async fn named_team(visit: &Visit, at: At) -> Result<Option<Team>, Trouble> {
+async fn named_team(visit: &PageRequest, at: Area) -> Result<Option<Team>, PageError> {
     let sent = [visit.form.get("team"), visit.query.get("team")];
     let named = sent.into_iter().find_map(|id| id.parse::<TeamId>().ok());
     match (at, named) {
-        (At::Instance, Some(team)) => {
+        (Area::Instance, Some(team)) => {
             let caller = visit.caller(None)?;
             Ok(Some(teams::get(&visit.management, &caller, team).await?))
         }
-        (At::Instance | At::Team(_) | At::Own, _) => Ok(None),
+        (Area::Instance | Area::Team(_) | Area::Own, _) => Ok(None),
     }
 }

@@ -18,24 +18,24 @@ use poem::http::StatusCode;
 use uuid::Uuid;
 
 use super::{
-    Named, link,
-    standing::{self, Chosen, Fields},
+    Named, one_time_link,
+    role_form::{self, Chosen, Fields},
 };
 use crate::{
-    browser::Browser,
-    page::{self, At, Frame},
+    user_agent::Browser,
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "people/person.html")]
 struct Shown {
     frame: Frame,
-    at: At,
+    at: Area,
     /// The path of this page.
     path: String,
     person: Person,
@@ -74,11 +74,11 @@ impl From<Listed> for Row {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default(), None).await
 }
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     let frame = Frame::of(&visit, visit.at()?, "people").await?;
     frame.require(Scope::PeopleWrite)?;
     let (at, member) = place(&visit)?;
@@ -101,14 +101,14 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn update(visit: &Visit, at: At, member: MemberId) -> Result<(), Refused> {
-    let wanted = standing::read(&visit.form)?;
+async fn update(visit: &PageRequest, at: Area, member: MemberId) -> Result<(), Refused> {
+    let wanted = role_form::read(&visit.form)?;
     let caller = visit.caller(at.team())?;
     people::update(&visit.management, &caller, member, |_| wanted).await?;
     Ok(())
 }
 
-pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
     let (at, member) = place(&visit)?;
     let caller = visit.caller(at.team())?;
     match people::disable(&visit.management, &caller, member).await {
@@ -120,7 +120,7 @@ pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
     }
 }
 
-pub(crate) async fn reset(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn reset(visit: Arc<PageRequest>) -> Answer {
     let (at, member) = place(&visit)?;
     let caller = visit.caller(at.team())?;
     match resets::create(&visit.management, &caller, member).await {
@@ -131,7 +131,7 @@ pub(crate) async fn reset(visit: Arc<Visit>) -> Answer {
             let texts = ("A link to a new password", text);
             let secret = (&issued.secret, issued.expires_at);
             let back = (path(at, member), "Back to the person");
-            Ok(link::shown(&visit, frame, at, texts, secret, back))
+            Ok(one_time_link::shown(&visit, frame, at, texts, secret, back))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
@@ -140,7 +140,7 @@ pub(crate) async fn reset(visit: Arc<Visit>) -> Answer {
     }
 }
 
-pub(crate) async fn end_session(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn end_session(visit: Arc<PageRequest>) -> Answer {
     let (at, member) = place(&visit)?;
     let caller = visit.caller(at.team())?;
     sessions::end(&visit.management, &caller, visit.id("session")?).await?;
@@ -150,16 +150,16 @@ pub(crate) async fn end_session(visit: Arc<Visit>) -> Answer {
     )))
 }
 
-fn place(visit: &Visit) -> Result<(At, MemberId), Trouble> {
+fn place(visit: &PageRequest) -> Result<(Area, MemberId), PageError> {
     Ok((visit.at()?, visit.id("person")?))
 }
 
-fn path(at: At, member: MemberId) -> String {
+fn path(at: Area, member: MemberId) -> String {
     at.path(&format!("people/{member}"))
 }
 
 async fn page(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     problems: Problems,
     sent: Option<Chosen>,
@@ -170,7 +170,7 @@ async fn page(
     let person = people::get(&visit.management, &caller, member).await?;
     let sites = person.sites.iter().flatten().take(super::FEW);
     let ids = sites.map(|site| site.as_uuid());
-    let team = person.team.filter(|_| at == At::Instance);
+    let team = person.team.filter(|_| at == Area::Instance);
     let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
     let names = names::of(&visit.management, &caller, &ids).await?;
     let now = Standing {

@@ -12,11 +12,11 @@ use poem::http::StatusCode;
 
 use super::fields::{self, Field};
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -32,15 +32,15 @@ struct Shown {
     problems: Problems,
 }
 
-pub(crate) async fn new(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn new(visit: Arc<PageRequest>) -> Answer {
     // The name of the usual terms is replaced by what is typed.
     let name: Result<Name, _> = "New plan".parse();
     let usual = name.map(Terms::named).map_err(|_| Refused::Internal)?;
     form(&visit, None, Problems::default(), Some(usual)).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "plans").await?;
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
     frame.require(Scope::PlansWrite)?;
     let caller = visit.caller(None)?;
     let created = match fields::read(&visit.form) {
@@ -49,22 +49,22 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     };
     match created {
         Ok(_) => Ok(page::see_other(
-            At::Instance.path("plans?done=plan-created"),
+            Area::Instance.path("plans?done=plan-created"),
         )),
         Err(refused) => form(&visit, None, Problems::of(refused)?, None).await,
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "plans").await?;
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
     frame.require(Scope::PlansRead)?;
     let (id, caller) = (visit.id("plan")?, visit.caller(None)?);
     let plan = plans::get(&visit.management, &caller, id).await?;
     form(&visit, Some(id), Problems::default(), Some(plan.terms)).await
 }
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "plans").await?;
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
     frame.require(Scope::PlansWrite)?;
     let (id, caller) = (visit.id("plan")?, visit.caller(None)?);
     let changed = match fields::read(&visit.form) {
@@ -73,7 +73,7 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     };
     match changed {
         Ok(_) => Ok(page::see_other(
-            At::Instance.path("plans?done=plan-changed"),
+            Area::Instance.path("plans?done=plan-changed"),
         )),
         Err(refused) => form(&visit, Some(id), Problems::of(refused)?, None).await,
     }
@@ -81,12 +81,12 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
 
 /// The form with these terms, or with what was sent.
 async fn form(
-    visit: &Visit,
+    visit: &PageRequest,
     plan: Option<PlanId>,
     problems: Problems,
     terms: Option<Terms>,
-) -> Result<poem::Response, Trouble> {
-    let frame = Frame::of(visit, At::Instance, "plans").await?;
+) -> Result<poem::Response, PageError> {
+    let frame = Frame::of(visit, Area::Instance, "plans").await?;
     let needed = match plan {
         Some(_) => Scope::PlansRead,
         None => Scope::PlansWrite,

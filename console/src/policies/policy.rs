@@ -10,13 +10,13 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::values::Values;
+use super::form_values::Values;
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    seen,
-    visit::Visit,
+    stale_form,
+    request::PageRequest,
 };
 
 /// Fields of this page. What is wrong with anything else is told above the form.
@@ -36,7 +36,7 @@ const FIELDS: &[&str] = &[
 #[template(path = "policies/policy.html")]
 struct Page {
     frame: Frame,
-    team: At,
+    team: Area,
     /// The policy; none if it is a new one.
     policy: Option<ReviewPolicy>,
     values: Values,
@@ -60,11 +60,11 @@ impl Page {
     }
 }
 
-pub(crate) async fn new(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn new(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let values = Values::of_form(&visit.form);
@@ -74,7 +74,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
                 review_policies::create(&visit.management, &caller, Some(team), &settings).await;
             match created {
                 Ok(_) => {
-                    let list = At::Team(team).path("policies?done=policy-created");
+                    let list = Area::Team(team).path("policies?done=policy-created");
                     return Ok(page::see_other(list));
                 }
                 Err(refused) => Problems::of(refused)?,
@@ -86,23 +86,23 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     form(&visit, status, Some(values), problems).await
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let id: ReviewPolicyId = visit.id("policy")?;
     let values = Values::of_form(&visit.form);
     let is_seen =
-        |settings: &Settings| seen::is_seen(&visit, &Values::of_settings(settings).seen());
+        |settings: &Settings| stale_form::is_seen(&visit, &Values::of_settings(settings).seen());
     let (status, problems) = match values.parsed() {
         Ok(settings) => {
             let saved =
                 review_policies::update_seen(&visit.management, &caller, id, is_seen, settings);
             match saved.await {
                 Ok(Ok(_)) => return Ok(page::see_other(format!("{}?done=saved", visit.path()))),
-                Ok(Err(outdated)) => (StatusCode::CONFLICT, seen::problems(&outdated)),
+                Ok(Err(outdated)) => (StatusCode::CONFLICT, stale_form::problems(&outdated)),
                 Err(refused) => (StatusCode::UNPROCESSABLE_ENTITY, Problems::of(refused)?),
             }
         }
@@ -111,14 +111,14 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     form(&visit, status, Some(values), problems).await
 }
 
-pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let id: ReviewPolicyId = visit.id("policy")?;
     let policy = review_policies::get(&visit.management, &caller, id).await?;
     if visit.form.get("typed") == policy.settings.code.as_str() {
         review_policies::delete(&visit.management, &caller, id).await?;
-        let list = At::Team(team).path("policies?done=policy-deleted");
+        let list = Area::Team(team).path("policies?done=policy-deleted");
         return Ok(page::see_other(list));
     }
     let mut problems = Problems::default();
@@ -128,7 +128,7 @@ pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
 
 /// The form of the policy in the path, or of a new one.
 async fn form(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     typed: Option<Values>,
     problems: Problems,
@@ -144,10 +144,10 @@ async fn form(
     let present = policy
         .as_ref()
         .map_or_else(Values::new, |policy| Values::of_settings(&policy.settings));
-    let team = At::Team(team);
+    let team = Area::Team(team);
     let page = Page {
         frame: Frame::of(visit, team, "policies").await?,
-        seen: seen::next(visit, status, present.seen()),
+        seen: stale_form::next(visit, status, present.seen()),
         values: typed.unwrap_or(present),
         team,
         policy,

@@ -14,9 +14,9 @@ use uuid::Uuid;
 
 use super::{
     Row,
-    change::Typed,
+    pauses_and_caps::Typed,
     frame,
-    place::{Part, Place},
+    target::{Part, Target},
 };
 use crate::{
     number::grouped,
@@ -24,8 +24,8 @@ use crate::{
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// The most groups, and the most lanes, on the page.
@@ -37,7 +37,7 @@ const NAMED_TEAMS: i64 = 200;
 #[template(path = "queues/queue.html")]
 struct Shown {
     frame: Frame,
-    place: Place,
+    place: Target,
     row: Row,
     /// Whether this version can change it.
     is_ours: bool,
@@ -71,7 +71,7 @@ impl PartRow {
         let part = Part::Group(group.group);
         Self {
             id,
-            path: Place {
+            path: Target {
                 queue: group.queue,
                 part,
             }
@@ -90,7 +90,7 @@ impl PartRow {
         let part = Part::Lane(lane.lane);
         Self {
             id,
-            path: Place {
+            path: Target {
                 queue: lane.queue,
                 part,
             }
@@ -105,17 +105,17 @@ impl PartRow {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let place = Place::of(&visit)?;
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let place = Target::of(&visit)?;
     page(&visit, place, StatusCode::OK, Typed::default()).await
 }
 
 /// Leads to the group or the lane with an id.
-pub(crate) async fn find(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn find(visit: Arc<PageRequest>) -> Answer {
     frame(&visit, Scope::QueuesRead).await?;
-    let Place { queue, .. } = Place::of(&visit)?;
+    let Target { queue, .. } = Target::of(&visit)?;
     if !is_ours(&queue) {
-        return Err(Trouble::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     let Ok(id) = visit.query.get("id").trim().parse::<Uuid>() else {
         let mut problems = Problems::default();
@@ -126,16 +126,16 @@ pub(crate) async fn find(visit: Arc<Visit>) -> Answer {
         };
         let part = Part::Whole;
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        return page(&visit, Place { queue, part }, status, typed).await;
+        return page(&visit, Target { queue, part }, status, typed).await;
     };
     let part = match visit.query.get("part") {
         "lane" => Part::Lane(queues::Lane(id)),
         _ => Part::Group(queues::Group(id)),
     };
-    Ok(page::see_other(Place { queue, part }.path()))
+    Ok(page::see_other(Target { queue, part }.path()))
 }
 
-pub(super) async fn page(visit: &Visit, place: Place, status: StatusCode, typed: Typed) -> Answer {
+pub(super) async fn page(visit: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
     let frame = frame(visit, Scope::QueuesRead).await?;
     let caller = visit.caller(None)?;
     let management = &visit.management;

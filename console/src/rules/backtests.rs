@@ -1,7 +1,7 @@
 //! Backtests of a group: the list, a new one, one with its findings, and cancelling it.
 
 mod findings;
-mod start;
+mod new;
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use poem::http::StatusCode;
 
 use self::findings::{Changed, Findings};
 use super::{
-    head::{self, Head, Tab},
-    people::People,
+    page_header::{self, Head, Tab},
+    author_names::People,
     versions::choices,
 };
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Sites that are offered.
@@ -97,15 +97,15 @@ struct One {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
-    match start::start(&visit).await {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
+    match new::start(&visit).await {
         Ok(backtest) => {
             let there = format!("/backtests/{}?done=backtest-started", backtest.id);
-            Ok(page::see_other(head::path(&visit, backtest.group, &there)?))
+            Ok(page::see_other(page_header::path(&visit, backtest.group, &there)?))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
@@ -114,7 +114,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, asked) = (visit.id("group")?, pager::asked(visit));
     let listed = backtests::list(&visit.management, &caller, group, asked).await?;
@@ -125,7 +125,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     };
     let sites = sites::list(&visit.management, &caller, offered).await?;
     let people = People::of(visit, &caller).await?;
-    let (frame, head) = head::open(visit, &caller, Tab::Backtests).await?;
+    let (frame, head) = page_header::open(visit, &caller, Tab::Backtests).await?;
     let next = pager::next(visit, &listed, |backtest| backtest.id);
     let page = List {
         frame,
@@ -149,14 +149,14 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (id, management) = (visit.id("backtest")?, &visit.management);
     let report = backtests::get(management, &caller, id).await?;
-    let (frame, head) = head::open(&visit, &caller, Tab::Backtests).await?;
+    let (frame, head) = page_header::open(&visit, &caller, Tab::Backtests).await?;
     // The address names another group than that of the backtest.
     if report.backtest.group != head.group().id {
-        return Err(crate::trouble::Trouble::NoSuchPage);
+        return Err(crate::error_page::PageError::NoSuchPage);
     }
     let changes = backtests::changes(management, &caller, id, pager::asked(&visit)).await?;
     let people = People::of(&visit, &caller).await?;
@@ -170,11 +170,11 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let cancelled = backtests::cancel(&visit.management, &caller, visit.id("backtest")?).await?;
     let there = format!("/backtests/{}?done=backtest-cancelled", cancelled.id);
-    Ok(page::see_other(head::path(
+    Ok(page::see_other(page_header::path(
         &visit,
         cancelled.group,
         &there,

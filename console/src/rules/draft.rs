@@ -13,18 +13,18 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    group, head, publish,
-    sent::{OVERTAKEN, revision},
+    group, page_header, publish,
+    draft_form::{OVERTAKEN, revision},
 };
-use crate::{page, problems::Problems, router::Answer, trouble::Trouble, visit::Visit};
+use crate::{page, problems::Problems, router::Answer, error_page::PageError, request::PageRequest};
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     let (group, rule) = (visit.id("group")?, visit.id("rule")?);
-    let (edit, done) = wanted(&visit, rule).ok_or(Trouble::NotAForm)?;
+    let (edit, done) = wanted(&visit, rule).ok_or(PageError::NotAForm)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let revision = revision(&visit);
     match edits::edit(&visit.management, &caller, group, revision, edit).await {
-        Ok(()) => Ok(page::see_other(head::path(
+        Ok(()) => Ok(page::see_other(page_header::path(
             &visit,
             group,
             &format!("?done={done}"),
@@ -41,7 +41,7 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
 }
 
 /// What the button asks for, and the short name of what is then done.
-fn wanted(visit: &Visit, rule: RuleId) -> Option<(Edit, &'static str)> {
+fn wanted(visit: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
     if let Ok(to) = visit.form.get("to").parse() {
         return Some((Edit::Move(rule, to), "rule-moved"));
     }
@@ -53,7 +53,7 @@ fn wanted(visit: &Visit, rule: RuleId) -> Option<(Edit, &'static str)> {
     }
 }
 
-pub(crate) async fn discard(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn discard(visit: Arc<PageRequest>) -> Answer {
     let group = visit.id("group")?;
     let caller = visit.caller(Some(visit.team()?))?;
     let found = rule_groups::get(&visit.management, &caller, group).await?;
@@ -65,7 +65,7 @@ pub(crate) async fn discard(visit: Arc<Visit>) -> Answer {
     let seen = Some(revision(&visit));
     match drafts::discard(&visit.management, &caller, group, seen).await {
         Ok(_) => {
-            let path = head::path(&visit, group, "?done=draft-discarded")?;
+            let path = page_header::path(&visit, group, "?done=draft-discarded")?;
             Ok(page::see_other(path))
         }
         Err(refused) => {

@@ -8,18 +8,18 @@ use management::rule_groups::{drafts, drafts::ComparedDraft};
 use poem::http::StatusCode;
 
 use super::{
-    difference::Differences,
-    head::{self, Head, Tab},
-    hits,
-    lists::Lists,
+    diff::Differences,
+    page_header::{self, Head, Tab},
+    match_counts,
+    hash_lists::Lists,
     row::{Row, States, mentions},
-    slice::Slice,
+    pagination::Slice,
 };
 use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -42,12 +42,12 @@ struct Group<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, &Problems::default()).await
 }
 
 /// The page, with the reasons why a change was refused.
-pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems) -> Answer {
+pub(super) async fn page(visit: &PageRequest, status: StatusCode, problems: &Problems) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let group = visit.id("group")?;
     let ComparedDraft {
@@ -57,13 +57,13 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems)
     } = drafts::compare(&visit.management, &caller, group).await?;
     let removed = difference.removed.iter();
     let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
-    let (frame, head) = head::open(visit, &caller, Tab::Rules).await?;
+    let (frame, head) = page_header::open(visit, &caller, Tab::Rules).await?;
     let wanted = visit.query.get("q").trim();
     let beside = States::of(&difference);
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
     let mut rows = Slice::of(visit, found).map(|(place, rule)| Row::of(place, rule, &lists));
-    let hits = hits::of(visit, &caller, &frame, group).await?;
+    let hits = match_counts::of(visit, &caller, &frame, group).await?;
     for row in &mut rows.rows {
         row.state = beside.state(row.id);
         row.hits = hits.of_rule(row.id, beside.is_new(row.id));
@@ -86,10 +86,10 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: &Problems)
 
 /// The names of the hash lists, if any of these rules names one.
 pub(super) async fn lists_of<'a>(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &management::Caller,
     mut rules: impl Iterator<Item = &'a Rule>,
-) -> Result<Lists, crate::trouble::Trouble> {
+) -> Result<Lists, crate::error_page::PageError> {
     if rules.any(|rule| matches!(rule.kind, RuleKind::ImageHash(_))) {
         Lists::of(visit, caller).await
     } else {
@@ -108,7 +108,7 @@ pub(super) fn told(warnings: &[management::rule_groups::Warning], rules: &[Rule]
         match place.and_then(|place| rules.get(place)) {
             Some(rule) => format!(
                 "“{}”: {}",
-                super::cut::cut(&rule.name, 100),
+                super::truncate::truncate(&rule.name, 100),
                 warning.message.replace('`', "")
             ),
             None => warning.message.replace('`', ""),

@@ -10,20 +10,20 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{head, yaml};
+use super::{page_header, yaml};
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "rules/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     name: &'a str,
     yaml: &'a str,
     problems: Problems,
@@ -31,11 +31,11 @@ struct New<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default(), Vec::new()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let is_file = visit.form.has("from_file");
     let created = if is_file {
         from_file(&visit).await
@@ -44,7 +44,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     };
     let refused = match created {
         Ok(created) => {
-            let path = head::path(&visit, created.group.id, "?done=group-created")?;
+            let path = page_header::path(&visit, created.group.id, "?done=group-created")?;
             return Ok(page::see_other(path));
         }
         Err(refused) => refused,
@@ -64,7 +64,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn empty(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
+async fn empty(visit: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
     let name = visit.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
     let caller = visit.caller(visit.team().ok())?;
@@ -77,7 +77,7 @@ async fn empty(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
     rule_groups::create(&visit.management, &caller, new).await
 }
 
-async fn from_file(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
+async fn from_file(visit: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
     let caller = visit.caller(visit.team().ok())?;
     let text = visit.form.get("yaml").to_owned();
     let read = move || -> Result<GivenFile, Refused> { yaml::read(&text) };
@@ -85,14 +85,14 @@ async fn from_file(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
 }
 
 async fn form(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     problems: Problems,
     wrong: Vec<String>,
-) -> Result<poem::Response, Trouble> {
-    let team = At::Team(visit.team()?);
+) -> Result<poem::Response, PageError> {
+    let team = Area::Team(visit.team()?);
     let frame = Frame::of(visit, team, "rules").await?;
-    head::require(&frame, Scope::RulesWrite)?;
+    page_header::require(&frame, Scope::RulesWrite)?;
     let page = New {
         frame,
         team,

@@ -18,18 +18,18 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    difference::Differences,
+    diff::Differences,
     group::{lists_of, told},
-    head::{self, Head, Tab},
-    sent::{OVERTAKEN, note, revision},
+    page_header::{self, Head, Tab},
+    draft_form::{OVERTAKEN, note, revision},
 };
 use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -64,11 +64,11 @@ struct Tested {
     started: Moment,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn publish(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn publish(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let group = visit.id("group")?;
     let published = match note(&visit) {
@@ -83,7 +83,7 @@ pub(crate) async fn publish(visit: Arc<Visit>) -> Answer {
         Err(wrong) => Err(wrong),
     };
     match published {
-        Ok(_) => Ok(page::see_other(head::path(
+        Ok(_) => Ok(page::see_other(page_header::path(
             &visit,
             group,
             "?done=published",
@@ -100,7 +100,7 @@ pub(crate) async fn publish(visit: Arc<Visit>) -> Answer {
 }
 
 /// The page, with what is wrong with what was sent.
-pub(super) async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+pub(super) async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let compared = drafts::compare(&visit.management, &caller, visit.id("group")?).await?;
     let ComparedDraft {
@@ -110,7 +110,7 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: Problems) 
     } = compared;
     let removed = difference.removed.iter();
     let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
-    let (frame, head) = head::open(visit, &caller, Tab::None).await?;
+    let (frame, head) = page_header::open(visit, &caller, Tab::None).await?;
     let page = Publish {
         shadow: shadow_of(visit, &caller, &head).await?,
         backtest: last_backtest(visit, &caller, &head).await?,
@@ -126,7 +126,7 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, problems: Problems) 
     Ok(page::html(status, &page))
 }
 
-async fn shadow_of(visit: &Visit, caller: &Caller, head: &Head) -> Result<Option<Shadow>, Trouble> {
+async fn shadow_of(visit: &PageRequest, caller: &Caller, head: &Head) -> Result<Option<Shadow>, PageError> {
     let group = head.group();
     let (Some(version), Some(number)) = (group.shadow, group.shadow_number) else {
         return Ok(None);
@@ -141,10 +141,10 @@ async fn shadow_of(visit: &Visit, caller: &Caller, head: &Head) -> Result<Option
 }
 
 async fn last_backtest(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
     head: &Head,
-) -> Result<Option<Tested>, Trouble> {
+) -> Result<Option<Tested>, PageError> {
     let page = Page {
         after: None,
         limit: 1,

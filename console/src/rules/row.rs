@@ -8,7 +8,7 @@ use domain::{
     rules::{LinkPolicy, Rule, RuleEffect, RuleKind},
 };
 
-use super::{cut::cut, lists::Lists};
+use super::{truncate::truncate, hash_lists::Lists};
 
 /// Terms that are shown of a rule.
 const TERMS: usize = 3;
@@ -136,7 +136,7 @@ impl Row {
 
     fn name_terms(&mut self, terms: &[String]) {
         let shown = terms.iter().take(TERMS);
-        self.terms = shown.map(|term| cut(term, TERM_CHARS)).collect();
+        self.terms = shown.map(|term| truncate(term, TERM_CHARS)).collect();
         self.more = terms.len().saturating_sub(TERMS);
     }
 }

@@ -1,8 +1,8 @@
 //! The form of a rule: a new one, or one of the draft.
 
-mod choice;
+mod options;
 mod page;
-mod typed;
+mod form_values;
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use poem::http::StatusCode;
 
 use self::{
     page::{KINDS, Shown, form, unfit},
-    typed::Typed,
+    form_values::Typed,
 };
-use super::{head, sent::revision};
-use crate::{page::see_other, problems::Problems, router::Answer, trouble::Trouble, visit::Visit};
+use super::{page_header, draft_form::revision};
+use crate::{page::see_other, problems::Problems, router::Answer, error_page::PageError, request::PageRequest};
 
 fn kind_of(name: &str) -> RuleType {
     let mut kinds = KINDS.iter().map(|(kind, ..)| *kind);
@@ -33,14 +33,14 @@ fn kind_of(name: &str) -> RuleType {
         .unwrap_or(RuleType::Keyword)
 }
 
-pub(crate) async fn new(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn new(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let typed = Typed::fresh(kind_of(visit.query.get("kind")));
     let shown = Shown::new(None, typed);
     form(&visit, &caller, shown).await
 }
 
-pub(crate) async fn edit(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn edit(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let id = visit.id("rule")?;
     let (rule, revision) = find(&visit, &caller, id).await?;
@@ -55,15 +55,15 @@ pub(crate) async fn edit(visit: Arc<Visit>) -> Answer {
     }
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     save(&visit, None).await
 }
 
-pub(crate) async fn replace(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn replace(visit: Arc<PageRequest>) -> Answer {
     save(&visit, Some(visit.id("rule")?)).await
 }
 
-async fn save(visit: &Visit, rule: Option<RuleId>) -> Answer {
+async fn save(visit: &PageRequest, rule: Option<RuleId>) -> Answer {
     let group = visit.id("group")?;
     let caller = visit.caller(Some(visit.team()?))?;
     let typed = Typed::of_form(kind_of(visit.form.get("type")), &visit.form);
@@ -80,7 +80,7 @@ async fn save(visit: &Visit, rule: Option<RuleId>) -> Answer {
     let mut shown = Shown::new(rule, typed);
     match saved {
         Ok(()) => {
-            let path = head::path(visit, group, "?done=rule-saved")?;
+            let path = page_header::path(visit, group, "?done=rule-saved")?;
             return Ok(see_other(path));
         }
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
@@ -109,10 +109,10 @@ async fn save(visit: &Visit, rule: Option<RuleId>) -> Answer {
 
 /// A rule of the draft, and the revision of the draft.
 async fn find(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
     rule: RuleId,
-) -> Result<(Option<Rule>, i64), Trouble> {
+) -> Result<(Option<Rule>, i64), PageError> {
     let draft = drafts::get(&visit.management, caller, visit.id("group")?).await?;
     let mut rules = draft.draft.rules.into_iter();
     Ok((rules.find(|known| known.id == rule), draft.draft.revision))

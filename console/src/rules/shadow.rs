@@ -15,8 +15,8 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    head::{self, Head, Tab},
-    sent::{OVERTAKEN, note, revision},
+    page_header::{self, Head, Tab},
+    draft_form::{OVERTAKEN, note, revision},
     trial::tone,
     versions::choices,
 };
@@ -25,7 +25,7 @@ use crate::{
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -59,15 +59,15 @@ struct Item {
     judged: Moment,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn start(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn start(visit: Arc<PageRequest>) -> Answer {
     let group = visit.id("group")?;
     match started(&visit).await {
         Ok(_) => {
-            let path = head::path(&visit, group, "/shadow?done=shadow-started")?;
+            let path = page_header::path(&visit, group, "/shadow?done=shadow-started")?;
             Ok(page::see_other(path))
         }
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
@@ -81,7 +81,7 @@ pub(crate) async fn start(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn started(visit: &Visit) -> Result<Group, Refused> {
+async fn started(visit: &PageRequest) -> Result<Group, Refused> {
     let unknown = |_| Refused::field("version", "must be one of the versions");
     let no_group = |_| Refused::NotFound(management::Noun::RuleGroup);
     let caller = visit.caller(visit.team().ok())?;
@@ -98,17 +98,17 @@ async fn started(visit: &Visit) -> Result<Group, Refused> {
     }
 }
 
-pub(crate) async fn end(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let group = visit.id("group")?;
     shadow::end(&visit.management, &caller, group).await?;
-    let path = head::path(&visit, group, "/shadow?done=shadow-ended")?;
+    let path = page_header::path(&visit, group, "/shadow?done=shadow-ended")?;
     Ok(page::see_other(path))
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = head::open(visit, &caller, Tab::Shadow).await?;
+    let (frame, head) = page_header::open(visit, &caller, Tab::Shadow).await?;
     let group = head.group();
     let report = match group.shadow {
         Some(version) => Some(shadow::report(&visit.management, &caller, group.id, version).await?),
@@ -129,7 +129,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
 }
 
 /// What a version said in the shadow, with the items about which it differed.
-pub(crate) async fn version(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn version(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, version) = (visit.id("group")?, visit.id("version")?);
     let management = &visit.management;
@@ -137,7 +137,7 @@ pub(crate) async fn version(visit: Arc<Visit>) -> Answer {
     let asked = pager::asked(&visit);
     let items = shadow::differences(management, &caller, group, version, asked).await?;
     let version = versions::get(management, &caller, group, version).await?;
-    let (frame, head) = head::open(&visit, &caller, Tab::Shadow).await?;
+    let (frame, head) = page_header::open(&visit, &caller, Tab::Shadow).await?;
     let next = pager::next(&visit, &items, |item| item.media);
     let items = items.into_iter().map(|item| Item {
         id: item.media.to_string(),

@@ -1,7 +1,7 @@
 //! Trying a text on the draft, beside what the live version says.
 
-mod marks;
-mod said;
+mod highlights;
+mod result;
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use management::{
 };
 use poem::http::StatusCode;
 
-pub(super) use self::said::tone;
-use self::{marks::Piece, said::Said};
-use super::head::{self, Head, Tab};
+pub(super) use self::result::tone;
+use self::{highlights::Piece, result::Said};
+use super::page_header::{self, Head, Tab};
 use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
-#[template(path = "rules/try.html")]
+#[template(path = "rules/trial.html")]
 struct Try<'a> {
     frame: Frame,
     head: Head,
@@ -65,11 +65,11 @@ impl Try<'_> {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default(), None).await
 }
 
-pub(crate) async fn run(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn run(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, asks) = (visit.id("group")?, visit.form.has("ask"));
     let text = visit.form.get("text").to_owned();
@@ -83,7 +83,7 @@ pub(crate) async fn run(visit: Arc<Visit>) -> Answer {
         Ok(beside) => {
             let text = beside.draft.text.as_deref().unwrap_or_default();
             let result = Outcome {
-                pieces: marks::pieces(text, &beside.draft.violations),
+                pieces: highlights::pieces(text, &beside.draft.violations),
                 scores: listed(beside.draft.scores),
                 scores_from: beside.draft.scores_from,
                 live: beside.live.as_ref().map(|live| Said::new(live, text)),
@@ -103,7 +103,7 @@ fn field(category: Category) -> String {
 }
 
 /// The scores that were typed. None: none was.
-fn scores(visit: &Visit) -> Result<Option<Scores>, Refused> {
+fn scores(visit: &PageRequest) -> Result<Option<Scores>, Refused> {
     let mut scores = Scores::new();
     let mut is_typed = false;
     for category in Category::ALL {
@@ -130,13 +130,13 @@ fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
 }
 
 async fn page(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     problems: Problems,
     result: Option<Outcome>,
 ) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = head::open_to_edit(visit, &caller, Tab::Try).await?;
+    let (frame, head) = page_header::open_to_edit(visit, &caller, Tab::Try).await?;
     let fields = Category::ALL.into_iter().map(|category| {
         let name = field(category);
         Field {

@@ -17,18 +17,18 @@ use poem::http::StatusCode;
 
 use super::{
     group::lists_of,
-    head::{self, Head, Tab},
-    people::People,
+    page_header::{self, Head, Tab},
+    author_names::People,
     row::Row,
-    slice::Slice,
+    pagination::Slice,
 };
 use crate::{
     page::{self, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Versions that can be chosen in a form, and publications that are shown.
@@ -84,12 +84,12 @@ struct One {
     problems: Problems,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, page) = (visit.id("group")?, pager::asked(&visit));
     let is_first = page.after.is_none();
     let versions = versions::list(&visit.management, &caller, group, page).await?;
-    let (frame, head) = head::open(&visit, &caller, Tab::Versions).await?;
+    let (frame, head) = page_header::open(&visit, &caller, Tab::Versions).await?;
     let people = People::of(&visit, &caller).await?;
     let publications = if is_first {
         let page = Page {
@@ -122,16 +122,16 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     one(&visit, StatusCode::OK, Problems::default()).await
 }
 
-async fn one(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn one(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, version) = (visit.id("group")?, visit.id("version")?);
     let version = versions::get(&visit.management, &caller, group, version).await?;
     let lists = lists_of(visit, &caller, version.rules.iter()).await?;
-    let (frame, head) = head::open(visit, &caller, Tab::Versions).await?;
+    let (frame, head) = page_header::open(visit, &caller, Tab::Versions).await?;
     let people = People::of(visit, &caller).await?;
     let rules = version.rules.iter().enumerate();
     let page = One {
@@ -144,11 +144,11 @@ async fn one(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn set_live(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn set_live(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, version) = (visit.id("group")?, visit.id("version")?);
     match versions::set_live(&visit.management, &caller, group, version).await {
-        Ok(_) => Ok(page::see_other(head::path(
+        Ok(_) => Ok(page::see_other(page_header::path(
             &visit,
             group,
             "/versions?done=version-live",
@@ -162,7 +162,7 @@ pub(crate) async fn set_live(visit: Arc<Visit>) -> Answer {
 }
 
 /// The newest versions, to choose from.
-pub(super) async fn choices(visit: &Visit, caller: &Caller) -> Result<Vec<ListedVersion>, Trouble> {
+pub(super) async fn choices(visit: &PageRequest, caller: &Caller) -> Result<Vec<ListedVersion>, PageError> {
     let page = Page {
         after: None,
         limit: CHOICES,

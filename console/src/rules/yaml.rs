@@ -11,14 +11,14 @@ use poem::{
 };
 
 use super::{
-    head::{self, Head, Tab},
-    sent::revision,
+    page_header::{self, Head, Tab},
+    draft_form::revision,
 };
 use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<GivenFile, Refused> {
         .map_err(|wrong| Refused::Invalid(format!("This is no rule group: {wrong}.").into()))
 }
 
-pub(crate) async fn export(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn export(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, management) = (visit.id("group")?, &visit.management);
     let file = match visit.query.get("version") {
@@ -52,18 +52,18 @@ pub(crate) async fn export(visit: Arc<Visit>) -> Answer {
         .body(file.yaml))
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, None, Vec::new()).await
 }
 
-pub(crate) async fn import(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn import(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (group, seen) = (visit.id("group")?, revision(&visit));
     let text = visit.form.get("yaml").to_owned();
     let read = move || -> Result<GivenFile, Refused> { read(&text) };
     match files::import_draft(&visit.management, &caller, group, Some(seen), read).await {
         Ok(_) => {
-            let path = head::path(&visit, group, "?done=draft-imported")?;
+            let path = page_header::path(&visit, group, "?done=draft-imported")?;
             Ok(page::see_other(path))
         }
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
@@ -81,13 +81,13 @@ pub(crate) async fn import(visit: Arc<Visit>) -> Answer {
 
 /// The form. Without a revision, the next attempt builds on the present draft.
 async fn form(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     revision: Option<i64>,
     wrong: Vec<String>,
 ) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = head::open_to_edit(visit, &caller, Tab::None).await?;
+    let (frame, head) = page_header::open_to_edit(visit, &caller, Tab::None).await?;
     let page = Import {
         revision: revision.unwrap_or(head.group().draft_revision),
         frame,

@@ -14,21 +14,21 @@ use management::{
 };
 use poem::{Response, http::StatusCode};
 
-use super::here::{Here, Tab};
+use super::page_header::{SiteHeader, Tab};
 use crate::{
     page::{self, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "sites/keys.html")]
 struct List {
     frame: Frame,
-    here: Here,
+    here: SiteHeader,
     rows: Vec<Row>,
     next: Option<String>,
     problems: Problems,
@@ -49,17 +49,17 @@ struct Row {
 #[template(path = "sites/keys/issued.html")]
 struct Issued {
     frame: Frame,
-    here: Here,
+    here: SiteHeader,
     secret: String,
     /// Whether all other keys stopped working.
     has_replaced: bool,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     match site_keys::create(&visit.management, &caller, visit.id("site")?).await {
         Ok(issued) => show_once(&visit, &issued, false).await,
@@ -71,8 +71,8 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
 }
 
 /// The secret is shown once, so this page is the answer itself and has no address.
-async fn show_once(visit: &Visit, issued: &IssuedKey, has_replaced: bool) -> Answer {
-    let (frame, here) = Here::of(visit, Tab::Keys).await?;
+async fn show_once(visit: &PageRequest, issued: &IssuedKey, has_replaced: bool) -> Answer {
+    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
     Ok(page::shown(&Issued {
         frame,
         here,
@@ -81,8 +81,8 @@ async fn show_once(visit: &Visit, issued: &IssuedKey, has_replaced: bool) -> Ans
     }))
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
-    let (frame, here) = Here::of(visit, Tab::Keys).await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
     let caller = visit.caller(Some(visit.team()?))?;
     let asked = pager::asked(visit);
     let (mut rows, next) = rows(visit, &caller, here.site.id, asked).await?;
@@ -100,11 +100,11 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<R
 
 /// Keys of a site, and the address of the next page.
 async fn rows(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
     site: SiteId,
     asked: Page,
-) -> Result<(Vec<Row>, Option<String>), Trouble> {
+) -> Result<(Vec<Row>, Option<String>), PageError> {
     let management = &visit.management;
     let keys = site_keys::list(management, caller, site, asked).await?;
     let used = site_keys::last_used(management, caller, site, &keys).await?;

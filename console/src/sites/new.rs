@@ -13,10 +13,10 @@ use management::{
 use poem::http::StatusCode;
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Rule groups that are offered.
@@ -26,7 +26,7 @@ const GROUPS: i64 = 200;
 #[template(path = "sites/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     groups: Vec<Group>,
     name: &'a str,
     /// The group that was chosen. Empty: a new one.
@@ -38,21 +38,21 @@ struct New<'a> {
 #[template(path = "sites/created.html")]
 struct Created {
     frame: Frame,
-    team: At,
+    team: Area,
     issued: IssuedSite,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     match site(&visit, team).await {
         // The secret is shown once, so this page is the answer itself and has no address.
         Ok(issued) => Ok(page::shown(&Created {
-            frame: Frame::of(&visit, At::Team(team), "sites").await?,
-            team: At::Team(team),
+            frame: Frame::of(&visit, Area::Team(team), "sites").await?,
+            team: Area::Team(team),
             issued,
         })),
         Err(refused) => {
@@ -62,7 +62,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn site(visit: &Visit, team: TeamId) -> Result<IssuedSite, Refused> {
+async fn site(visit: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused> {
     let caller = visit.caller(Some(team))?;
     let name = visit.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
@@ -82,9 +82,9 @@ async fn site(visit: &Visit, team: TeamId) -> Result<IssuedSite, Refused> {
     sites::create(&visit.management, &caller, Some(team), &settings).await
 }
 
-async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let team = visit.team()?;
-    let frame = Frame::of(visit, At::Team(team), "sites").await?;
+    let frame = Frame::of(visit, Area::Team(team), "sites").await?;
     let frame = frame.require(Scope::SitesWrite)?;
     let caller = visit.caller(Some(team))?;
     let page = Page {
@@ -94,7 +94,7 @@ async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     let groups = rule_groups::list(&visit.management, &caller, page).await?;
     let page = New {
         frame,
-        team: At::Team(team),
+        team: Area::Team(team),
         groups,
         name: visit.form.get("name"),
         group: visit.form.get("group"),

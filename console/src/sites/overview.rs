@@ -11,14 +11,14 @@ use management::{
 };
 
 use super::{
-    here::{Here, Tab},
-    words,
+    page_header::{SiteHeader, Tab},
+    labels,
 };
 use crate::{
     page::{self, Frame},
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Endpoints that the page names.
@@ -28,7 +28,7 @@ const ENDPOINTS: i64 = 10;
 #[template(path = "sites/overview.html")]
 struct Overview {
     frame: Frame,
-    here: Here,
+    here: SiteHeader,
     created: Moment,
     counts: Counts,
     /// What the site still needs; none once it has everything.
@@ -53,8 +53,8 @@ struct Step {
     way: Option<(String, &'static str)>,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
-    let (frame, here) = Here::of(&visit, Tab::Overview).await?;
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let (frame, here) = SiteHeader::of(&visit, Tab::Overview).await?;
     let caller = visit.caller(Some(visit.team()?))?;
     let (management, site) = (&visit.management, here.site.id);
     let counts = sites::counts(management, &caller, &[site]).await?;
@@ -77,8 +77,8 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let steps = steps(&frame, &here, (counts, readiness), judge, works);
     Ok(page::shown(&Overview {
         created: here.site.created_at.into(),
-        on_failure: words::on_failure(settings.on_failure).name,
-        vocabulary: words::vocabulary(settings.status_vocabulary).hint,
+        on_failure: labels::on_failure(settings.on_failure).name,
+        vocabulary: labels::vocabulary(settings.status_vocabulary).hint,
         steps: (!steps.iter().all(|step| step.is_done)).then_some(steps),
         frame,
         here,
@@ -91,7 +91,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 
 fn steps(
     frame: &Frame,
-    here: &Here,
+    here: &SiteHeader,
     (counts, readiness): (Counts, Readiness),
     judge: &Group,
     endpoint: Option<&Endpoint>,

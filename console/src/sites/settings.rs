@@ -1,7 +1,7 @@
 //! The settings of a site, and the rule groups that judge for it.
 
-mod outlook;
-mod values;
+mod retention_preview;
+mod form_values;
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use management::{
 };
 use poem::{Response, http::StatusCode};
 
-use self::values::Values;
+use self::form_values::Values;
 use super::{
-    here::{Here, Tab},
-    words::{self, Choice},
+    page_header::{SiteHeader, Tab},
+    labels::{self, Choice},
 };
 use crate::{
     number::grouped,
     page::{self, Frame},
     problems::Problems,
     router::Answer,
-    seen,
-    trouble::Trouble,
+    stale_form,
+    error_page::PageError,
     usage,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Rule groups that are offered.
@@ -58,7 +58,7 @@ const FIELDS: &[&str] = &[
 #[template(path = "sites/settings.html")]
 struct Form {
     frame: Frame,
-    here: Here,
+    here: SiteHeader,
     values: Values,
     /// The settings that the person has seen.
     seen: String,
@@ -99,11 +99,11 @@ impl Form {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn save(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn save(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let values = Values::of_form(&visit.form);
     let problems = match values.parsed() {
@@ -111,13 +111,13 @@ pub(crate) async fn save(visit: Arc<Visit>) -> Answer {
             let edit = |settings: Settings| parsed.applied_to(settings);
             let site = visit.id("site")?;
             let is_seen =
-                |settings: &Settings| seen::is_seen(&visit, &Values::of_settings(settings).seen());
+                |settings: &Settings| stale_form::is_seen(&visit, &Values::of_settings(settings).seen());
             match sites::update_seen(&visit.management, &caller, site, is_seen, edit).await {
                 Ok(Ok(_)) => {
                     return Ok(page::see_other(format!("{}?done=site-saved", visit.path())));
                 }
                 Ok(Err(outdated)) => {
-                    let problems = seen::problems(&outdated);
+                    let problems = stale_form::problems(&outdated);
                     return page(&visit, StatusCode::CONFLICT, Some(values), problems).await;
                 }
                 Err(refused) => Problems::of(refused)?,
@@ -131,12 +131,12 @@ pub(crate) async fn save(visit: Arc<Visit>) -> Answer {
 
 /// The page, with what was typed, or else with the present settings.
 pub(super) async fn page(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     typed: Option<Values>,
     problems: Problems,
-) -> Result<Response, Trouble> {
-    let (frame, here) = Here::of(visit, Tab::Settings).await?;
+) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(visit, Tab::Settings).await?;
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let (management, settings) = (&visit.management, &here.site.settings);
@@ -154,7 +154,7 @@ pub(super) async fn page(
     let known = providers::list(management, &caller).await?;
     let outlook = sites::outlook(management, &caller, here.site.id).await?;
     let present = Values::of_settings(settings);
-    let seen = seen::next(visit, status, present.seen());
+    let seen = stale_form::next(visit, status, present.seen());
     let values = typed.unwrap_or(present);
     let mut names: Vec<String> = known
         .providers
@@ -167,14 +167,14 @@ pub(super) async fn page(
         }
     }
     let page = Form {
-        on_failures: words::on_failures(),
-        vocabularies: words::vocabularies(),
-        compat_uncheckeds: words::compat_uncheckeds(),
+        on_failures: labels::on_failures(),
+        vocabularies: labels::vocabularies(),
+        compat_uncheckeds: labels::compat_uncheckeds(),
         plan: usage::plan(visit, team).await?.map(|(_, plan)| plan.terms),
         places: values.places(names.len()),
         has_more: i64::try_from(groups.len()) == Ok(GROUPS),
         others: besides(groups, &attached),
-        outlook: [outlook::items(&outlook), outlook::contents(&outlook)],
+        outlook: [retention_preview::items(&outlook), retention_preview::contents(&outlook)],
         providers: names,
         frame,
         here,

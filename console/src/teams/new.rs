@@ -12,11 +12,11 @@ use management::{
 use poem::http::StatusCode;
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     plans,
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -30,16 +30,16 @@ struct New<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
     frame.require(Scope::TeamsWrite)?;
     match team(&visit).await {
         Ok(team) => {
-            let path = At::Instance.path(&format!("teams/{}", team.id));
+            let path = Area::Instance.path(&format!("teams/{}", team.id));
             Ok(page::see_other(format!("{path}?done=team-created")))
         }
         Err(refused) => {
@@ -49,7 +49,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn team(visit: &Visit) -> Result<Team, Refused> {
+async fn team(visit: &PageRequest) -> Result<Team, Refused> {
     let name = visit.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
     let plan = match visit.form.get("plan_id") {
@@ -60,8 +60,8 @@ async fn team(visit: &Visit) -> Result<Team, Refused> {
     teams::create(&visit.management, &caller, &name, plan).await
 }
 
-async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(visit, At::Instance, "teams").await?;
+async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(visit, Area::Instance, "teams").await?;
     let frame = frame.require(Scope::TeamsWrite)?;
     let page = New {
         plans: plans::offered(visit).await?,

@@ -12,11 +12,11 @@ use management::{
 use poem::http::StatusCode;
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -38,16 +38,16 @@ struct Shown {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn rename(visit: Arc<Visit>) -> Answer {
-    let frame = Frame::of(&visit, At::Instance, "teams").await?;
+pub(crate) async fn rename(visit: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
     frame.require(Scope::TeamsWrite)?;
     match renamed(&visit).await {
         Ok(team) => {
-            let path = At::Instance.path(&format!("teams/{}", team.id));
+            let path = Area::Instance.path(&format!("teams/{}", team.id));
             Ok(page::see_other(format!("{path}?done=team-renamed")))
         }
         Err(refused) => {
@@ -57,7 +57,7 @@ pub(crate) async fn rename(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn renamed(visit: &Visit) -> Result<Team, Refused> {
+async fn renamed(visit: &PageRequest) -> Result<Team, Refused> {
     let team = visit
         .team()
         .map_err(|_| Refused::NotFound(management::Noun::Team))?;
@@ -67,8 +67,8 @@ async fn renamed(visit: &Visit) -> Result<Team, Refused> {
     teams::update(&visit.management, &caller, team, |_| Some(name)).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(visit, At::Instance, "teams").await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(visit, Area::Instance, "teams").await?;
     let (id, caller) = (visit.team()?, visit.caller(None)?);
     let team = teams::get(&visit.management, &caller, id).await?;
     let subscription = subscriptions::get(&visit.management, &caller, id).await?;
@@ -80,7 +80,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
         visit.form.get("name").to_owned()
     };
     let page = Shown {
-        own: frame.role_in(At::Team(team.id)),
+        own: frame.role_in(Area::Team(team.id)),
         frame,
         created: team.created_at.into(),
         plan: plan.terms.name.into(),

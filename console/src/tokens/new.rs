@@ -14,18 +14,18 @@ use poem::http::StatusCode;
 use super::scopes::{self, Noun};
 use crate::{
     form::Form,
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
     time,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "tokens/new.html")]
 struct New<'a> {
     frame: Frame,
-    at: At,
+    at: Area,
     name: &'a str,
     expires_on: &'a str,
     nouns: Vec<Noun>,
@@ -37,15 +37,15 @@ struct New<'a> {
 #[template(path = "tokens/created.html")]
 struct Created {
     frame: Frame,
-    at: At,
+    at: Area,
     issued: IssuedToken,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "tokens").await?;
     let frame = frame.require(Scope::TokensWrite)?;
@@ -59,7 +59,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
     }
 }
 
-async fn token(visit: &Visit, at: At) -> Result<IssuedToken, Refused> {
+async fn token(visit: &PageRequest, at: Area) -> Result<IssuedToken, Refused> {
     let name = visit.form.get("name").trim().parse::<Name>();
     let new = NewToken {
         name: name.map_err(|wrong| Refused::field("name", wrong.to_string()))?,
@@ -88,7 +88,7 @@ fn end_of(day: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     Ok(Some(last?.and_utc()))
 }
 
-async fn form(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(visit, at, "tokens").await?;
     let frame = frame.require(Scope::TokensWrite)?;

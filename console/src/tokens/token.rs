@@ -15,18 +15,18 @@ use super::{
     scopes::{self, Noun},
 };
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "tokens/token.html")]
 struct Shown {
     frame: Frame,
-    at: At,
+    at: Area,
     token: Token,
     state: State,
     creator: String,
@@ -42,11 +42,11 @@ struct Shown {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(&visit, at, "tokens").await?;
     frame.require(Scope::TokensWrite)?;
@@ -69,7 +69,7 @@ pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
     ))
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let at = visit.at()?;
     let frame = Frame::of(visit, at, "tokens").await?;
     let caller = visit.caller(at.team())?;

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use domain::id::{SiteId, TeamId};
 use management::sites::{self, Page};
 
-use crate::{trouble::Trouble, visit::Visit};
+use crate::{error_page::PageError, request::PageRequest};
 
 /// Sites that are offered.
 const SITES: i64 = 200;
@@ -38,10 +38,10 @@ pub(super) fn all<T: Copy + Display>(values: &[T], chosen: &str) -> Vec<Choice> 
 
 /// The sites of a team. If there are more than are offered, the one that was chosen is still there.
 pub(super) async fn sites(
-    visit: &Visit,
+    visit: &PageRequest,
     team: TeamId,
     chosen: Option<SiteId>,
-) -> Result<Vec<Choice>, Trouble> {
+) -> Result<Vec<Choice>, PageError> {
     let caller = visit.caller(Some(team))?;
     let page = Page {
         after: None,

@@ -10,14 +10,14 @@ use poem::http::StatusCode;
 use super::{
     choices::{self, Choice},
     filters::{self, Filters},
-    label::{self, Names},
-    row::Delivery,
+    endpoint_name::{self, Names},
+    delivery_row::Delivery,
 };
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Deliveries on a page.
@@ -27,7 +27,7 @@ const ROWS: usize = 50;
 #[template(path = "webhooks/deliveries.html")]
 struct List<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     sites: Vec<Choice>,
     endpoints: Vec<Choice>,
     states: Vec<Choice>,
@@ -42,7 +42,7 @@ struct List<'a> {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let mut read = Filters::of(&visit);
@@ -71,10 +71,10 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let (found, labels) = found.await?;
     let query = |field| visit.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        team: Area::Team(team),
         sites: choices::sites(&visit, team, site).await?,
-        endpoints: label::choices(&labels, filter.endpoint),
+        endpoints: endpoint_name::choices(&labels, filter.endpoint),
         states: choices::all(DeliveryStatus::ALL, query("state")),
         kinds: choices::all(EventKind::ALL, query("event")),
         item: query("item"),

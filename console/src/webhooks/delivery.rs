@@ -14,13 +14,13 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{attempt::Shown, label, row::tone};
+use super::{attempt::Shown, endpoint_name, delivery_row::tone};
 use crate::{
-    page::{self, At, Frame, see_other},
+    page::{self, Area, Frame, see_other},
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Bytes of a body that are shown.
@@ -30,7 +30,7 @@ const BODY_BYTES: usize = 100 * 1024;
 #[template(path = "webhooks/delivery.html")]
 struct Page {
     frame: Frame,
-    team: At,
+    team: Area,
     /// The path of this page.
     path: String,
     id: DeliveryId,
@@ -57,16 +57,16 @@ struct Page {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn resend(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn resend(visit: Arc<PageRequest>) -> Answer {
     let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
     let caller = visit.caller(Some(team))?;
     match deliveries::resend(&visit.management, &caller, id).await {
         Ok(_) => {
-            let path = At::Team(team).path(&format!("deliveries/{id}"));
+            let path = Area::Team(team).path(&format!("deliveries/{id}"));
             Ok(see_other(format!("{path}?done=resent")))
         }
         Err(refused) => {
@@ -77,16 +77,16 @@ pub(crate) async fn resend(visit: Arc<Visit>) -> Answer {
 }
 
 /// Makes all that waits for the delivery's endpoint due now, this delivery with it.
-pub(crate) async fn retry(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn retry(visit: Arc<PageRequest>) -> Answer {
     let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
     let caller = visit.caller(Some(team))?;
     let delivery = deliveries::get(&visit.management, &caller, id).await?;
     endpoints::retry_now(&visit.management, &caller, delivery.listed.endpoint).await?;
-    let path = At::Team(team).path(&format!("deliveries/{id}"));
+    let path = Area::Team(team).path(&format!("deliveries/{id}"));
     Ok(see_other(format!("{path}?done=retried")))
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
     let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
     let caller = visit.caller(Some(team))?;
     let delivery = deliveries::get(&visit.management, &caller, id).await?;
@@ -98,9 +98,9 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
     };
     let shown = &delivery.body[..delivery.body.len().min(BODY_BYTES)];
     let page = Page {
-        frame: Frame::of(visit, At::Team(team), "webhooks").await?,
-        team: At::Team(team),
-        path: At::Team(team).path(&format!("deliveries/{id}")),
+        frame: Frame::of(visit, Area::Team(team), "webhooks").await?,
+        team: Area::Team(team),
+        path: Area::Team(team).path(&format!("deliveries/{id}")),
         id,
         event: listed.event.to_string(),
         kind: listed.kind.as_str(),
@@ -119,7 +119,7 @@ async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Answer {
             .is_some_and(|endpoint| endpoint.disabled_at.is_some()),
         endpoint_name: endpoint.map(|endpoint| {
             let settings = endpoint.settings;
-            label::name(settings.description.as_deref(), &settings.url)
+            endpoint_name::name(settings.description.as_deref(), &settings.url)
         }),
         headers: deliveries::headers(&delivery),
         body: String::from_utf8_lossy(shown).into_owned(),

@@ -17,18 +17,18 @@ use poem::http::StatusCode;
 use super::{
     attempt::Shown,
     health::Health,
-    label,
+    endpoint_name,
     recovery::Recovered,
     recovery_form::{Asked, Wanted},
-    row::Delivery,
+    delivery_row::Delivery,
 };
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Attempts that are shown.
@@ -42,7 +42,7 @@ const RECOVERIES: i64 = 3;
 #[template(path = "webhooks/endpoint.html")]
 struct Page {
     frame: Frame,
-    team: At,
+    team: Area,
     /// The path of this page.
     path: String,
     one: Facts,
@@ -75,7 +75,7 @@ impl From<Endpoint> for Facts {
         Self {
             id: endpoint.id,
             site: endpoint.site,
-            name: label::name(settings.description.as_deref(), &settings.url),
+            name: endpoint_name::name(settings.description.as_deref(), &settings.url),
             url: settings.url,
             events: events.join(", "),
             limit: settings.max_per_second,
@@ -97,18 +97,18 @@ pub(super) struct Said {
     pub(super) problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Said::default()).await
 }
 
 /// The path of an endpoint's page.
-pub(super) fn path(visit: &Visit) -> Result<String, Trouble> {
+pub(super) fn path(visit: &PageRequest) -> Result<String, PageError> {
     let (team, endpoint) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
-    Ok(At::Team(team).path(&format!("webhooks/{endpoint}")))
+    Ok(Area::Team(team).path(&format!("webhooks/{endpoint}")))
 }
 
 /// The page of the endpoint in the path.
-pub(super) async fn page(visit: &Visit, status: StatusCode, said: Said) -> Answer {
+pub(super) async fn page(visit: &PageRequest, status: StatusCode, said: Said) -> Answer {
     let (team, id) = (visit.team()?, visit.id("endpoint")?);
     let management = &visit.management;
     let caller = visit.caller(Some(team))?;
@@ -137,13 +137,13 @@ pub(super) async fn page(visit: &Visit, status: StatusCode, said: Said) -> Answe
         Some(ref wanted) => Asked::again(wanted),
         None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
     };
-    let frame = Frame::of(visit, At::Team(team), "webhooks").await?;
+    let frame = Frame::of(visit, Area::Team(team), "webhooks").await?;
     if !said.problems.are_none() {
         super::require(&frame)?;
     }
     let page = Page {
         frame,
-        team: At::Team(team),
+        team: Area::Team(team),
         path: path(visit)?,
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),

@@ -13,15 +13,15 @@ use poem::http::StatusCode;
 use super::{
     choices::{self, Choice},
     filters::{self, Filters},
-    label::Names,
-    row::tone,
+    endpoint_name::Names,
+    delivery_row::tone,
 };
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     problems::Problems,
     router::Answer,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 /// Events on a page.
@@ -31,7 +31,7 @@ const ROWS: usize = 50;
 #[template(path = "webhooks/events.html")]
 struct List<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     sites: Vec<Choice>,
     kinds: Vec<Choice>,
     item: &'a str,
@@ -84,7 +84,7 @@ impl From<Told> for Receiver {
     }
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let mut read = Filters::of(&visit);
@@ -111,8 +111,8 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let (found, labels) = found.await?;
     let query = |field| visit.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        team: Area::Team(team),
         sites: choices::sites(&visit, team, site).await?,
         kinds: choices::all(EventKind::ALL, query("event")),
         item: query("item"),

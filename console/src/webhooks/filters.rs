@@ -5,8 +5,8 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::times;
-use crate::{problems::Problems, visit::Visit};
+use super::time_input;
+use crate::{problems::Problems, request::PageRequest};
 
 /// An id that was chosen or typed.
 pub(super) fn id<T: From<Uuid>>(text: &str) -> Option<T> {
@@ -14,7 +14,7 @@ pub(super) fn id<T: From<Uuid>>(text: &str) -> Option<T> {
 }
 
 /// Whether the list is limited to something.
-pub(super) fn any(visit: &Visit) -> bool {
+pub(super) fn any(visit: &PageRequest) -> bool {
     let fields = [
         "site", "endpoint", "state", "event", "item", "since", "until",
     ];
@@ -23,12 +23,12 @@ pub(super) fn any(visit: &Visit) -> bool {
 
 /// Reads the fields of a filter, and notes what is wrong with them.
 pub(super) struct Filters<'a> {
-    visit: &'a Visit,
+    visit: &'a PageRequest,
     pub(super) problems: Problems,
 }
 
 impl<'a> Filters<'a> {
-    pub(super) fn of(visit: &'a Visit) -> Self {
+    pub(super) fn of(visit: &'a PageRequest) -> Self {
         Self {
             visit,
             problems: Problems::default(),
@@ -44,7 +44,7 @@ impl<'a> Filters<'a> {
     }
 
     pub(super) fn time(&mut self, field: &str) -> Option<DateTime<Utc>> {
-        self.read(field, times::EXPECTED, times::read)
+        self.read(field, time_input::EXPECTED, time_input::read)
     }
 
     fn read<T>(

@@ -13,27 +13,27 @@ use poem::http::StatusCode;
 use super::{
     choices::{Choice, sites},
     filters, header_lines,
-    typed::{Typed, both},
+    form_values::{Typed, both},
 };
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     problems::Problems,
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "webhooks/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     sites: Vec<Choice>,
     typed: Typed,
     headers: &'a str,
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let site = filters::id(visit.query.get("site"));
     form(
         &visit,
@@ -45,13 +45,13 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     .await
 }
 
-pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let typed = Typed::sent(&visit.form);
     let site = filters::id(visit.form.get("site"));
     match endpoint(&visit, team, site, &typed).await {
         Ok(endpoint) => {
-            let path = At::Team(team).path("webhooks");
+            let path = Area::Team(team).path("webhooks");
             Ok(page::see_other(format!(
                 "{path}/{endpoint}?done=endpoint-created"
             )))
@@ -71,7 +71,7 @@ pub(crate) async fn create(visit: Arc<Visit>) -> Answer {
 }
 
 async fn endpoint(
-    visit: &Visit,
+    visit: &PageRequest,
     team: TeamId,
     site: Option<SiteId>,
     typed: &Typed,
@@ -92,18 +92,18 @@ async fn endpoint(
 }
 
 async fn form(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     site: Option<SiteId>,
     typed: Typed,
     problems: Problems,
 ) -> Answer {
     let team = visit.team()?;
-    let frame = Frame::of(visit, At::Team(team), "webhooks").await?;
+    let frame = Frame::of(visit, Area::Team(team), "webhooks").await?;
     super::require(&frame)?;
     let page = New {
         frame,
-        team: At::Team(team),
+        team: Area::Team(team),
         sites: sites(visit, team, site).await?,
         typed,
         headers: visit.form.get("headers"),

@@ -9,9 +9,9 @@ use super::{
     attempt::Shown,
     endpoint::{self, Said},
 };
-use crate::{problems::Problems, router::Answer, visit::Visit};
+use crate::{problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn send(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn send(visit: Arc<PageRequest>) -> Answer {
     let (team, id) = (visit.team()?, visit.id("endpoint")?);
     let caller = visit.caller(Some(team))?;
     match endpoints::ping(&visit.management, &caller, id).await {

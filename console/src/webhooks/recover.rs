@@ -10,9 +10,9 @@ use super::{
     endpoint::{self, Said},
     recovery_form::Wanted,
 };
-use crate::{page::see_other, problems::Problems, router::Answer, visit::Visit};
+use crate::{page::see_other, problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn start(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn start(visit: Arc<PageRequest>) -> Answer {
     let (team, id) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
     let caller = visit.caller(Some(team))?;
     let wanted = Wanted::sent(&visit.form);
@@ -36,7 +36,7 @@ pub(crate) async fn start(visit: Arc<Visit>) -> Answer {
     }
 }
 
-pub(crate) async fn cancel(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
     let (team, recovery) = (visit.team()?, visit.id::<RecoveryId>("recovery")?);
     let caller = visit.caller(Some(team))?;
     recoveries::cancel(&visit.management, &caller, recovery).await?;

@@ -6,18 +6,18 @@ use askama::Template;
 use domain::id::EndpointId;
 use management::{endpoints, recoveries};
 
-use super::{label, recovery::Recovered};
+use super::{endpoint_name, recovery::Recovered};
 use crate::{
-    page::{self, At, Frame, pager},
+    page::{self, Area, Frame, pager},
     router::Answer,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "webhooks/recoveries.html")]
 struct List {
     frame: Frame,
-    team: At,
+    team: Area,
     /// The path of the endpoint's page.
     path: String,
     name: String,
@@ -25,7 +25,7 @@ struct List {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let (team, id) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
     let caller = visit.caller(Some(team))?;
     let endpoint = endpoints::get(&visit.management, &caller, id).await?;
@@ -33,10 +33,10 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let found = recoveries::list(&visit.management, &caller, id, page).await?;
     let settings = endpoint.settings;
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, At::Team(team), "webhooks").await?,
-        team: At::Team(team),
+        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        team: Area::Team(team),
         path: super::endpoint::path(&visit)?,
-        name: label::name(settings.description.as_deref(), &settings.url),
+        name: endpoint_name::name(settings.description.as_deref(), &settings.url),
         next: pager::next(&visit, &found, |one| one.id),
         recoveries: found.into_iter().map(Recovered::from).collect(),
     }))

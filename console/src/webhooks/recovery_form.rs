@@ -6,7 +6,7 @@ use management::{Refused, endpoints::Endpoint, recoveries::NewRecovery};
 
 use super::{
     choices::{self, Choice},
-    times,
+    time_input,
 };
 use crate::form::Form;
 
@@ -47,7 +47,7 @@ impl Wanted {
             }
         };
         let time = |field: &str, text: &str| {
-            times::read(text).ok_or_else(|| Refused::field(field, times::EXPECTED))
+            time_input::read(text).ok_or_else(|| Refused::field(field, time_input::EXPECTED))
         };
         Ok(NewRecovery {
             kind,
@@ -81,7 +81,7 @@ impl Asked {
         Self {
             kind: RecoveryKind::Failed.to_string(),
             events: choices::all(EventKind::ALL, ""),
-            since: times::field(broke.min(now - USUAL).max(oldest)),
+            since: time_input::field(broke.min(now - USUAL).max(oldest)),
             until: String::new(),
         }
     }

@@ -10,20 +10,20 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{endpoint::path, header_lines, label, typed::Typed};
+use super::{endpoint::path, header_lines, endpoint_name, form_values::Typed};
 use crate::{
-    page::{self, At, Frame, see_other},
+    page::{self, Area, Frame, see_other},
     problems::Problems,
     router::Answer,
-    seen,
-    visit::Visit,
+    stale_form,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "webhooks/settings.html")]
 struct Page<'a> {
     frame: Frame,
-    team: At,
+    team: Area,
     path: String,
     /// The target of the form that deletes.
     delete: String,
@@ -38,11 +38,11 @@ struct Page<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     form(&visit, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     let typed = Typed::sent(&visit.form);
     let change = typed.read().map(|read| EndpointChange {
         url: Some(read.url),
@@ -54,14 +54,14 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     match update(&visit, change).await {
         Ok(Ok(())) => done(&visit, "endpoint-changed"),
         Ok(Err(outdated)) => {
-            let problems = seen::problems(&outdated);
+            let problems = stale_form::problems(&outdated);
             form(&visit, StatusCode::CONFLICT, Some(typed), problems).await
         }
         Err(refused) => wrong(&visit, Some(typed), refused).await,
     }
 }
 
-pub(crate) async fn replace_headers(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn replace_headers(visit: Arc<PageRequest>) -> Answer {
     let change = header_lines::read(visit.form.get("headers")).and_then(|headers| {
         // The other button removes all.
         if headers.is_empty() && !visit.form.has("remove") {
@@ -80,28 +80,28 @@ pub(crate) async fn replace_headers(visit: Arc<Visit>) -> Answer {
     match update(&visit, change).await {
         Ok(Ok(())) => done(&visit, "headers-replaced"),
         Ok(Err(outdated)) => {
-            let problems = seen::problems(&outdated);
+            let problems = stale_form::problems(&outdated);
             form(&visit, StatusCode::CONFLICT, None, problems).await
         }
         Err(refused) => wrong(&visit, None, refused).await,
     }
 }
 
-pub(crate) async fn delete(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
     let (team, id) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
     let caller = visit.caller(Some(team))?;
     let endpoint = endpoints::get(&visit.management, &caller, id).await?;
-    if visit.form.get("typed") != label::host(&endpoint.settings.url) {
+    if visit.form.get("typed") != endpoint_name::host(&endpoint.settings.url) {
         let refused = Refused::field("typed", "is not the host of this endpoint");
         return wrong(&visit, None, refused).await;
     }
     endpoints::delete(&visit.management, &caller, id).await?;
-    let list = At::Team(team).path("webhooks");
+    let list = Area::Team(team).path("webhooks");
     Ok(see_other(format!("{list}?done=endpoint-deleted")))
 }
 
 async fn update(
-    visit: &Visit,
+    visit: &PageRequest,
     change: Result<EndpointChange, Refused>,
 ) -> Result<Result<(), Outdated>, Refused> {
     let missing = || Refused::NotFound(management::Noun::Endpoint);
@@ -110,22 +110,22 @@ async fn update(
     let caller = visit.caller(Some(team))?;
     // Somebody who may not change it learns that, and not what is wrong with the form.
     endpoints::get(&visit.management, &caller, id).await?;
-    let is_seen = |settings: &Settings| seen::is_seen(visit, &Typed::of(settings).seen());
+    let is_seen = |settings: &Settings| stale_form::is_seen(visit, &Typed::of(settings).seen());
     let updated = endpoints::update_seen(&visit.management, &caller, id, is_seen, change?);
     Ok(updated.await?.map(|_| ()))
 }
 
-fn done(visit: &Visit, what: &str) -> Answer {
+fn done(visit: &PageRequest, what: &str) -> Answer {
     Ok(see_other(format!("{}?done={what}", path(visit)?)))
 }
 
-async fn wrong(visit: &Visit, typed: Option<Typed>, refused: Refused) -> Answer {
+async fn wrong(visit: &PageRequest, typed: Option<Typed>, refused: Refused) -> Answer {
     let problems = Problems::of(refused)?;
     form(visit, StatusCode::UNPROCESSABLE_ENTITY, typed, problems).await
 }
 
 async fn form(
-    visit: &Visit,
+    visit: &PageRequest,
     status: StatusCode,
     typed: Option<Typed>,
     problems: Problems,
@@ -135,17 +135,17 @@ async fn form(
     let endpoint = endpoints::get(&visit.management, &caller, id).await?;
     let settings = endpoint.settings;
     let names = settings.headers.iter().map(CustomHeader::name);
-    let frame = Frame::of(visit, At::Team(team), "webhooks").await?;
+    let frame = Frame::of(visit, Area::Team(team), "webhooks").await?;
     super::require(&frame)?;
     let present = Typed::of(&settings);
     let page = Page {
         frame,
-        team: At::Team(team),
+        team: Area::Team(team),
         delete: format!("{}/delete", path(visit)?),
         path: path(visit)?,
-        name: label::name(settings.description.as_deref(), &settings.url),
-        host: label::host(&settings.url),
-        seen: seen::next(visit, status, present.seen()),
+        name: endpoint_name::name(settings.description.as_deref(), &settings.url),
+        host: endpoint_name::host(&settings.url),
+        seen: stale_form::next(visit, status, present.seen()),
         typed: typed.unwrap_or(present),
         headers: names.map(str::to_owned).collect(),
         typed_headers: visit.form.get("headers"),

@@ -20,7 +20,7 @@ use queue::Queue;
 use sqlx::PgPool;
 use store::{schema, seal::MasterKey};
 
-use crate::recorded;
+use crate::audited_changes;
 
 pub(crate) const PASSWORD: &str = "kelp otter violin";
 
@@ -263,7 +263,7 @@ impl Browser {
         let is_form = method == Method::POST;
         let answer = self.request(method, path, form, headers).await;
         if is_form {
-            recorded::check(&self.pool, path, &answer).await;
+            audited_changes::check(&self.pool, path, &answer).await;
         }
         answer
     }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use console::Needs;
+use console::Access;
 use domain::role::Role;
 use poem::http::StatusCode;
 use sqlx::{AssertSqlSafe, PgPool};
@@ -95,7 +95,7 @@ async fn a_page_takes_one_transaction_and_a_few_statements(pool: PgPool) {
     let guard = tracing::subscriber::set_default(log.clone());
     let (mut told, mut wrong) = (Vec::new(), Vec::new());
     for (method, path, needs) in console::routes() {
-        let (Needs::Scope(_), "GET") = (needs, method) else {
+        let (Access::Scope(_), "GET") = (needs, method) else {
             continue;
         };
         let address = address(&pool, path, &stage).await;

@@ -5,7 +5,7 @@
 //! pages offer what the page says. A person without the scope is told its name, before anything else is looked at: the
 //! ids in the addresses exist nowhere.
 
-use console::Needs;
+use console::Access;
 use domain::{role::Role, scope::Scope};
 use poem::http::StatusCode;
 use sqlx::PgPool;
@@ -16,7 +16,7 @@ use crate::browser::{Answer, Browser, Stage};
 /// Where somebody without a second factor is led.
 const SET_UP: &str = "/account/factor";
 
-type Route = (&'static str, &'static str, Needs);
+type Route = (&'static str, &'static str, Access);
 
 #[sqlx::test(migrations = false)]
 async fn each_role_opens_what_its_scopes_allow_and_nothing_else(pool: PgPool) {
@@ -116,8 +116,8 @@ fn with_scopes() -> Vec<(Route, Scope)> {
     let routes = console::routes().into_iter();
     let found: Vec<_> = routes
         .filter_map(|route| match route.2 {
-            Needs::Scope(scope) => Some((route, scope)),
-            Needs::Nothing | Needs::Session => None,
+            Access::Scope(scope) => Some((route, scope)),
+            Access::Nothing | Access::Session => None,
         })
         .collect();
     assert!(found.len() > 40, "{}", found.len());
@@ -127,7 +127,7 @@ fn with_scopes() -> Vec<(Route, Scope)> {
 /// The routes that need nothing but a session.
 fn with_sessions() -> Vec<Route> {
     let routes = console::routes().into_iter();
-    let found: Vec<_> = routes.filter(|route| route.2 == Needs::Session).collect();
+    let found: Vec<_> = routes.filter(|route| route.2 == Access::Session).collect();
     assert!(found.len() > 5, "{}", found.len());
     found
 }

@@ -1,6 +1,6 @@
 //! The overview of a team.
 
-mod needs;
+mod to_do;
 
 use domain::{id::SiteId, role::Role};
 use management::{Caller, rule_groups, sites::Page};

@@ -3,7 +3,7 @@
 mod draft;
 mod forms;
 mod hits;
-pub(crate) mod room;
+pub(crate) mod team;
 mod settings;
 mod trial;
 mod versions;
@@ -12,7 +12,7 @@ use domain::role::Role;
 use poem::http::{StatusCode, header};
 use sqlx::PgPool;
 
-use self::room::{Room, escaped, form, hostile};
+use self::team::{Room, escaped, form, hostile};
 
 #[sqlx::test(migrations = false)]
 async fn an_admin_creates_groups_and_a_viewer_is_not_offered_it(pool: PgPool) {

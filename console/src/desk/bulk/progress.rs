@@ -7,18 +7,18 @@ use domain::{chain::State, id::BulkDecisionId, media::Ruling};
 use management::reviews::bulk::{self, Bulk};
 
 use crate::{
-    page::{self, At, Frame},
+    page::{self, Area, Frame},
     router::Answer,
-    said::Said,
+    visible_text::VisibleText,
     time::Moment,
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "desk/bulk_progress.html")]
 struct Progress {
     frame: Frame,
-    team: At,
+    team: Area,
     row: Row,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) id: BulkDecisionId,
     /// What is done to the items.
     pub(super) what: &'static str,
-    pub(super) reason: Said,
+    pub(super) reason: VisibleText,
     pub(super) state: State,
     pub(super) tone: &'static str,
     pub(super) percent: i32,
@@ -48,7 +48,7 @@ impl From<Bulk> for Row {
                 Ruling::Approve => "approve",
                 Ruling::Reject => "reject",
             },
-            reason: Said::new(&bulk.reason, &[]),
+            reason: VisibleText::new(&bulk.reason, &[]),
             state: bulk.state,
             tone: match bulk.state {
                 State::Running => "",
@@ -70,11 +70,11 @@ impl From<Bulk> for Row {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let found = bulk::get(&visit.management, &caller, visit.id("bulk")?).await?;
-    let team = At::Team(team);
+    let team = Area::Team(team);
     Ok(page::shown(&Progress {
         frame: Frame::of(&visit, team, "desk").await?,
         row: found.into(),
@@ -82,10 +82,10 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     }))
 }
 
-pub(crate) async fn undo(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn undo(visit: Arc<PageRequest>) -> Answer {
     let team = visit.team()?;
     let caller = visit.caller(Some(team))?;
     let undone = bulk::cancel(&visit.management, &caller, visit.id("bulk")?).await?;
     let place = format!("desk/bulk/{}?done=bulk-undone", undone.id);
-    Ok(page::see_other(At::Team(team).path(&place)))
+    Ok(page::see_other(Area::Team(team).path(&place)))
 }

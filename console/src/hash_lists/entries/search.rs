@@ -10,7 +10,7 @@ use management::{
     sites::Page,
 };
 
-use crate::{page::pager, said::Said, time::Moment, visit::Visit};
+use crate::{page::pager, visible_text::VisibleText, time::Moment, request::PageRequest};
 
 /// A page of entries.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct Found {
 
 /// The entries that the address asks for.
 pub(super) async fn search(
-    visit: &Visit,
+    visit: &PageRequest,
     caller: &Caller,
     list: HashListId,
 ) -> Result<Found, Refused> {
@@ -70,7 +70,7 @@ pub(super) async fn search(
 }
 
 /// What the address asks for.
-fn filter(visit: &Visit) -> Result<EntryFilter, Refused> {
+fn filter(visit: &PageRequest) -> Result<EntryFilter, Refused> {
     let hash = visit.query.get("hash").trim();
     if hash.is_empty() {
         return Ok(EntryFilter::default());
@@ -99,7 +99,7 @@ fn filter(visit: &Visit) -> Result<EntryFilter, Refused> {
 /// An entry as a page shows it.
 pub(super) struct Row {
     pub(super) entry: Entry,
-    pub(super) note: Said,
+    pub(super) note: VisibleText,
     /// In how many bits it differs from the hash that was searched.
     pub(super) distance: Option<u32>,
     pub(super) added: Moment,
@@ -108,7 +108,7 @@ pub(super) struct Row {
 impl Row {
     fn new(entry: Entry, distance: Option<u32>) -> Self {
         Self {
-            note: Said::new(&entry.note, &[]),
+            note: VisibleText::new(&entry.note, &[]),
             added: entry.added_at.into(),
             entry,
             distance,

@@ -11,18 +11,18 @@ use domain::{
 use management::{Caller, Refused};
 use poem::http::StatusCode;
 
-use super::typed::{self, Choice, Typed, Unfit};
+use super::form_values::{self, Choice, Typed, Unfit};
 use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
     rules::{
-        cut::cut,
-        head::{self, Head, Tab},
-        lists::Lists,
+        truncate::truncate,
+        page_header::{self, Head, Tab},
+        hash_lists::Lists,
     },
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// The kinds, what they are called, and what they look for.
@@ -85,13 +85,13 @@ impl Form {
     /// Whether nothing is wrong yet.
     fn is_fine(&self) -> bool {
         self.besides().is_empty()
-            && typed::FIELDS
+            && form_values::FIELDS
                 .iter()
                 .all(|field| self.problems.at(field).is_none())
     }
 
     fn besides(&self) -> Vec<String> {
-        self.problems.besides(&typed::FIELDS)
+        self.problems.besides(&form_values::FIELDS)
     }
 
     fn action(&self) -> String {
@@ -112,8 +112,8 @@ struct NotHere {
 }
 
 /// Says why there is no form for a rule.
-pub(super) async fn unfit(visit: &Visit, caller: &Caller, name: String, unfit: Unfit) -> Answer {
-    let (frame, head) = head::open_to_edit(visit, caller, Tab::Rules).await?;
+pub(super) async fn unfit(visit: &PageRequest, caller: &Caller, name: String, unfit: Unfit) -> Answer {
+    let (frame, head) = page_header::open_to_edit(visit, caller, Tab::Rules).await?;
     Ok(page::shown(&NotHere {
         frame,
         head,
@@ -146,7 +146,7 @@ impl Shown {
     }
 
     /// Somebody else changed the draft. What was typed stays, and the next attempt builds on the new draft.
-    pub(super) fn overtaken(&mut self, present: Option<Rule>) -> Result<(), Trouble> {
+    pub(super) fn overtaken(&mut self, present: Option<Rule>) -> Result<(), PageError> {
         let text = match (self.rule, &present) {
             (Some(_), Some(_)) => {
                 "Somebody else changed the draft meanwhile. What you typed is kept, and nothing is stored yet. \
@@ -166,19 +166,19 @@ impl Shown {
         if present.is_none() {
             self.rule = None;
         }
-        self.present = present.map(|rule| cut(&yaml(rule), PRESENT_CHARS));
+        self.present = present.map(|rule| truncate(&yaml(rule), PRESENT_CHARS));
         Ok(())
     }
 }
 
 /// The page.
-pub(super) async fn form(visit: &Visit, caller: &Caller, shown: Shown) -> Answer {
+pub(super) async fn form(visit: &PageRequest, caller: &Caller, shown: Shown) -> Answer {
     let lists = if shown.typed.kind == RuleType::ImageHash {
         Lists::of(visit, caller).await?
     } else {
         Lists::default()
     };
-    let (frame, head) = head::open_to_edit(visit, caller, Tab::Rules).await?;
+    let (frame, head) = page_header::open_to_edit(visit, caller, Tab::Rules).await?;
     let page = Form {
         choices: shown.typed.choices(&lists),
         revision: shown.revision.unwrap_or(head.group().draft_revision),

@@ -10,11 +10,11 @@ use crate::{
     page::{self, Frame},
     router::Answer,
     rules::{
-        difference::Differences,
+        diff::Differences,
         group::lists_of,
-        head::{self, Head, Tab},
+        page_header::{self, Head, Tab},
     },
-    visit::Visit,
+    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -44,7 +44,7 @@ impl Compare {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let asked = |name: &str| visit.query.get(name).parse::<GroupVersionId>().ok();
     let (group, from, to) = (visit.id("group")?, asked("from"), asked("to"));
@@ -53,7 +53,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let named = difference.added.iter().chain(&difference.removed);
     let lists = lists_of(&visit, &caller, named.chain(changed)).await?;
     let versions = super::choices(&visit, &caller).await?;
-    let (frame, head) = head::open(&visit, &caller, Tab::Versions).await?;
+    let (frame, head) = page_header::open(&visit, &caller, Tab::Versions).await?;
     Ok(page::shown(&Compare {
         from: from.unwrap_or(head.group().live),
         to,

@@ -11,17 +11,17 @@ use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
-    sites::here::{Here, Tab},
+    sites::page_header::{SiteHeader, Tab},
     time::Moment,
-    trouble::Trouble,
-    visit::Visit,
+    error_page::PageError,
+    request::PageRequest,
 };
 
 #[derive(Template)]
 #[template(path = "sites/keys/disable.html")]
 struct Disable {
     frame: Frame,
-    here: Here,
+    here: SiteHeader,
     hint: String,
     created: Moment,
     used: Option<Moment>,
@@ -29,11 +29,11 @@ struct Disable {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let (site, key): (_, SiteKeyId) = (visit.id("site")?, visit.id("key")?);
     let found = site_keys::get(&visit.management, &caller, site, key).await?;
@@ -43,13 +43,13 @@ pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
         return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
     }
     site_keys::disable(&visit.management, &caller, site, key).await?;
-    let team = page::At::Team(visit.team()?);
+    let team = page::Area::Team(visit.team()?);
     let keys = format!("{}/{site}/keys?done=key-disabled", team.path("sites"));
     Ok(page::see_other(keys))
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
-    let (frame, here) = Here::of(visit, Tab::Keys).await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
     let frame = frame.require(Scope::KeysWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let (management, site) = (&visit.management, here.site.id);

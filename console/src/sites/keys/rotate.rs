@@ -16,9 +16,9 @@ use crate::{
     page::{self, Frame},
     problems::Problems,
     router::Answer,
-    sites::here::{Here, Tab},
-    trouble::Trouble,
-    visit::Visit,
+    sites::page_header::{SiteHeader, Tab},
+    error_page::PageError,
+    request::PageRequest,
 };
 
 /// Keys that are looked through for those that work. A site rarely has as many.
@@ -28,7 +28,7 @@ const KEYS: i64 = 200;
 #[template(path = "sites/keys/rotate.html")]
 struct Rotate {
     frame: Frame,
-    here: Here,
+    here: SiteHeader,
     /// How many keys work.
     keys: i64,
     /// The first of them.
@@ -43,11 +43,11 @@ impl Rotate {
     }
 }
 
-pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     page(&visit, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn rotate(visit: Arc<Visit>) -> Answer {
+pub(crate) async fn rotate(visit: Arc<PageRequest>) -> Answer {
     let caller = visit.caller(Some(visit.team()?))?;
     let site = sites::get(&visit.management, &caller, visit.id("site")?).await?;
     if visit.form.get("how") == "keep" {
@@ -71,8 +71,8 @@ pub(crate) async fn rotate(visit: Arc<Visit>) -> Answer {
     page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
-    let (frame, here) = Here::of(visit, Tab::Keys).await?;
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
     let frame = frame.require(Scope::KeysWrite)?;
     let caller = visit.caller(Some(visit.team()?))?;
     let counts = sites::counts(&visit.management, &caller, &[here.site.id]).await?;

@@ -3,7 +3,7 @@
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
-use super::room::{Room, form};
+use super::team::{Room, form};
 use domain::role::Role;
 
 /// The places at which these texts are, in ascending order.

@@ -8,7 +8,7 @@ use management::{
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
-use super::room::{Room, escaped, form, hostile};
+use super::team::{Room, escaped, form, hostile};
 
 /// A kind, fields that are wrong, where and how that is told, and fields that are right.
 struct Case<'a> {
@@ -137,7 +137,7 @@ async fn each_kind_has_a_form_that_tells_mistakes_at_their_fields(pool: PgPool) 
             case.kind
         );
         for (field, message) in &case.told {
-            let told = super::room::problem(&refused.text, field);
+            let told = super::team::problem(&refused.text, field);
             assert!(told.starts_with(message), "{} {field}: {told}", case.kind);
         }
         let sent = form(&[&common[..], &case.right].concat());

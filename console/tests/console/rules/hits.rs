@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::room::{Room, form};
+use super::team::{Room, form};
 use crate::browser::between;
 
 const FILE: &str = "name: Words\nrules:\n\

@@ -4,7 +4,7 @@ use domain::role::Role;
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
-use super::room::{Room, escaped, form, hostile};
+use super::team::{Room, escaped, form, hostile};
 
 #[sqlx::test(migrations = false)]
 async fn who_renames_a_group_after_somebody_else_is_told(pool: PgPool) {
@@ -43,7 +43,7 @@ async fn a_group_is_renamed_and_deleted_when_its_name_is_typed(pool: PgPool) {
     for (name, why) in [("", "Must have 1 to 100 characters"), ("Taken", "")] {
         let refused = room.admin.post(&settings, &form(&[("name", name)])).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{name}");
-        let told = super::room::problem(&refused.text, "name");
+        let told = super::team::problem(&refused.text, "name");
         assert!(told.starts_with(why), "{told}");
     }
     let renamed = room

@@ -3,7 +3,7 @@
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
-use super::room::{Room, escaped, form, hostile};
+use super::team::{Room, escaped, form, hostile};
 
 #[sqlx::test(migrations = false)]
 async fn a_text_is_tried_on_the_draft_beside_the_live_version(pool: PgPool) {

@@ -4,7 +4,7 @@ use domain::role::Role;
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
-use super::room::{Room, escaped, form, hostile};
+use super::team::{Room, escaped, form, hostile};
 
 #[sqlx::test(migrations = false)]
 async fn a_draft_is_reviewed_and_published_and_an_earlier_version_comes_back(pool: PgPool) {

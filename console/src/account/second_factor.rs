@@ -1,0 +1,86 @@
+//! The second factor: setting it up with an app, removing it, and recovery codes.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::totp::RecoveryCode;
+use management::{Refused, account::factor};
+use poem::http::{StatusCode, header};
+
+use crate::{cookie, page, qr::Qr, router::Answer, request::PageRequest};
+
+/// Explains what a second factor is.
+#[derive(Template)]
+#[template(path = "account/second_factor.html")]
+struct Intro;
+
+/// The secret for the app, and the field for its first code.
+#[derive(Template)]
+#[template(path = "account/second_factor_set_up.html")]
+struct SetUp {
+    secret: String,
+    uri: String,
+    qr: Option<Qr>,
+    problem: Option<String>,
+}
+
+/// The recovery codes, shown once.
+#[derive(Template)]
+#[template(path = "account/recovery_codes.html")]
+struct RecoveryCodes {
+    codes: Vec<String>,
+}
+
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    visit.session()?;
+    Ok(page::shown(&Intro))
+}
+
+pub(crate) async fn begin(visit: Arc<PageRequest>) -> Answer {
+    let begun = factor::set_up(&visit.management, visit.session()?).await?;
+    Ok(page::shown(&SetUp {
+        secret: begun.secret.base32(),
+        qr: Qr::of(&begun.uri),
+        uri: begun.uri,
+        problem: None,
+    }))
+}
+
+pub(crate) async fn confirm(visit: Arc<PageRequest>) -> Answer {
+    let (session, code) = (visit.session()?, visit.form.get("code"));
+    match factor::confirm(&visit.management, &visit.visitor, session, code).await {
+        Ok(confirmed) => {
+            let codes = confirmed.recovery_codes.iter().map(RecoveryCode::expose);
+            let codes = codes.collect();
+            let mut response = page::shown(&RecoveryCodes { codes });
+            response
+                .headers_mut()
+                .insert(header::SET_COOKIE, cookie::hold(&confirmed.secret));
+            Ok(response)
+        }
+        // The app has this secret already: the page shows it again.
+        Err(refused @ (Refused::WrongCode | Refused::TooManyTries { .. })) => {
+            let uri = visit.form.get("uri");
+            let page = SetUp {
+                secret: visit.form.get("secret").to_owned(),
+                qr: Qr::of(uri),
+                uri: uri.to_owned(),
+                problem: Some(refused.to_string()),
+            };
+            Ok(page::html(StatusCode::UNPROCESSABLE_ENTITY, &page))
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+pub(crate) async fn remove(visit: Arc<PageRequest>) -> Answer {
+    factor::remove(&visit.management, &visit.visitor, visit.session()?).await?;
+    Ok(page::see_other("/account?done=factor-removed"))
+}
+
+pub(crate) async fn renew_codes(visit: Arc<PageRequest>) -> Answer {
+    let session = visit.session()?;
+    let codes = factor::renew_recovery_codes(&visit.management, &visit.visitor, session).await?;
+    let codes = codes.iter().map(RecoveryCode::expose).collect();
+    Ok(page::shown(&RecoveryCodes { codes }))
+}

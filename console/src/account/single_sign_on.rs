@@ -1,0 +1,79 @@
+//! Connecting the own account with the provider of single sign-on, and disconnecting it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::id::IdentityId;
+use management::{
+    Management,
+    account::{
+        identities::{self, Connected},
+        sign_on::{self, Purpose},
+    },
+};
+
+use crate::{sign_in, page, router::Answer, time::Moment, error_page::PageError, request::PageRequest};
+
+/// An identity as the page shows it.
+pub(super) struct Identity {
+    pub(super) id: IdentityId,
+    /// What people call the provider, or its address if it is not configured now.
+    pub(super) provider: String,
+    pub(super) is_in_use: bool,
+    /// The address there.
+    pub(super) address: Option<String>,
+    pub(super) since: Moment,
+    pub(super) used: Option<Moment>,
+}
+
+impl Identity {
+    pub(super) fn of(
+        management: &Management,
+        provider: Option<&str>,
+        listed: Vec<Connected>,
+    ) -> Vec<Self> {
+        let rows = listed.into_iter().map(|one| {
+            let is_in_use = identities::is_in_use(management, &one);
+            let name = provider.filter(|_| is_in_use);
+            Self {
+                id: one.id,
+                provider: name.map_or(one.issuer, str::to_owned),
+                is_in_use,
+                address: one.email,
+                since: one.created_at.into(),
+                used: one.last_used_at.map(Moment::from),
+            }
+        });
+        rows.collect()
+    }
+}
+
+/// Leads to the provider. It is a page with a link, because the policy for content lets no form leave the console, not even
+/// by a redirect.
+#[derive(Template)]
+#[template(path = "account/connect.html")]
+struct Connect<'a> {
+    provider: &'a str,
+    address: &'a str,
+}
+
+pub(crate) async fn connect(visit: Arc<PageRequest>) -> Answer {
+    let provider = visit.provider().ok_or(PageError::NoSuchPage)?;
+    let purpose = Purpose::Connect(visit.session()?);
+    let begun = match sign_on::begin(&visit.management, &visit.visitor, purpose).await {
+        Ok(begun) => begun,
+        Err(not) => return sign_in::single_sign_on::refused(&visit, not),
+    };
+    let mut response = page::shown(&Connect {
+        provider,
+        address: begun.address.as_str(),
+    });
+    sign_in::single_sign_on::hold(&mut response, &begun);
+    Ok(response)
+}
+
+pub(crate) async fn disconnect(visit: Arc<PageRequest>) -> Answer {
+    let (session, identity) = (visit.session()?, visit.id("identity")?);
+    identities::disconnect(&visit.management, &visit.visitor, session, identity).await?;
+    Ok(page::see_other("/account?done=disconnected"))
+}

@@ -1,0 +1,171 @@
+//! The reports of the desk, for leads.
+
+mod figures;
+
+use std::{fmt::Write as _, sync::Arc};
+
+use askama::Template;
+use chrono::{Days, NaiveTime};
+use domain::{
+    id::{RuleGroupId, RuleId, SiteId},
+    rules::RuleEffect,
+    scope::Scope,
+};
+use management::{
+    Refused,
+    reviews::quality::{self, Quality, Query},
+    rule_groups::threshold::{self, NewThreshold},
+    sites::{self, Page},
+};
+use poem::{Response, http::header};
+
+use self::figures::Rule;
+use crate::{
+    page::{self, Area, Frame},
+    router::Answer,
+    time::{Moment, day},
+    error_page::PageError,
+    request::PageRequest,
+};
+
+/// Sites to choose from.
+const SITES: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "desk/reports.html")]
+struct Reports {
+    frame: Frame,
+    team: Area,
+    sites: Vec<Choice>,
+    from: String,
+    to: String,
+    site: String,
+    /// Where the same figures are as CSV.
+    csv: String,
+    report: Quality,
+    rules: Vec<Rule>,
+}
+
+/// A site to choose.
+struct Choice {
+    id: SiteId,
+    name: String,
+    is_chosen: bool,
+}
+
+impl Reports {
+    fn may_try(&self) -> bool {
+        self.frame.may(Scope::RulesWrite)
+    }
+
+    fn oldest(at: &chrono::DateTime<chrono::Utc>) -> Moment {
+        (*at).into()
+    }
+}
+
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let query = wanted(&visit)?;
+    let frame = Frame::of(&visit, Area::Team(team), "desk/quality").await?;
+    let first = Page {
+        after: None,
+        limit: SITES,
+    };
+    let sites = sites::list(&visit.management, &caller, first).await?;
+    let report = quality::quality(&visit.management, &caller, query).await?;
+    let (from, to) = (visit.query.get("from"), visit.query.get("to"));
+    let site = query.site.map(|site| site.to_string()).unwrap_or_default();
+    // Only what was parsed gets into the address.
+    let mut csv = Area::Team(team).path("desk/quality/csv?");
+    for (name, text) in [("from", from), ("to", to), ("site", site.as_str())] {
+        if !text.is_empty() {
+            let _ = write!(csv, "{name}={text}&");
+        }
+    }
+    Ok(page::shown(&Reports {
+        frame,
+        team: Area::Team(team),
+        sites: sites
+            .into_iter()
+            .map(|known| Choice {
+                id: known.id,
+                is_chosen: query.site == Some(known.id),
+                name: known.settings.name,
+            })
+            .collect(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        csv: csv.trim_end_matches(['?', '&']).to_owned(),
+        rules: report.machine.rules.iter().map(Rule::of).collect(),
+        site,
+        report,
+    }))
+}
+
+pub(crate) async fn download(visit: Arc<PageRequest>) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let report = quality::quality(&visit.management, &caller, wanted(&visit)?).await?;
+    Ok(Response::builder()
+        .content_type("text/csv; charset=utf-8")
+        .header(
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"review-quality.csv\"",
+        )
+        .body(quality::csv(&report)))
+}
+
+/// Sets a threshold in the draft of a rule group, starts a backtest, and leads to it.
+pub(crate) async fn try_threshold(visit: Arc<PageRequest>) -> Answer {
+    let team = visit.team()?;
+    let caller = visit.caller(Some(team))?;
+    let id = |name: &str| -> Result<uuid::Uuid, PageError> {
+        visit
+            .form
+            .get(name)
+            .parse()
+            .map_err(|_| PageError::NoSuchPage)
+    };
+    let group = RuleGroupId::from(id("group")?);
+    let new = NewThreshold {
+        rule: RuleId::from(id("rule")?),
+        effect: match visit.form.get("effect") {
+            "reject" => RuleEffect::Reject,
+            _ => RuleEffect::Review,
+        },
+        threshold: visit.form.get("threshold").parse().map_err(|_| {
+            PageError::from(Refused::Invalid(
+                "The threshold must be from 0 to 1.".into(),
+            ))
+        })?,
+        site: match visit.form.get("site") {
+            "" => None,
+            _ => Some(id("site")?.into()),
+        },
+    };
+    let backtest = threshold::try_threshold(&visit.management, &caller, group, new).await?;
+    let place = format!(
+        "rules/{group}/backtests/{}?done=backtest-started",
+        backtest.id
+    );
+    Ok(page::see_other(Area::Team(team).path(&place)))
+}
+
+/// What the address asks for: from the beginning of a day to the end of another, in UTC.
+fn wanted(visit: &PageRequest) -> Result<Query, PageError> {
+    let asked = |name: &str| match visit.query.get(name) {
+        "" => Ok(None),
+        typed => day(typed).map(Some).ok_or(PageError::NoSuchPage),
+    };
+    let (from, to) = (asked("from")?, asked("to")?);
+    let to = to.and_then(|day| day.checked_add_days(Days::new(1)));
+    let site = match visit.query.get("site") {
+        "" => None,
+        id => Some(id.parse::<SiteId>().map_err(|_| PageError::NoSuchPage)?),
+    };
+    Ok(Query {
+        site,
+        from: from.map(|day| day.and_time(NaiveTime::MIN).and_utc()),
+        to: to.map(|day| day.and_time(NaiveTime::MIN).and_utc()),
+    })
+}

@@ -1,0 +1,90 @@
+//! What all pages of a hash list have at their top.
+
+use domain::{id::HashListId, scope::Scope};
+use management::{
+    Caller, Forbidden, Refused,
+    hash_lists::{self, VisibleHashList},
+};
+
+use crate::{
+    page::{Area, Frame},
+    visible_text::VisibleText,
+    error_page::PageError,
+    request::PageRequest,
+};
+
+/// A hash list, and what the person can do with it.
+pub(super) struct Head {
+    pub(super) list: VisibleHashList,
+    pub(super) path: String,
+    pub(super) description: Option<VisibleText>,
+    /// Whether it belongs to the team; on the pages of the instance, whether it is shared. Of shared lists, a team sees neither
+    /// entries nor imports.
+    pub(super) is_own: bool,
+    /// Whether the person can change it.
+    pub(super) may_change: bool,
+    /// Whether the person can start scans.
+    pub(super) may_scan: bool,
+}
+
+impl Head {
+    /// The path of the form that deletes the list.
+    pub(super) fn deletion(&self) -> String {
+        format!("{}/delete", self.path)
+    }
+}
+
+/// The page's frame, and the list that its address names.
+pub(super) async fn of(visit: &PageRequest) -> Result<(Frame, Head, Caller), PageError> {
+    let at = visit.at()?;
+    let caller = visit.caller(at.team())?;
+    let id: HashListId = visit.id("list")?;
+    let list = hash_lists::get(&visit.management, &caller, id).await?;
+    let frame = Frame::of(visit, at, "hash-lists").await?;
+    // Lists of teams are not the instance's.
+    if at == Area::Instance && list.team.is_some() {
+        return Err(Refused::NotFound(management::Noun::HashList).into());
+    }
+    let is_own = list.team == at.team();
+    let may_scan = frame.may(Scope::HashListsWrite);
+    let description = list.description.as_deref();
+    let head = Head {
+        path: at.path(&format!("hash-lists/{id}")),
+        description: description.map(|text| VisibleText::new(text, &[])),
+        is_own,
+        may_change: is_own && may_scan,
+        may_scan,
+        list,
+    };
+    Ok((frame, head, caller))
+}
+
+/// Refuses people who cannot change the list.
+pub(super) fn require_change(frame: &Frame, head: &Head) -> Result<(), Refused> {
+    if head.may_change {
+        return Ok(());
+    }
+    require_write(frame)?;
+    Err(Refused::Forbidden(
+        Forbidden::SharedList,
+        "The list is shared: operators change it.".into(),
+    ))
+}
+
+/// Refuses people who cannot change hash lists.
+pub(super) fn require_write(frame: &Frame) -> Result<(), Refused> {
+    match &frame.open {
+        Some(open) if !frame.may(Scope::HashListsWrite) => {
+            Err(Refused::beyond_own(open.role, Scope::HashListsWrite))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The list that the address of a form names.
+pub(super) fn named(visit: &PageRequest) -> Result<(Caller, HashListId), Refused> {
+    let missing = |_| Refused::NotFound(management::Noun::HashList);
+    let at = visit.at().map_err(missing)?;
+    let caller = visit.caller(at.team())?;
+    Ok((caller, visit.id("list").map_err(missing)?))
+}

@@ -1,0 +1,35 @@
+//! The hash lists that rules can name.
+
+use domain::id::HashListId;
+use management::{
+    Caller,
+    hash_lists::{self, VisibleHashList},
+    rule_groups::Page,
+};
+
+use crate::{error_page::PageError, request::PageRequest};
+
+/// Lists that are known by name. Others are shown by their ids.
+const MOST: i64 = 200;
+
+/// The team's hash lists and the shared ones.
+#[derive(Default)]
+pub(super) struct Lists(pub(super) Vec<VisibleHashList>);
+
+impl Lists {
+    /// The lists.
+    pub(super) async fn of(visit: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
+        let page = Page {
+            after: None,
+            limit: MOST,
+        };
+        let lists = hash_lists::list(&visit.management, caller, page).await?;
+        Ok(Self(lists))
+    }
+
+    /// What a list is called.
+    pub(super) fn name(&self, list: HashListId) -> String {
+        let found = self.0.iter().find(|known| known.id == list);
+        found.map_or_else(|| list.to_string(), |known| known.name.clone())
+    }
+}

@@ -1,0 +1,170 @@
+//! The settings of a group: its name, the sites that it judges for, and deleting it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use domain::{name::Name, scope::Scope};
+use management::{
+    Refused,
+    rule_groups::{self, attachments},
+    sites::{self, ManagedSite},
+};
+use poem::http::StatusCode;
+
+use super::page_header::{self, Head, Tab};
+use crate::{
+    page::{self, Frame, pager},
+    problems::Problems,
+    router::Answer,
+    stale_form,
+    request::PageRequest,
+};
+
+#[derive(Template)]
+#[template(path = "rules/settings.html")]
+struct Settings {
+    frame: Frame,
+    head: Head,
+    name: String,
+    /// The name that the person has seen.
+    seen: String,
+    sites: Vec<Place>,
+    next: Option<String>,
+    may_attach: bool,
+    problems: Problems,
+}
+
+/// A site, and whether the group judges for it.
+struct Place {
+    site: ManagedSite,
+    is_attached: bool,
+    /// Whether it is the site's default group.
+    is_default: bool,
+    /// How many groups are attached to the site.
+    attached: usize,
+}
+
+impl Place {
+    /// What the group is for the site.
+    fn state(&self) -> (&'static str, &'static str) {
+        match (self.is_attached, self.is_default, self.attached) {
+            (true, ..) => ("judges", "ok"),
+            (false, true, 0) => ("judges as default", "ok"),
+            (false, true, _) => ("default, but others are attached", ""),
+            (false, false, _) => ("does not judge", ""),
+        }
+    }
+
+    /// What attaching or detaching would change beyond this group.
+    fn consequence(&self) -> Option<&'static str> {
+        match (self.is_attached, self.is_default, self.attached) {
+            (false, false, 0) => Some("Its default group would not judge any more."),
+            (true, false, 1) => Some("Without it, the site's default group judges."),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    page(&visit, StatusCode::OK, Problems::default()).await
+}
+
+async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let caller = visit.caller(Some(visit.team()?))?;
+    let (frame, head) = page_header::open(visit, &caller, Tab::Settings).await?;
+    let listed = sites::list(&visit.management, &caller, pager::asked(visit)).await?;
+    let next = pager::next(visit, &listed, |site| site.id);
+    let group = head.group();
+    let sites = listed.into_iter().map(|site| Place {
+        is_attached: site.settings.rule_groups.contains(&group.id),
+        is_default: site.settings.default_rule_group == group.id,
+        attached: site.settings.rule_groups.len(),
+        site,
+    });
+    let typed = visit.form.get("name");
+    let page = Settings {
+        sites: sites.collect(),
+        seen: stale_form::next(visit, status, group.name.clone()),
+        name: if typed.is_empty() {
+            group.name.clone()
+        } else {
+            typed.to_owned()
+        },
+        next,
+        may_attach: frame.may(Scope::SitesWrite),
+        frame,
+        head,
+        problems,
+    };
+    Ok(page::html(status, &page))
+}
+
+pub(crate) async fn rename(visit: Arc<PageRequest>) -> Answer {
+    let group = visit.id("group")?;
+    let caller = visit.caller(Some(visit.team()?))?;
+    let renamed = match visit.form.get("name").trim().parse::<Name>() {
+        Ok(name) if visit.form.has("seen") => {
+            let seen = visit.form.get("seen");
+            rule_groups::rename_seen(&visit.management, &caller, group, seen, name).await
+        }
+        Ok(name) => rule_groups::rename(&visit.management, &caller, group, Some(name))
+            .await
+            .map(Ok),
+        Err(wrong) => Err(Refused::field("name", wrong.to_string())),
+    };
+    match renamed {
+        Ok(Ok(_)) => {
+            let path = page_header::path(&visit, group, "/settings?done=group-renamed")?;
+            Ok(page::see_other(path))
+        }
+        Ok(Err(outdated)) => page(&visit, StatusCode::CONFLICT, stale_form::problems(&outdated)).await,
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
+    let (team, group) = (visit.team()?, visit.id("group")?);
+    let caller = visit.caller(Some(team))?;
+    let found = rule_groups::get(&visit.management, &caller, group).await?;
+    let deleted = if visit.form.get("typed") == found.name {
+        rule_groups::delete(&visit.management, &caller, group).await
+    } else {
+        Err(Refused::field("typed", "is not the name of the group"))
+    };
+    match deleted {
+        Ok(()) => {
+            let path = page::Area::Team(team).path("rules?done=group-deleted");
+            Ok(page::see_other(path))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+pub(crate) async fn attach(visit: Arc<PageRequest>) -> Answer {
+    let (group, site) = (visit.id("group")?, visit.id("site")?);
+    let caller = visit.caller(Some(visit.team()?))?;
+    match attachments::attach(&visit.management, &caller, site, group).await {
+        Ok(()) => {
+            let path = page_header::path(&visit, group, "/settings?done=group-attached")?;
+            Ok(page::see_other(path))
+        }
+        Err(refused) => {
+            let problems = Problems::of(refused)?;
+            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+        }
+    }
+}
+
+pub(crate) async fn detach(visit: Arc<PageRequest>) -> Answer {
+    let (group, site) = (visit.id("group")?, visit.id("site")?);
+    let caller = visit.caller(Some(visit.team()?))?;
+    attachments::detach(&visit.management, &caller, site, group).await?;
+    let path = page_header::path(&visit, group, "/settings?done=group-detached")?;
+    Ok(page::see_other(path))
+}

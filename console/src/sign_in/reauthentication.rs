@@ -1,0 +1,68 @@
+//! The password again, before something delicate. The form that was sent is sent once more, together with the password, or
+//! after the person has signed in again at the provider, in another tab.
+
+use askama::Template;
+use management::{Refused, account::sign_in};
+use poem::{Response, http::StatusCode};
+
+use crate::{page, error_page::PageError, request::PageRequest};
+
+/// The field with the password. No other form has one of this name.
+const FIELD: &str = "password_again";
+
+#[derive(Template)]
+#[template(path = "sign_in/reauthentication.html")]
+struct Confirm<'a> {
+    action: &'a str,
+    fields: Vec<(&'a str, &'a str)>,
+    problem: Option<String>,
+    /// Whether the person has a password.
+    has_password: bool,
+    /// Where the person can sign in again instead.
+    provider: Option<&'a str>,
+}
+
+/// Takes the password if it was sent.
+///
+/// # Errors
+/// The answer, if the password is wrong.
+pub(crate) async fn take(visit: &PageRequest) -> Result<Result<(), Response>, PageError> {
+    if !visit.form.has(FIELD) {
+        return Ok(Ok(()));
+    }
+    let (session, password) = (visit.session()?, visit.form.get(FIELD));
+    match sign_in::give_password(&visit.management, &visit.visitor, session, password).await {
+        Ok(()) => Ok(Ok(())),
+        Err(Refused::SignInFailed) => {
+            let problem = "The password is not right.".to_owned();
+            Ok(Err(ask(visit, Some(problem)).await))
+        }
+        Err(refused @ Refused::TooManyTries { .. }) => {
+            Ok(Err(ask(visit, Some(refused.to_string())).await))
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Asks for it.
+pub(crate) async fn ask(visit: &PageRequest, problem: Option<String>) -> Response {
+    let owner = visit.mine().await.ok();
+    let fields = visit.form.without(FIELD);
+    let status = if problem.is_some() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::FORBIDDEN
+    };
+    let page = Confirm {
+        action: visit.path(),
+        fields: fields
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect(),
+        problem,
+        has_password: owner.is_none_or(|owner| owner.has_password),
+        provider: owner
+            .filter(|owner| owner.is_connected)
+            .and_then(|_| visit.provider()),
+    };
+    page::html(status, &page)
+}

@@ -1,0 +1,20 @@
+//! The start: leads to the person's first team, or to the instance.
+
+use std::sync::Arc;
+
+use crate::{
+    page::{self, Area},
+    router::Answer,
+    request::PageRequest,
+};
+
+pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+    let mine = visit.mine().await?;
+    let mut entrances = mine.entrances.iter();
+    let there = match entrances.find_map(|entrance| entrance.team.as_ref()) {
+        Some((team, _)) => Area::Team(*team),
+        None if mine.entrances.is_empty() => Area::Own,
+        None => Area::Instance,
+    };
+    Ok(page::see_other(there.home()))
+}
