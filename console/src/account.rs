@@ -34,21 +34,21 @@ struct Account {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
-    let (this, listed) = account::sessions::list(&visit.management, visit.session()?).await?;
-    let owner = visit.mine().await?;
-    let provider = visit.provider();
-    let connected = account::identities::list(&visit.management, visit.session()?).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (this, listed) = account::sessions::list(&request.management, request.session()?).await?;
+    let owner = request.mine().await?;
+    let provider = request.provider();
+    let connected = account::identities::list(&request.management, request.session()?).await?;
     let page = Account {
         has_password: owner.has_password,
         provider: provider.map(|name| (name.to_owned(), owner.is_connected)),
-        identities: Identity::of(&visit.management, provider, connected),
+        identities: Identity::of(&request.management, provider, connected),
         recovery_codes: owner.recovery_codes,
-        frame: Frame::of(visit, Area::Own, "account").await?,
+        frame: Frame::of(request, Area::Own, "account").await?,
         sessions: Row::of(this, listed),
         problems,
     };

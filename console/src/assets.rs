@@ -79,11 +79,11 @@ pub(crate) fn icons() -> &'static str {
 }
 
 /// Serves one of them.
-pub(crate) async fn serve(visit: Arc<PageRequest>) -> Answer {
+pub(crate) async fn serve(request: Arc<PageRequest>) -> Answer {
     let known = [&*STYLES, &*SCRIPT, &*ICONS];
     let asset = known
         .into_iter()
-        .find(|asset| asset.url == visit.path())
+        .find(|asset| asset.url == request.path())
         .ok_or(PageError::NoSuchPage)?;
     Ok(Response::builder()
         .content_type(asset.content_type)

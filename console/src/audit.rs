@@ -50,21 +50,21 @@ struct Row {
     details: Details,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "audit").await?;
-    let caller = visit.caller(at.team())?;
-    let (mut filters, filter) = filters::read(&visit);
-    let listed = audit_log::list(&visit.management, &caller, filter, pager::asked(&visit)).await?;
-    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
-    filters.offer(&visit, &frame, at, &caller).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "audit").await?;
+    let caller = request.caller(at.team())?;
+    let (mut filters, filter) = filters::read(&request);
+    let listed = audit_log::list(&request.management, &caller, filter, pager::asked(&request)).await?;
+    let names = names::of(&request.management, &caller, &named_by(&listed)).await?;
+    filters.offer(&request, &frame, at, &caller).await?;
     let status = if filters.problems.is_some() {
         StatusCode::UNPROCESSABLE_ENTITY
     } else {
         StatusCode::OK
     };
     let page = List {
-        next: pager::next(&visit, &listed, |entry| entry.id),
+        next: pager::next(&request, &listed, |entry| entry.id),
         rows: listed
             .into_iter()
             .map(|entry| row(entry, at, &names))

@@ -8,6 +8,6 @@ mod stacked_bars;
 
 pub(crate) use self::{
     precision_recall::CurveChart,
-    sparkline::spark,
+    sparkline::sparkline,
     stacked_bars::{Layer, Stacked},
 };

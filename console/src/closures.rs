@@ -99,64 +99,64 @@ fn words(waits_for: WaitsFor) -> &'static str {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "closures").await?;
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "closures").await?;
     frame.require(Scope::ClosuresWrite)?;
-    match start(&visit, at).await {
+    match start(&request, at).await {
         Ok(closure) => {
             let place = format!("closures/{}?done=closure-started", closure.id);
             Ok(page::see_other(at.path(&place)))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn start(visit: &PageRequest, at: Area) -> Result<Closure, Refused> {
+async fn start(request: &PageRequest, at: Area) -> Result<Closure, Refused> {
     let unknown = || Refused::field("what", "must be one of those that are offered");
-    let what = match (visit.form.get("what"), at) {
+    let what = match (request.form.get("what"), at) {
         (TEAM, Area::Team(team)) => What::Team(team),
         (TEAM, _) => {
-            let team = visit.form.get("team").parse();
+            let team = request.form.get("team").parse();
             What::Team(team.map_err(|_| unknown())?)
         }
         (site, _) => What::Site(site.parse().map_err(|_| unknown())?),
     };
-    let grace = visit.form.get("grace_days").trim().parse::<GraceDays>();
+    let grace = request.form.get("grace_days").trim().parse::<GraceDays>();
     let wanted = Wanted {
         what,
-        name: visit.form.get("name").to_owned(),
+        name: request.form.get("name").to_owned(),
         grace: grace.map_err(|wrong| Refused::field("grace_days", wrong.to_string()))?,
     };
-    let caller = visit.caller(at.team())?;
-    closures::create(&visit.management, &caller, &wanted).await
+    let caller = request.caller(at.team())?;
+    closures::create(&request.management, &caller, &wanted).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(visit, at, "closures").await?;
-    let caller = visit.caller(at.team())?;
-    let listed = closures::list(&visit.management, &caller, pager::asked(visit)).await?;
-    let (form, is_new) = (&visit.form, status == StatusCode::OK);
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(request, at, "closures").await?;
+    let caller = request.caller(at.team())?;
+    let listed = closures::list(&request.management, &caller, pager::asked(request)).await?;
+    let (form, is_new) = (&request.form, status == StatusCode::OK);
     let page = List {
         rows: listed.iter().map(Row::from).collect(),
-        next: pager::next(visit, &listed, |closure| closure.id),
+        next: pager::next(request, &listed, |closure| closure.id),
         offer: if frame.may(Scope::ClosuresWrite) {
-            offer(visit, at).await?
+            offer(request, at).await?
         } else {
             None
         },
         frame,
         at,
         what: if is_new {
-            visit.query.get("site")
+            request.query.get("site")
         } else {
             form.get("what")
         },
@@ -168,19 +168,19 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> An
 }
 
 /// The team of the page with its sites; for an operator, the team that is named.
-async fn offer(visit: &PageRequest, at: Area) -> Result<Option<Offer>, Refused> {
-    let named = [&visit.query, &visit.form].map(|values| values.get("team").parse().ok());
+async fn offer(request: &PageRequest, at: Area) -> Result<Option<Offer>, Refused> {
+    let named = [&request.query, &request.form].map(|values| values.get("team").parse().ok());
     let Some(team) = at.team().or(named[0]).or(named[1]) else {
         return Ok(None);
     };
-    let caller = visit.caller(at.team())?;
-    let found = teams::get(&visit.management, &caller, team).await?;
+    let caller = request.caller(at.team())?;
+    let found = teams::get(&request.management, &caller, team).await?;
     let first = sites::Page {
         after: None,
         limit: SITES.into(),
     };
     let sites = match at {
-        Area::Team(_) => sites::list(&visit.management, &caller, first).await?,
+        Area::Team(_) => sites::list(&request.management, &caller, first).await?,
         Area::Instance | Area::Own => Vec::new(),
     };
     Ok(Some(Offer {

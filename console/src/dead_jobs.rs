@@ -142,13 +142,13 @@ impl From<Buried> for Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let frame = frame(&visit, Scope::QueuesRead).await?;
-    let wanted = Wanted::of(&visit.query);
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let frame = frame(&request, Scope::QueuesRead).await?;
+    let wanted = Wanted::of(&request.query);
     match wanted.parsed() {
         Ok(conditions) => {
             page(
-                &visit,
+                &request,
                 frame,
                 wanted,
                 Some(&conditions),
@@ -156,20 +156,20 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
             )
             .await
         }
-        Err(problems) => page(&visit, frame, wanted, None, problems).await,
+        Err(problems) => page(&request, frame, wanted, None, problems).await,
     }
 }
 
 /// The list. Without conditions, because they are wrong, nothing is looked for.
 async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     frame: Frame,
     wanted: Wanted,
     conditions: Option<&Conditions>,
     problems: Problems,
 ) -> Answer {
-    let caller = visit.caller(None)?;
-    let management = &visit.management;
+    let caller = request.caller(None)?;
+    let management = &request.management;
     let (mut matching, mut more, mut groups, mut rows) = (0, 0, Vec::new(), Vec::new());
     if let Some(conditions) = conditions {
         let filter = conditions.filter();
@@ -178,13 +178,13 @@ async fn page(
         let shown: i64 = summary.groups.iter().map(|group| group.jobs).sum();
         more = matching.saturating_sub(shown).max(0);
         groups = summary.groups;
-        let last: Option<Cursor> = visit.query.get("after").parse().ok();
+        let last: Option<Cursor> = request.query.get("after").parse().ok();
         let before = filter.before.into_iter().chain(last.map(|last| last.0));
         let filter = Filter {
             before: before.min(),
             ..filter
         };
-        let limit = u32::try_from(pager::asked(visit).limit).unwrap_or(u32::MAX);
+        let limit = u32::try_from(pager::asked(request).limit).unwrap_or(u32::MAX);
         rows = dead_jobs::list(management, &caller, filter, limit).await?;
     }
     let mut names: Vec<String> = queues::names().map(str::to_owned).collect();
@@ -208,14 +208,14 @@ async fn page(
             matching: grouped(matching),
             groups: groups.into_iter().map(Alike::from).collect(),
             more,
-            next: pager::next(visit, &rows, |job| Cursor(job.place())),
+            next: pager::next(request, &rows, |job| Cursor(job.place())),
             rows: rows.into_iter().map(Row::from).collect(),
         },
     ))
 }
 
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(visit: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
-    let frame = Frame::of(visit, Area::Instance, "dead-jobs").await?;
+async fn frame(request: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
+    let frame = Frame::of(request, Area::Instance, "dead-jobs").await?;
     frame.require(scope)
 }

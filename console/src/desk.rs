@@ -62,13 +62,13 @@ struct Held {
 
 impl Held {
     /// The one that the address names. It has only an id and one of two words, so nobody can make a page say something else.
-    fn of(visit: &PageRequest) -> Option<Self> {
-        let said = match visit.query.get("as") {
+    fn of(request: &PageRequest) -> Option<Self> {
+        let said = match request.query.get("as") {
             "approve" => "Approved.",
             "reject" => "Rejected.",
             _ => return None,
         };
-        let review: uuid::Uuid = visit.query.get("decided").parse().ok()?;
+        let review: uuid::Uuid = request.query.get("decided").parse().ok()?;
         Some(Self {
             review: review.into(),
             said,
@@ -76,41 +76,41 @@ impl Held {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
     let team = Area::Team(team);
-    let waiting = reviews::waiting(&visit.management, &caller).await?;
+    let waiting = reviews::waiting(&request.management, &caller).await?;
     let first = Page {
         after: None,
         limit: SITES,
     };
-    let sites = sites::list(&visit.management, &caller, first).await?;
+    let sites = sites::list(&request.management, &caller, first).await?;
     let names: HashMap<SiteId, String> = sites
         .into_iter()
         .map(|site| (site.id, site.settings.name))
         .collect();
     let page = Start {
-        frame: Frame::of(&visit, team, "desk").await?,
+        frame: Frame::of(&request, team, "desk").await?,
         total: waiting.iter().map(|part| part.reviews).sum(),
         overdue: waiting.iter().map(|part| part.overdue).sum(),
         rows: waiting.iter().map(|part| Row::new(part, &names)).collect(),
-        held: Held::of(&visit),
-        is_empty: visit.query.has("empty"),
+        held: Held::of(&request),
+        is_empty: request.query.has("empty"),
         team,
     };
     Ok(page::shown(&page))
 }
 
-pub(crate) async fn claim(visit: Arc<PageRequest>) -> Answer {
-    next(&visit, "").await
+pub(crate) async fn claim(request: Arc<PageRequest>) -> Answer {
+    next(&request, "").await
 }
 
 /// Leads to the next review, or to the start if none is left. `query` says what was done.
-async fn next(visit: &PageRequest, query: &str) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let claimed = reviews::claim(&visit.management, &caller, 1).await?;
+async fn next(request: &PageRequest, query: &str) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let claimed = reviews::claim(&request.management, &caller, 1).await?;
     let place = match claimed.first() {
         Some(shown) => format!("desk/{}?{query}", shown.review.id),
         None => format!("desk?empty=yes&{query}"),
@@ -159,10 +159,10 @@ pub(crate) fn tone(severity: Severity) -> &'static str {
     }
 }
 
-/// A trouble that leads on to the next review, if the review is lost; else the trouble itself.
-async fn lost_or(visit: &PageRequest, refused: Refused) -> Answer {
+/// An error that leads on to the next review, if the review is lost; else the error itself.
+async fn lost_or(request: &PageRequest, refused: Refused) -> Answer {
     if is_lost(&refused) {
-        return next(visit, "lost=yes").await;
+        return next(request, "lost=yes").await;
     }
     Err(PageError::Refused(refused))
 }

@@ -83,52 +83,52 @@ fn words(kind: SubjectKind) -> &'static str {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let frame = Frame::of(&visit, Area::Team(team), "erasures").await?;
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let frame = Frame::of(&request, Area::Team(team), "erasures").await?;
     frame.require(Scope::ErasuresWrite)?;
-    match start(&visit, team).await {
+    match start(&request, team).await {
         Ok(erasure) => {
             let place = format!("erasures/{}?done=erasure-started", erasure.id);
             Ok(page::see_other(Area::Team(team).path(&place)))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn start(visit: &PageRequest, team: TeamId) -> Result<Erasure, Refused> {
-    let wanted = Values::of(&visit.form).read(team)?;
-    if visit.form.get("typed") != PROOF {
+async fn start(request: &PageRequest, team: TeamId) -> Result<Erasure, Refused> {
+    let wanted = Values::of(&request.form).read(team)?;
+    if request.form.get("typed") != PROOF {
         return Err(Refused::field("typed", format!("must be the word {PROOF}")));
     }
-    let caller = visit.caller(Some(team))?;
-    erasures::create(&visit.management, &caller, &wanted).await
+    let caller = request.caller(Some(team))?;
+    erasures::create(&request.management, &caller, &wanted).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let team = visit.team()?;
-    let frame = Frame::of(visit, Area::Team(team), "erasures").await?;
-    let caller = visit.caller(Some(team))?;
-    let listed = erasures::list(&visit.management, &caller, pager::asked(visit)).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let team = request.team()?;
+    let frame = Frame::of(request, Area::Team(team), "erasures").await?;
+    let caller = request.caller(Some(team))?;
+    let listed = erasures::list(&request.management, &caller, pager::asked(request)).await?;
     let first = sites::Page {
         after: None,
         limit: SITES.into(),
     };
     let page = List {
         rows: listed.iter().map(Row::from).collect(),
-        next: pager::next(visit, &listed, |erasure| erasure.id),
+        next: pager::next(request, &listed, |erasure| erasure.id),
         may_erase: frame.may(Scope::ErasuresWrite),
-        sites: sites::list(&visit.management, &caller, first).await?,
+        sites: sites::list(&request.management, &caller, first).await?,
         frame,
         team: Area::Team(team),
-        values: Values::of(&visit.form),
+        values: Values::of(&request.form),
         problems,
     };
     Ok(page::html(status, &page))

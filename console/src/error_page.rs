@@ -1,15 +1,16 @@
-//! Why a page was not shown or a change was not made, as a page.
+//! Errors as pages: why a page was not shown or a change was not made, and the answers that the server gives in place of a page.
 
 use askama::Template;
-use http_server::{BodyFault, Fault};
+use http_server::{Answer, BodyFault, Fault, RequestId, Words};
 use management::{Forbidden, Refused};
 use poem::{
-    IntoResponse, Response,
-    http::{StatusCode, header},
+    Error, IntoResponse, Response,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use tracing::error;
+use url::Url;
 
-use crate::{sign_in::reauthentication, page, request::PageRequest};
+use crate::{browser_security, page, request::PageRequest, sign_in::reauthentication};
 
 /// Why there is no such answer as was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +54,8 @@ struct Message<'a> {
 const HOME: (&str, &str) = ("/", "Back to the start");
 
 impl PageError {
-    /// The answer to a visit. Whoever must sign in or give something first is led there.
-    pub(crate) async fn answer(self, visit: &PageRequest) -> Response {
+    /// The response to a request. Whoever must sign in or give something first is led there.
+    pub(crate) async fn answer(self, request: &PageRequest) -> Response {
         match self {
             Self::Refused(Refused::Unauthenticated) => page::see_other("/sign-in"),
             Self::Refused(Refused::Forbidden(Forbidden::FactorRequired, _)) => {
@@ -64,7 +65,7 @@ impl PageError {
                 page::see_other("/account/factor")
             }
             Self::Refused(Refused::Forbidden(Forbidden::ReauthenticationRequired, _)) => {
-                reauthentication::ask(visit, None).await
+                reauthentication::ask(request, None).await
             }
             other => other.into_response(),
         }
@@ -189,5 +190,68 @@ fn title(refused: &Refused) -> &'static str {
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "Please wait a moment",
         StatusCode::INTERNAL_SERVER_ERROR => "Something went wrong on our side",
         _ => "Nothing was changed",
+    }
+}
+
+/// How long browsers remember it.
+const YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Pages for whatever the front answers itself.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorPages {
+    is_https: bool,
+}
+
+impl ErrorPages {
+    /// Pages of a console that people open at this address. If it begins with `https`, browsers use only HTTPS from then on.
+    pub fn at(public_url: Option<&Url>) -> Self {
+        Self {
+            is_https: public_url.is_some_and(|url| url.scheme() == "https"),
+        }
+    }
+}
+
+impl Words for ErrorPages {
+    fn fault(&self, fault: Fault, _: &RequestId) -> Answer {
+        let (status, body) = PageError::Fault(fault).render();
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, page::HTML);
+        Answer {
+            status,
+            headers,
+            body: body.into_bytes(),
+        }
+    }
+
+    fn error(&self, error: Error, request: &RequestId) -> Response {
+        error!(request.id = request.as_str(), %error, "a page of the console failed");
+        PageError::Fault(Fault::Panicked).into_response()
+    }
+
+    fn protect(&self, headers: &mut HeaderMap) {
+        browser_security::protect(headers);
+        if self.is_https {
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, YEAR);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_remember_https_if_people_open_the_console_by_it() {
+        for (url, remembered) in [
+            (Some("https://console.example.com"), true),
+            (Some("http://127.0.0.1:8081"), false),
+            (None, false),
+        ] {
+            let url = url.map(|url| url.parse().unwrap());
+            let mut headers = HeaderMap::new();
+            ErrorPages::at(url.as_ref()).protect(&mut headers);
+            let found = headers.contains_key(header::STRICT_TRANSPORT_SECURITY);
+            assert_eq!(found, remembered, "{url:?}");
+        }
     }
 }

@@ -30,18 +30,18 @@ struct List {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.at()?;
-    let caller = visit.caller(team.team())?;
-    let asked = pager::asked(&visit);
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.at()?;
+    let caller = request.caller(team.team())?;
+    let asked = pager::asked(&request);
     let lists = match team {
-        Area::Instance => hash_lists::shared(&visit.management, &caller, asked).await?,
-        Area::Team(_) | Area::Own => hash_lists::list(&visit.management, &caller, asked).await?,
+        Area::Instance => hash_lists::shared(&request.management, &caller, asked).await?,
+        Area::Team(_) | Area::Own => hash_lists::list(&request.management, &caller, asked).await?,
     };
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, team, "hash-lists").await?,
+        frame: Frame::of(&request, team, "hash-lists").await?,
         team,
-        next: pager::next(&visit, &lists, |list| list.id),
+        next: pager::next(&request, &lists, |list| list.id),
         lists: lists.into_iter().map(described).collect(),
     }))
 }

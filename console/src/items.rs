@@ -60,18 +60,18 @@ struct Row {
     accepted: Moment,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
     let page = Page {
         after: None,
         limit: SITES,
     };
-    let sites = sites::list(&visit.management, &caller, page).await?;
-    let asked = filter::read(&visit, &sites);
+    let sites = sites::list(&request.management, &caller, page).await?;
+    let asked = filter::read(&request, &sites);
     let (status, found) = if asked.is_valid() {
-        let after = visit.query.get("after").parse().ok();
-        let found = media::list(&visit.management, &caller, &asked.filter, after, ROWS).await?;
+        let after = request.query.get("after").parse().ok();
+        let found = media::list(&request.management, &caller, &asked.filter, after, ROWS).await?;
         (StatusCode::OK, found)
     } else {
         let none = media::Page {
@@ -83,11 +83,11 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let team = Area::Team(team);
     let rows = found.media.into_iter().map(|item| Row::new(team, item));
     let page = List {
-        frame: Frame::of(&visit, team, "items").await?,
+        frame: Frame::of(&request, team, "items").await?,
         team,
         asked,
         rows: rows.collect(),
-        next: found.next.map(|last| pager::after(&visit, last)),
+        next: found.next.map(|last| pager::after(&request, last)),
     };
     Ok(page::html(status, &page))
 }

@@ -45,7 +45,6 @@ mod error_page;
 mod usage;
 mod request;
 mod webhooks;
-mod error_responses;
 
 use std::{sync::Arc, time::Duration};
 
@@ -57,7 +56,7 @@ use url::Url;
 
 pub use router::Access;
 pub use routes::list as routes;
-pub use error_responses::ErrorPages;
+pub use error_page::ErrorPages;
 
 /// What the console works with.
 pub struct Console {

@@ -45,6 +45,13 @@ mod tests {
     }
 
     #[test]
+    fn thousands_are_apart() {
+        for (number, text) in [(1, "1"), (-12_345, "-12,345"), (i64::MAX, "9,223,372,036,854,775,807")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
     fn a_share_is_never_more_than_all() {
         assert_eq!(percent(0, 10), 0);
         assert_eq!(percent(1, 3), 33);

@@ -77,17 +77,17 @@ struct Choice {
     is_chosen: bool,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
     let at = Area::Team(team);
-    let caller = visit.caller(Some(team))?;
-    let management = &visit.management;
-    let frame = Frame::of(&visit, at, "overview").await?;
-    let (sites, chosen) = sites(&visit, &caller).await?;
+    let caller = request.caller(Some(team))?;
+    let management = &request.management;
+    let frame = Frame::of(&request, at, "overview").await?;
+    let (sites, chosen) = sites(&request, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
-    let window = TimeRange::named(visit.query.get("span")).window(Utc::now());
-    let (report, before) = figures(&visit, &caller, site, window).await?;
-    let course = Trend::new(window, &report, &before);
+    let window = TimeRange::named(request.query.get("span")).window(Utc::now());
+    let (report, before) = figures(&request, &caller, site, window).await?;
+    let trend = Trend::new(window, &report, &before);
     let waiting = media::waiting(management, &caller, site, COUNTED).await?;
     let first = Page {
         after: None,
@@ -96,17 +96,17 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let groups = rule_groups::list(management, &caller, first).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
     let found = Found {
-        visit: &visit,
+        request: &request,
         caller: &caller,
         frame: &frame,
         at,
         site,
         groups: &groups,
         waiting: &waiting,
-        course: &course,
+        trend: &trend,
     };
     let needs = found.needs().await?;
-    let is_new = site.is_none() && course.is_empty() && {
+    let is_new = site.is_none() && trend.is_empty() && {
         let any = media::list(management, &caller, &media::Filter::default(), None, 1).await?;
         any.media.is_empty()
     };
@@ -120,8 +120,8 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     let kinds = kinds(management, &caller, team, &report).await?;
     let shown = Shown {
         span: window.span,
-        tiles: tiles(&course, &waiting),
-        verdicts: Verdicts::of(&course),
+        tiles: tiles(&trend, &waiting),
+        verdicts: Verdicts::of(&trend),
         rules: top_rules(at, &report, &kinds, &groups, has_all),
         counted_until: report.counted_until.into(),
         has_history: report.has_history,
@@ -140,29 +140,29 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
 
 /// The first sites of the team, and the one that the address names.
 async fn sites(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
 ) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), PageError> {
     let first = Page {
         after: None,
         limit: SITES,
     };
-    let sites = sites::list(&visit.management, caller, first).await?;
-    if !visit.query.has("site") {
+    let sites = sites::list(&request.management, caller, first).await?;
+    if !request.query.has("site") {
         return Ok((sites, None));
     }
-    let id: SiteId = visit
+    let id: SiteId = request
         .query
         .get("site")
         .parse()
         .map_err(|_| PageError::NoSuchPage)?;
-    let chosen = sites::get(&visit.management, caller, id).await?;
+    let chosen = sites::get(&request.management, caller, id).await?;
     Ok((sites, Some(chosen)))
 }
 
 /// The figures of a window by hour, and those of the window before it.
 async fn figures(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     site: Option<SiteId>,
     window: Window,
@@ -173,7 +173,7 @@ async fn figures(
         to: Some(window.to),
         interval: Interval::Hour,
     };
-    let found = statistics::get_with_before(&visit.management, caller, query).await?;
+    let found = statistics::get_with_before(&request.management, caller, query).await?;
     Ok((found.0.report, found.1))
 }
 

@@ -71,24 +71,24 @@ impl Named {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "people").await?;
-    let caller = visit.caller(at.team())?;
-    let listed = people::list(&visit.management, &caller, pager::asked(&visit)).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "people").await?;
+    let caller = request.caller(at.team())?;
+    let listed = people::list(&request.management, &caller, pager::asked(&request)).await?;
     let members: Vec<MemberId> = listed.iter().map(|person| person.id).collect();
-    let seen = sessions::last_used(&visit.management, &caller, &members).await?;
-    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
+    let seen = sessions::last_used(&request.management, &caller, &members).await?;
+    let names = names::of(&request.management, &caller, &named_by(&listed)).await?;
     let factor_required = match at.team() {
         Some(team) => Some(
-            sign_in::get(&visit.management, &caller, team)
+            sign_in::get(&request.management, &caller, team)
                 .await?
                 .factor_required,
         ),
         None => None,
     };
     Ok(page::shown(&List {
-        next: pager::next(&visit, &listed, |person| person.id),
+        next: pager::next(&request, &listed, |person| person.id),
         rows: listed
             .into_iter()
             .map(|person| row(person, at, &names, &seen))

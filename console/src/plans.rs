@@ -1,7 +1,6 @@
 //! Plans, for operators: how much the teams that subscribe to them may use.
 
 pub(crate) mod fields;
-pub(crate) mod number;
 pub(crate) mod plan;
 
 use std::sync::Arc;
@@ -14,8 +13,8 @@ use management::{
     sites::Page,
 };
 
-use self::number::grouped;
 use crate::{
+    number::grouped,
     page::{self, Area, Frame, pager},
     router::Answer,
     request::PageRequest,
@@ -56,33 +55,33 @@ impl From<Plan> for Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
-    let caller = visit.caller(None)?;
-    let listed = plans::list(&visit.management, &caller, pager::asked(&visit)).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "plans").await?;
+    let caller = request.caller(None)?;
+    let listed = plans::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
-        next: pager::next(&visit, &listed, |plan| plan.id),
+        next: pager::next(&request, &listed, |plan| plan.id),
         rows: listed.into_iter().map(Row::from).collect(),
         frame,
     }))
 }
 
 /// The plans that a form offers: the oldest.
-pub(crate) async fn offered(visit: &PageRequest) -> Result<Vec<Plan>, Refused> {
-    let caller = visit.caller(None)?;
+pub(crate) async fn offered(request: &PageRequest) -> Result<Vec<Plan>, Refused> {
+    let caller = request.caller(None)?;
     let page = Page {
         after: None,
         limit: OFFERED,
     };
-    plans::list(&visit.management, &caller, page).await
+    plans::list(&request.management, &caller, page).await
 }
 
 /// The same, with the present one among them.
-pub(crate) async fn offered_with(visit: &PageRequest, present: PlanId) -> Result<Vec<Plan>, Refused> {
-    let mut offered = offered(visit).await?;
+pub(crate) async fn offered_with(request: &PageRequest, present: PlanId) -> Result<Vec<Plan>, Refused> {
+    let mut offered = offered(request).await?;
     if !offered.iter().any(|plan| plan.id == present) {
-        let caller = visit.caller(None)?;
-        offered.push(plans::get(&visit.management, &caller, present).await?);
+        let caller = request.caller(None)?;
+        offered.push(plans::get(&request.management, &caller, present).await?);
     }
     Ok(offered)
 }

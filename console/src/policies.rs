@@ -23,13 +23,13 @@ struct List {
     policies: Vec<ReviewPolicy>,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
     let team = Area::Team(team);
     Ok(page::shown(&List {
-        policies: review_policies::of_team(&visit.management, &caller).await?,
-        frame: Frame::of(&visit, team, "policies").await?,
+        policies: review_policies::of_team(&request.management, &caller).await?,
+        frame: Frame::of(&request, team, "policies").await?,
         team,
     }))
 }

@@ -166,12 +166,12 @@ fn joined(categories: &[Category]) -> String {
     names.join(", ")
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     // Whoever does not run the instance is told that the page does not exist.
-    let frame = Frame::of(&visit, Area::Instance, "providers").await?;
+    let frame = Frame::of(&request, Area::Instance, "providers").await?;
     let frame = frame.require(Scope::SitesRead)?;
-    let caller = visit.caller(None)?;
-    let survey = providers::list(&visit.management, &caller).await?;
+    let caller = request.caller(None)?;
+    let survey = providers::list(&request.management, &caller).await?;
     let health = survey.health.unwrap_or(Health {
         conditions: Vec::new(),
         recent: Vec::new(),

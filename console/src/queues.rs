@@ -116,10 +116,10 @@ impl From<Worker> for WorkerRow {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let frame = frame(&visit, Scope::QueuesRead).await?;
-    let caller = visit.caller(None)?;
-    let overview = queues::list(&visit.management, &caller).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let frame = frame(&request, Scope::QueuesRead).await?;
+    let caller = request.caller(None)?;
+    let overview = queues::list(&request.management, &caller).await?;
     let all = overview.workers.len();
     Ok(page::shown(&List {
         frame,
@@ -136,7 +136,7 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
 }
 
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(visit: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
-    let frame = Frame::of(visit, Area::Instance, "queues").await?;
+async fn frame(request: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
+    let frame = Frame::of(request, Area::Instance, "queues").await?;
     frame.require(scope)
 }

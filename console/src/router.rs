@@ -45,7 +45,7 @@ where
     F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    screen(Method::GET, path, needs, handler)
+    route(Method::GET, path, needs, handler)
 }
 
 /// Where the browser comes back from the provider of single sign-on. It is the only GET that changes something: it signs the
@@ -59,7 +59,7 @@ where
 {
     Route {
         returns: true,
-        ..screen(Method::GET, path, needs, handler)
+        ..route(Method::GET, path, needs, handler)
     }
 }
 
@@ -69,10 +69,10 @@ where
     F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    screen(Method::POST, path, needs, handler)
+    route(Method::POST, path, needs, handler)
 }
 
-fn screen<F, A>(method: Method, path: &'static str, needs: Access, handler: F) -> Route
+fn route<F, A>(method: Method, path: &'static str, needs: Access, handler: F) -> Route
 where
     F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
@@ -82,40 +82,40 @@ where
         path,
         needs,
         returns: false,
-        handler: Box::new(move |visit| Box::pin(handler(visit))),
+        handler: Box::new(move |page_request| Box::pin(handler(page_request))),
     }
 }
 
-/// All screens, by path and method.
+/// All routes, by path and method.
 pub(crate) struct Router {
     console: Console,
     reader: BodyReader,
-    screens: matchit::Router<Vec<Route>>,
+    routes: matchit::Router<Vec<Route>>,
 }
 
 impl Router {
     /// # Panics
     /// Two paths are the same.
-    pub(crate) fn new(console: Console, screens: Vec<Route>) -> Self {
+    pub(crate) fn new(console: Console, routes: Vec<Route>) -> Self {
         let mut by_path: HashMap<&str, Vec<Route>> = HashMap::new();
-        for screen in screens {
-            by_path.entry(screen.path).or_default().push(screen);
+        for route in routes {
+            by_path.entry(route.path).or_default().push(route);
         }
         let mut router = matchit::Router::new();
-        for (path, screens) in by_path {
-            let inserted = router.insert(path, screens);
-            inserted.expect("no two screens have the same path");
+        for (path, routes) in by_path {
+            let inserted = router.insert(path, routes);
+            inserted.expect("no two routes have the same path");
         }
         Self {
             reader: BodyReader::new(console.body.clone()),
             console,
-            screens: router,
+            routes: router,
         }
     }
 
     async fn answer(&self, request: Request) -> Response {
         let path = request.uri().path().to_owned();
-        let Ok(found) = self.screens.at(&path) else {
+        let Ok(found) = self.routes.at(&path) else {
             return PageError::NoSuchPage.into_response();
         };
         // HEAD asks for the headers of a page.
@@ -124,30 +124,30 @@ impl Router {
             ref other => other.clone(),
         };
         let is_head = *request.method() == Method::HEAD;
-        let answers = |screen: &&Route| screen.method == method && !(is_head && screen.returns);
-        let Some(screen) = found.value.iter().find(answers) else {
+        let answers = |route: &&Route| route.method == method && !(is_head && route.returns);
+        let Some(route) = found.value.iter().find(answers) else {
             // The front says which methods it takes.
             let mut response = PageError::NoSuchPage.into_response();
             response.set_status(StatusCode::METHOD_NOT_ALLOWED);
             return response;
         };
         let params = owned(&found.params);
-        let visit =
+        let page_request =
             match PageRequest::of(&self.console, &self.reader, request, path.clone(), params).await {
-                Ok(visit) => Arc::new(visit),
-                Err(trouble) => return trouble.into_response(),
+                Ok(page_request) => Arc::new(page_request),
+                Err(error) => return error.into_response(),
             };
-        if let Err(trouble) = visit.require(screen.needs).await {
-            return trouble.answer(&visit).await;
+        if let Err(error) = page_request.require(route.needs).await {
+            return error.answer(&page_request).await;
         }
-        match reauthentication::take(&visit).await {
+        match reauthentication::take(&page_request).await {
             Ok(Ok(())) => {}
             Ok(Err(asked_again)) => return asked_again,
-            Err(trouble) => return trouble.answer(&visit).await,
+            Err(error) => return error.answer(&page_request).await,
         }
-        match (screen.handler)(Arc::clone(&visit)).await {
+        match (route.handler)(Arc::clone(&page_request)).await {
             Ok(response) => response,
-            Err(trouble) => trouble.answer(&visit).await,
+            Err(error) => error.answer(&page_request).await,
         }
     }
 }

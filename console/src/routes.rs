@@ -26,13 +26,13 @@ use crate::{
 pub fn list() -> Vec<(&'static str, &'static str, Access)> {
     all()
         .into_iter()
-        .map(|screen| {
-            let method = if screen.method == Method::GET {
+        .map(|route| {
+            let method = if route.method == Method::GET {
                 "GET"
             } else {
                 "POST"
             };
-            (method, screen.path, screen.needs)
+            (method, route.path, route.needs)
         })
         .collect()
 }
@@ -40,8 +40,8 @@ pub fn list() -> Vec<(&'static str, &'static str, Access)> {
 /// The routes for the metrics and the header `Allow`.
 pub(crate) fn measured() -> Routes {
     let mut methods: BTreeMap<&str, Vec<Method>> = BTreeMap::new();
-    for screen in all() {
-        methods.entry(screen.path).or_default().push(screen.method);
+    for route in all() {
+        methods.entry(route.path).or_default().push(route.method);
     }
     let routes = methods.into_iter();
     Routes::new(routes.map(|(path, methods)| (path.to_owned(), methods)))
@@ -229,8 +229,8 @@ fn webhooks() -> Vec<Route> {
         post("/t/{team}/webhooks/{endpoint}/retry", Scope(WebhooksWrite), webhooks::enable_disable::retry),
         post("/t/{team}/webhooks/{endpoint}/ping", Scope(WebhooksWrite), webhooks::ping::send),
         get("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksRead), webhooks::recoveries::list),
-        post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recover::start),
-        post("/t/{team}/webhooks/{endpoint}/recoveries/{recovery}/cancel", Scope(WebhooksWrite), webhooks::recover::cancel),
+        post("/t/{team}/webhooks/{endpoint}/recoveries", Scope(WebhooksWrite), webhooks::recoveries::start),
+        post("/t/{team}/webhooks/{endpoint}/recoveries/{recovery}/cancel", Scope(WebhooksWrite), webhooks::recoveries::cancel),
 
         get("/t/{team}/deliveries", Scope(WebhooksRead), webhooks::deliveries::list),
         get("/t/{team}/deliveries/{delivery}", Scope(WebhooksRead), webhooks::delivery::show),

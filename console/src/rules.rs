@@ -42,14 +42,14 @@ struct List {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let groups = overview::list(&visit.management, &caller, pager::asked(&visit)).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let groups = overview::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, Area::Team(team), "rules").await?,
+        frame: Frame::of(&request, Area::Team(team), "rules").await?,
         team: Area::Team(team),
-        next: pager::next(&visit, &groups, |placed| placed.group.id),
+        next: pager::next(&request, &groups, |placed| placed.group.id),
         groups,
     }))
 }

@@ -79,11 +79,11 @@ impl Card {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let management = &visit.management;
-    let sites = sites::list(management, &caller, pager::asked(&visit)).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let management = &request.management;
+    let sites = sites::list(management, &caller, pager::asked(&request)).await?;
     let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
     let counts = sites::counts(management, &caller, &ids).await?;
     let counts = counts
@@ -100,9 +100,9 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
         .map(|group| (group.id, group.name))
         .collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, Area::Team(team), "sites").await?,
+        frame: Frame::of(&request, Area::Team(team), "sites").await?,
         team: Area::Team(team),
-        next: pager::next(&visit, &sites, |site| site.id),
+        next: pager::next(&request, &sites, |site| site.id),
         cards: sites
             .into_iter()
             .map(|site| Card::new(site, &counts, &names))

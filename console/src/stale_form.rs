@@ -25,14 +25,14 @@ pub(crate) fn digest<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Whether the form was sent by somebody who had seen these values.
-pub(crate) fn is_seen(visit: &PageRequest, present: &str) -> bool {
-    !visit.form.has(FIELD) || visit.form.get(FIELD) == present
+pub(crate) fn is_seen(request: &PageRequest, present: &str) -> bool {
+    !request.form.has(FIELD) || request.form.get(FIELD) == present
 }
 
 /// What the form sends the next time: what was seen first, unless the person has just been told of a change.
-pub(crate) fn next(visit: &PageRequest, status: StatusCode, present: String) -> String {
-    if visit.form.has(FIELD) && status != StatusCode::CONFLICT {
-        visit.form.get(FIELD).to_owned()
+pub(crate) fn next(request: &PageRequest, status: StatusCode, present: String) -> String {
+    if request.form.has(FIELD) && status != StatusCode::CONFLICT {
+        request.form.get(FIELD).to_owned()
     } else {
         present
     }

@@ -8,8 +8,8 @@ use crate::{
     request::PageRequest,
 };
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let mine = visit.mine().await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let mine = request.mine().await?;
     let mut entrances = mine.entrances.iter();
     let there = match entrances.find_map(|entrance| entrance.team.as_ref()) {
         Some((team, _)) => Area::Team(*team),

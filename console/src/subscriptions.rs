@@ -15,8 +15,9 @@ use management::{
 use poem::http::StatusCode;
 
 use crate::{
+    number::grouped,
     page::{self, Area, Frame},
-    plans::{self, number::grouped},
+    plans,
     problems::Problems,
     router::Answer,
     time::{self, Moment},
@@ -63,35 +64,35 @@ impl From<Period> for Row {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "teams").await?;
     frame.require(Scope::SubscriptionsWrite)?;
-    let team = visit.team()?;
-    match replace(&visit, team).await {
+    let team = request.team()?;
+    match replace(&request, team).await {
         Ok(()) => {
             let path = Area::Instance.path(&format!("teams/{team}/subscription"));
             Ok(page::see_other(format!("{path}?done=subscription-changed")))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn replace(visit: &PageRequest, team: TeamId) -> Result<(), Refused> {
-    let state = visit.form.get("state").parse::<SubscriptionState>();
+async fn replace(request: &PageRequest, team: TeamId) -> Result<(), Refused> {
+    let state = request.form.get("state").parse::<SubscriptionState>();
     let wanted = Wanted {
-        plan: plans::id(visit.form.get("plan_id"))?,
+        plan: plans::id(request.form.get("plan_id"))?,
         state: state.map_err(|_| Refused::field("state", "must be one of the states"))?,
-        started_at: moment(visit.form.get("started_at"))?,
+        started_at: moment(request.form.get("started_at"))?,
     };
-    let caller = visit.caller(None)?;
-    subscriptions::replace(&visit.management, &caller, team, wanted).await?;
+    let caller = request.caller(None)?;
+    subscriptions::replace(&request.management, &caller, team, wanted).await?;
     Ok(())
 }
 
@@ -104,29 +105,29 @@ fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     time::moment(typed).map(Some).ok_or_else(wrong)
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(visit, Area::Instance, "teams").await?;
-    let (id, caller) = (visit.team()?, visit.caller(None)?);
-    let subscription = subscriptions::get(&visit.management, &caller, id).await?;
-    let periods = usage::periods(&visit.management, &caller, id).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(request, Area::Instance, "teams").await?;
+    let (id, caller) = (request.team()?, request.caller(None)?);
+    let subscription = subscriptions::get(&request.management, &caller, id).await?;
+    let periods = usage::periods(&request.management, &caller, id).await?;
     let sent = status != StatusCode::OK;
     let typed = |name: &str, now: String| {
         if sent {
-            visit.form.get(name).to_owned()
+            request.form.get(name).to_owned()
         } else {
             now
         }
     };
     let page = Shown {
         frame,
-        team: teams::get(&visit.management, &caller, id).await?,
+        team: teams::get(&request.management, &caller, id).await?,
         since: subscription.started_at.into(),
         past_due: subscription.past_due_since.map(Moment::from),
-        plans: plans::offered_with(visit, subscription.plan).await?,
+        plans: plans::offered_with(request, subscription.plan).await?,
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),
         subscription,
-        started_at: visit.form.get("started_at"),
+        started_at: request.form.get("started_at"),
         periods: periods.into_iter().map(Row::from).collect(),
         problems,
     };

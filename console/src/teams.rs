@@ -30,12 +30,12 @@ struct Row {
     created: Moment,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
-    let caller = visit.caller(None)?;
-    let listed = teams::list(&visit.management, &caller, pager::asked(&visit)).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "teams").await?;
+    let caller = request.caller(None)?;
+    let listed = teams::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
-        next: pager::next(&visit, &listed, |team| team.id),
+        next: pager::next(&request, &listed, |team| team.id),
         rows: listed
             .into_iter()
             .map(|team| Row {

@@ -74,18 +74,18 @@ impl State {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "tokens").await?;
-    let caller = visit.caller(at.team())?;
-    let page = pager::asked(&visit);
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "tokens").await?;
+    let caller = request.caller(at.team())?;
+    let page = pager::asked(&request);
     let listed = match at {
-        Area::Instance => tokens::of_operators(&visit.management, &caller, page).await?,
-        Area::Team(_) | Area::Own => tokens::list(&visit.management, &caller, None, page).await?,
+        Area::Instance => tokens::of_operators(&request.management, &caller, page).await?,
+        Area::Team(_) | Area::Own => tokens::list(&request.management, &caller, None, page).await?,
     };
-    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
+    let names = names::of(&request.management, &caller, &named_by(&listed)).await?;
     Ok(page::shown(&List {
-        next: pager::next(&visit, &listed, |token| token.id),
+        next: pager::next(&request, &listed, |token| token.id),
         rows: rows(listed, at, &names),
         frame,
         at,

@@ -142,19 +142,19 @@ fn day(time: DateTime<Utc>) -> String {
     time.format("%-d %b %Y").to_string()
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let mut periods = match usage::periods(&visit.management, &caller, team).await {
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let mut periods = match usage::periods(&request.management, &caller, team).await {
         Ok(periods) => periods.into_iter().map(Row::from).collect(),
         // A team without a subscription has none.
         Err(Refused::NotFound(_)) => Vec::new(),
         Err(other) => return Err(other.into()),
     }
     .into_iter();
-    let plan = plan(&visit, team).await?;
+    let plan = plan(&request, team).await?;
     Ok(page::shown(&Usage {
-        frame: Frame::of(&visit, Area::Team(team), "usage").await?,
+        frame: Frame::of(&request, Area::Team(team), "usage").await?,
         state: State::of(plan.as_ref().map(|(subscription, _)| subscription)),
         current: periods.next(),
         past: periods.collect(),
@@ -164,16 +164,16 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
 
 /// The subscription of a team and its plan, if it has one.
 pub(crate) async fn plan(
-    visit: &PageRequest,
+    request: &PageRequest,
     team: TeamId,
 ) -> Result<Option<(Subscription, Plan)>, PageError> {
-    let caller = visit.caller(Some(team))?;
-    let subscription = match subscriptions::get(&visit.management, &caller, team).await {
+    let caller = request.caller(Some(team))?;
+    let subscription = match subscriptions::get(&request.management, &caller, team).await {
         Ok(subscription) => subscription,
         Err(Refused::NotFound(_)) => return Ok(None),
         Err(other) => return Err(other.into()),
     };
-    let plan = plans::get(&visit.management, &caller, subscription.plan).await?;
+    let plan = plans::get(&request.management, &caller, subscription.plan).await?;
     Ok(Some((subscription, plan)))
 }
 

@@ -12,9 +12,7 @@ mod health;
 mod endpoint_name;
 pub(crate) mod new;
 pub(crate) mod ping;
-pub(crate) mod recover;
 pub(crate) mod recoveries;
-mod recovery;
 mod recovery_form;
 mod delivery_row;
 pub(crate) mod settings;
@@ -100,18 +98,18 @@ impl From<Overview> for Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let site: Option<SiteId> = filters::id(visit.query.get("site"));
-    let page = pager::asked(&visit);
-    let found = endpoints::of_team(&visit.management, &caller, (team, site), page).await?;
-    let next = pager::next(&visit, &found, |one| one.endpoint.id);
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let site: Option<SiteId> = filters::id(request.query.get("site"));
+    let page = pager::asked(&request);
+    let found = endpoints::of_team(&request.management, &caller, (team, site), page).await?;
+    let next = pager::next(&request, &found, |one| one.endpoint.id);
     let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
         team: Area::Team(team),
-        sites: sites(&visit, team, site).await?,
+        sites: sites(&request, team, site).await?,
         failing: rows.iter().filter(|row| row.health.is_failing).count(),
         is_filtered: site.is_some(),
         rows,

@@ -7,11 +7,11 @@ use poem::http::StatusCode;
 
 use crate::{page, problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let session = visit.session()?;
-    let (current, new) = (visit.form.get("current"), visit.form.get("new"));
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let session = request.session()?;
+    let (current, new) = (request.form.get("current"), request.form.get("new"));
     let changed =
-        sign_in::change_password(&visit.management, &visit.visitor, session, current, new).await;
+        sign_in::change_password(&request.management, &request.visitor, session, current, new).await;
     let mut problems = Problems::default();
     match changed {
         Ok(()) => return Ok(page::see_other("/account?done=password-changed")),
@@ -26,5 +26,5 @@ pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
         }
         Err(other) => return Err(other.into()),
     }
-    super::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+    super::page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
 }

@@ -31,13 +31,13 @@ struct RecoveryCodes {
     codes: Vec<String>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    visit.session()?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    request.session()?;
     Ok(page::shown(&Intro))
 }
 
-pub(crate) async fn begin(visit: Arc<PageRequest>) -> Answer {
-    let begun = factor::set_up(&visit.management, visit.session()?).await?;
+pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
+    let begun = factor::set_up(&request.management, request.session()?).await?;
     Ok(page::shown(&SetUp {
         secret: begun.secret.base32(),
         qr: Qr::of(&begun.uri),
@@ -46,9 +46,9 @@ pub(crate) async fn begin(visit: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn confirm(visit: Arc<PageRequest>) -> Answer {
-    let (session, code) = (visit.session()?, visit.form.get("code"));
-    match factor::confirm(&visit.management, &visit.visitor, session, code).await {
+pub(crate) async fn confirm(request: Arc<PageRequest>) -> Answer {
+    let (session, code) = (request.session()?, request.form.get("code"));
+    match factor::confirm(&request.management, &request.visitor, session, code).await {
         Ok(confirmed) => {
             let codes = confirmed.recovery_codes.iter().map(RecoveryCode::expose);
             let codes = codes.collect();
@@ -60,9 +60,9 @@ pub(crate) async fn confirm(visit: Arc<PageRequest>) -> Answer {
         }
         // The app has this secret already: the page shows it again.
         Err(refused @ (Refused::WrongCode | Refused::TooManyTries { .. })) => {
-            let uri = visit.form.get("uri");
+            let uri = request.form.get("uri");
             let page = SetUp {
-                secret: visit.form.get("secret").to_owned(),
+                secret: request.form.get("secret").to_owned(),
                 qr: Qr::of(uri),
                 uri: uri.to_owned(),
                 problem: Some(refused.to_string()),
@@ -73,14 +73,14 @@ pub(crate) async fn confirm(visit: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn remove(visit: Arc<PageRequest>) -> Answer {
-    factor::remove(&visit.management, &visit.visitor, visit.session()?).await?;
+pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
+    factor::remove(&request.management, &request.visitor, request.session()?).await?;
     Ok(page::see_other("/account?done=factor-removed"))
 }
 
-pub(crate) async fn renew_codes(visit: Arc<PageRequest>) -> Answer {
-    let session = visit.session()?;
-    let codes = factor::renew_recovery_codes(&visit.management, &visit.visitor, session).await?;
+pub(crate) async fn renew_codes(request: Arc<PageRequest>) -> Answer {
+    let session = request.session()?;
+    let codes = factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;
     let codes = codes.iter().map(RecoveryCode::expose).collect();
     Ok(page::shown(&RecoveryCodes { codes }))
 }

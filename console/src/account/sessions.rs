@@ -31,13 +31,13 @@ impl Row {
     }
 }
 
-pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
-    let (session, ended) = (visit.session()?, visit.id("session")?);
-    sessions::end(&visit.management, &visit.visitor, session, ended).await?;
+pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
+    let (session, ended) = (request.session()?, request.id("session")?);
+    sessions::end(&request.management, &request.visitor, session, ended).await?;
     Ok(page::see_other("/account?done=session-ended"))
 }
 
-pub(crate) async fn end_others(visit: Arc<PageRequest>) -> Answer {
-    sessions::end_others(&visit.management, &visit.visitor, visit.session()?).await?;
+pub(crate) async fn end_others(request: Arc<PageRequest>) -> Answer {
+    sessions::end_others(&request.management, &request.visitor, request.session()?).await?;
     Ok(page::see_other("/account?done=sessions-ended"))
 }

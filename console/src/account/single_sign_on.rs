@@ -57,12 +57,12 @@ struct Connect<'a> {
     address: &'a str,
 }
 
-pub(crate) async fn connect(visit: Arc<PageRequest>) -> Answer {
-    let provider = visit.provider().ok_or(PageError::NoSuchPage)?;
-    let purpose = Purpose::Connect(visit.session()?);
-    let begun = match sign_on::begin(&visit.management, &visit.visitor, purpose).await {
+pub(crate) async fn connect(request: Arc<PageRequest>) -> Answer {
+    let provider = request.provider().ok_or(PageError::NoSuchPage)?;
+    let purpose = Purpose::Connect(request.session()?);
+    let begun = match sign_on::begin(&request.management, &request.visitor, purpose).await {
         Ok(begun) => begun,
-        Err(not) => return sign_in::single_sign_on::refused(&visit, not),
+        Err(not) => return sign_in::single_sign_on::refused(&request, not),
     };
     let mut response = page::shown(&Connect {
         provider,
@@ -72,8 +72,8 @@ pub(crate) async fn connect(visit: Arc<PageRequest>) -> Answer {
     Ok(response)
 }
 
-pub(crate) async fn disconnect(visit: Arc<PageRequest>) -> Answer {
-    let (session, identity) = (visit.session()?, visit.id("identity")?);
-    identities::disconnect(&visit.management, &visit.visitor, session, identity).await?;
+pub(crate) async fn disconnect(request: Arc<PageRequest>) -> Answer {
+    let (session, identity) = (request.session()?, request.id("identity")?);
+    identities::disconnect(&request.management, &request.visitor, session, identity).await?;
     Ok(page::see_other("/account?done=disconnected"))
 }

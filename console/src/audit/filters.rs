@@ -41,16 +41,16 @@ pub(super) struct Choice {
 }
 
 /// Reads the address.
-pub(super) fn read(visit: &PageRequest) -> (Filters, Filter) {
-    let text = |name: &str| visit.query.get(name).to_owned();
+pub(super) fn read(request: &PageRequest) -> (Filters, Filter) {
+    let text = |name: &str| request.query.get(name).to_owned();
     let (since, until) = (text("since"), text("until"));
     let (from, to) = (time::day(&since), time::day(&until));
     let wrong_day = [(&since, from), (&until, to)]
         .into_iter()
         .any(|(typed, day)| !typed.is_empty() && day.is_none());
-    let typed = visit.query.get("action");
+    let typed = request.query.get("action");
     let action = typed.parse::<Action>().ok();
-    let id = |name: &str| visit.query.get(name).parse::<Uuid>().ok();
+    let id = |name: &str| request.query.get(name).parse::<Uuid>().ok();
     let filter = Filter {
         since: from.map(start),
         // The whole day is included.
@@ -62,8 +62,8 @@ pub(super) fn read(visit: &PageRequest) -> (Filters, Filter) {
     let problems = if wrong_day {
         Some("A day is written as 2030-12-31.")
     } else if (!typed.is_empty() && action.is_none())
-        || (visit.query.has("actor") && filter.actor.is_none())
-        || (visit.query.has("target") && filter.target.is_none())
+        || (request.query.has("actor") && filter.actor.is_none())
+        || (request.query.has("target") && filter.target.is_none())
     {
         Some("A part of this address cannot be read, so it was left out.")
     } else {
@@ -97,7 +97,7 @@ impl Filters {
     /// Adds the actors that can be chosen.
     pub(super) async fn offer(
         &mut self,
-        visit: &PageRequest,
+        request: &PageRequest,
         frame: &Frame,
         at: Area,
         caller: &Caller,
@@ -108,12 +108,12 @@ impl Filters {
         };
         let mut actors: Vec<(Uuid, String)> = Vec::new();
         if at != Area::Own && frame.may(Scope::PeopleRead) {
-            let people = people::list(&visit.management, caller, page).await?;
+            let people = people::list(&request.management, caller, page).await?;
             let people = people.into_iter();
             actors.extend(people.map(|person| (person.id.as_uuid(), person.name)));
         }
         if frame.may(Scope::TokensRead) {
-            let tokens = tokens::list(&visit.management, caller, None, page).await?;
+            let tokens = tokens::list(&request.management, caller, None, page).await?;
             let tokens = tokens.into_iter();
             actors
                 .extend(tokens.map(|token| (token.id.as_uuid(), format!("token {}", token.name))));

@@ -7,7 +7,7 @@ const MARGIN: u128 = 2;
 
 /// The points of a polyline in 96 by 24, from the oldest value to the newest one. One value is a flat line; no value is no
 /// line.
-pub(crate) fn spark(values: &[u64]) -> String {
+pub(crate) fn sparkline(values: &[u64]) -> String {
     let flat;
     let values = match values {
         [one] => {
@@ -31,10 +31,10 @@ mod tests {
 
     #[test]
     fn a_line_goes_from_edge_to_edge_between_its_margins() {
-        assert_eq!(spark(&[]), "");
-        assert_eq!(spark(&[7]), "0,2 96,2");
-        assert_eq!(spark(&[0, 0, 0]), "0,22 48,22 96,22");
-        assert_eq!(spark(&[0, 5, 10]), "0,22 48,12 96,2");
-        assert_eq!(spark(&[1, u64::MAX]), "0,22 96,2");
+        assert_eq!(sparkline(&[]), "");
+        assert_eq!(sparkline(&[7]), "0,2 96,2");
+        assert_eq!(sparkline(&[0, 0, 0]), "0,22 48,22 96,22");
+        assert_eq!(sparkline(&[0, 5, 10]), "0,22 48,12 96,2");
+        assert_eq!(sparkline(&[1, u64::MAX]), "0,22 96,2");
     }
 }

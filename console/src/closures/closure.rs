@@ -27,12 +27,12 @@ struct Shown {
     may_export: bool,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "closures").await?;
-    let caller = visit.caller(at.team())?;
-    let id: ClosureId = visit.id("closure")?;
-    let closure = closures::get(&visit.management, &caller, id).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "closures").await?;
+    let caller = request.caller(at.team())?;
+    let id: ClosureId = request.id("closure")?;
+    let closure = closures::get(&request.management, &caller, id).await?;
     let may = frame.may(Scope::ClosuresWrite);
     Ok(page::shown(&Shown {
         may_cancel: may && closure.state == ClosureState::Grace,
@@ -47,21 +47,21 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let caller = visit.caller(at.team())?;
-    let id: ClosureId = visit.id("closure")?;
-    closures::cancel(&visit.management, &caller, id).await?;
+pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let caller = request.caller(at.team())?;
+    let id: ClosureId = request.id("closure")?;
+    closures::cancel(&request.management, &caller, id).await?;
     Ok(page::see_other(
         at.path(&format!("closures/{id}?done=closure-cancelled")),
     ))
 }
 
-pub(crate) async fn resume(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let caller = visit.caller(at.team())?;
-    let id: ClosureId = visit.id("closure")?;
-    closures::resume(&visit.management, &caller, id).await?;
+pub(crate) async fn resume(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let caller = request.caller(at.team())?;
+    let id: ClosureId = request.id("closure")?;
+    closures::resume(&request.management, &caller, id).await?;
     Ok(page::see_other(
         at.path(&format!("closures/{id}?done=closure-resumed")),
     ))

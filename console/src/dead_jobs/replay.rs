@@ -53,15 +53,15 @@ enum What {
 }
 
 impl What {
-    fn of(visit: &PageRequest, wanted: &Wanted) -> Result<Self, Problems> {
+    fn of(request: &PageRequest, wanted: &Wanted) -> Result<Self, Problems> {
         let refused = |message: &str| {
             let mut problems = Problems::default();
             problems.add("replay", message);
             problems
         };
-        match visit.form.get("what") {
+        match request.form.get("what") {
             "chosen" => {
-                let ids = visit.form.all("id").take(MOST_CHOSEN);
+                let ids = request.form.all("id").take(MOST_CHOSEN);
                 let ids: Vec<JobId> = ids.filter_map(|id| id.parse().ok().map(JobId)).collect();
                 if ids.is_empty() {
                     return Err(refused("needs at least one job: tick its box"));
@@ -94,19 +94,19 @@ impl What {
     }
 }
 
-pub(crate) async fn step(visit: Arc<PageRequest>) -> Answer {
-    let frame = frame(&visit, Scope::QueuesWrite).await?;
-    let wanted = Wanted::of(&visit.form);
-    let what = match What::of(&visit, &wanted) {
+pub(crate) async fn step(request: Arc<PageRequest>) -> Answer {
+    let frame = frame(&request, Scope::QueuesWrite).await?;
+    let wanted = Wanted::of(&request.form);
+    let what = match What::of(&request, &wanted) {
         Ok(what) => what,
         Err(problems) => {
             let conditions = wanted.parsed().ok();
-            return page(&visit, frame, wanted, conditions.as_ref(), problems).await;
+            return page(&request, frame, wanted, conditions.as_ref(), problems).await;
         }
     };
-    let caller = visit.caller(None)?;
-    let management = &visit.management;
-    let filter = go_on(&visit, what.filter());
+    let caller = request.caller(None)?;
+    let management = &request.management;
+    let filter = go_on(&request, what.filter());
     let mut replay = dead_jobs::begin_replay(management, &caller, filter).await?;
     let batch = dead_jobs::replay(management, &caller, &mut replay, STEP).await?;
     let mut rest = None;
@@ -124,7 +124,7 @@ pub(crate) async fn step(visit: Arc<PageRequest>) -> Answer {
             after: Cursor(after).to_string(),
         });
     }
-    let before: u64 = visit.form.get("so_far").parse().unwrap_or(0);
+    let before: u64 = request.form.get("so_far").parse().unwrap_or(0);
     let so_far = before.saturating_add(batch.replayed);
     Ok(shown(&Step {
         frame,
@@ -138,9 +138,9 @@ pub(crate) async fn step(visit: Arc<PageRequest>) -> Answer {
 }
 
 /// The jobs that earlier steps have left. Those that died since the first step are not among them.
-fn go_on<'a>(visit: &PageRequest, filter: Filter<'a>) -> Filter<'a> {
+fn go_on<'a>(request: &PageRequest, filter: Filter<'a>) -> Filter<'a> {
     let place = |name| {
-        let cursor = visit.form.get(name).parse::<Cursor>().ok();
+        let cursor = request.form.get(name).parse::<Cursor>().ok();
         cursor.map(|cursor| cursor.0)
     };
     let (begun, after): (Option<Place>, Option<Place>) = (place("begun"), place("after"));

@@ -74,18 +74,18 @@ struct Card {
     sentence: Option<VisibleText>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, &visit.query, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, &request.query, StatusCode::OK, Problems::default()).await
 }
 
 /// Starts a bulk decision, and leads to its progress.
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let refused = match Wanted::sent(&visit.form) {
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let refused = match Wanted::sent(&request.form) {
         Ok(wanted) => {
             let Wanted { new, meant } = wanted;
-            match bulk::create(&visit.management, &caller, new, &meant).await {
+            match bulk::create(&request.management, &caller, new, &meant).await {
                 Ok(made) => {
                     let place = format!("desk/bulk/{}", made.id);
                     return Ok(page::see_other(Area::Team(team).path(&place)));
@@ -97,8 +97,8 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     };
     let problems = Problems::of(refused)?;
     form(
-        &visit,
-        &visit.form,
+        &request,
+        &request.form,
         StatusCode::UNPROCESSABLE_ENTITY,
         problems,
     )
@@ -106,16 +106,16 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
 }
 
 /// Counts an unveiled picture. A script tells of it.
-pub(crate) async fn unveil(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    bulk::unveil(&visit.management, &caller).await?;
+pub(crate) async fn unveil(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    bulk::unveil(&request.management, &caller).await?;
     Ok(done())
 }
 
 /// The page for a filter, with what is wrong with what was sent.
-async fn form(visit: &PageRequest, sent: &Form, status: StatusCode, mut problems: Problems) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+async fn form(request: &PageRequest, sent: &Form, status: StatusCode, mut problems: Problems) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
     let values = Values::sent(sent);
     let filter = match values.filter() {
         Ok(filter) => filter,
@@ -124,7 +124,7 @@ async fn form(visit: &PageRequest, sent: &Form, status: StatusCode, mut problems
             bulk::Filter::default()
         }
     };
-    let preview = bulk::preview(&visit.management, &caller, &filter).await?;
+    let preview = bulk::preview(&request.management, &caller, &filter).await?;
     let first = Page {
         after: None,
         limit: SITES,
@@ -133,13 +133,13 @@ async fn form(visit: &PageRequest, sent: &Form, status: StatusCode, mut problems
         after: None,
         limit: LAST,
     };
-    let last = bulk::list(&visit.management, &caller, last).await?;
+    let last = bulk::list(&request.management, &caller, last).await?;
     let team = Area::Team(team);
     let page = Many {
-        frame: Frame::of(visit, team, "desk").await?,
+        frame: Frame::of(request, team, "desk").await?,
         values,
-        sites: sites::list(&visit.management, &caller, first).await?,
-        policies: review_policies::of_team(&visit.management, &caller).await?,
+        sites: sites::list(&request.management, &caller, first).await?,
+        policies: review_policies::of_team(&request.management, &caller).await?,
         count: preview.count,
         exceeds_most: preview.is_too_many,
         cards: preview

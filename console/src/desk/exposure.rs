@@ -26,12 +26,12 @@ impl Seen {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let exposures = reviews::exposures(&visit.management, &caller, None, None).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let exposures = reviews::exposures(&request.management, &caller, None, None).await?;
     Ok(page::shown(&Seen {
-        frame: Frame::of(&visit, Area::Team(team), "desk").await?,
+        frame: Frame::of(&request, Area::Team(team), "desk").await?,
         rows: exposures.rows,
         is_complete: exposures.is_complete,
     }))

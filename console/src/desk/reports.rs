@@ -63,18 +63,18 @@ impl Reports {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let query = wanted(&visit)?;
-    let frame = Frame::of(&visit, Area::Team(team), "desk/quality").await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let query = wanted(&request)?;
+    let frame = Frame::of(&request, Area::Team(team), "desk/quality").await?;
     let first = Page {
         after: None,
         limit: SITES,
     };
-    let sites = sites::list(&visit.management, &caller, first).await?;
-    let report = quality::quality(&visit.management, &caller, query).await?;
-    let (from, to) = (visit.query.get("from"), visit.query.get("to"));
+    let sites = sites::list(&request.management, &caller, first).await?;
+    let report = quality::quality(&request.management, &caller, query).await?;
+    let (from, to) = (request.query.get("from"), request.query.get("to"));
     let site = query.site.map(|site| site.to_string()).unwrap_or_default();
     // Only what was parsed gets into the address.
     let mut csv = Area::Team(team).path("desk/quality/csv?");
@@ -103,9 +103,9 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn download(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let report = quality::quality(&visit.management, &caller, wanted(&visit)?).await?;
+pub(crate) async fn download(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let report = quality::quality(&request.management, &caller, wanted(&request)?).await?;
     Ok(Response::builder()
         .content_type("text/csv; charset=utf-8")
         .header(
@@ -116,11 +116,11 @@ pub(crate) async fn download(visit: Arc<PageRequest>) -> Answer {
 }
 
 /// Sets a threshold in the draft of a rule group, starts a backtest, and leads to it.
-pub(crate) async fn try_threshold(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+pub(crate) async fn try_threshold(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
     let id = |name: &str| -> Result<uuid::Uuid, PageError> {
-        visit
+        request
             .form
             .get(name)
             .parse()
@@ -129,21 +129,21 @@ pub(crate) async fn try_threshold(visit: Arc<PageRequest>) -> Answer {
     let group = RuleGroupId::from(id("group")?);
     let new = NewThreshold {
         rule: RuleId::from(id("rule")?),
-        effect: match visit.form.get("effect") {
+        effect: match request.form.get("effect") {
             "reject" => RuleEffect::Reject,
             _ => RuleEffect::Review,
         },
-        threshold: visit.form.get("threshold").parse().map_err(|_| {
+        threshold: request.form.get("threshold").parse().map_err(|_| {
             PageError::from(Refused::Invalid(
                 "The threshold must be from 0 to 1.".into(),
             ))
         })?,
-        site: match visit.form.get("site") {
+        site: match request.form.get("site") {
             "" => None,
             _ => Some(id("site")?.into()),
         },
     };
-    let backtest = threshold::try_threshold(&visit.management, &caller, group, new).await?;
+    let backtest = threshold::try_threshold(&request.management, &caller, group, new).await?;
     let place = format!(
         "rules/{group}/backtests/{}?done=backtest-started",
         backtest.id
@@ -152,14 +152,14 @@ pub(crate) async fn try_threshold(visit: Arc<PageRequest>) -> Answer {
 }
 
 /// What the address asks for: from the beginning of a day to the end of another, in UTC.
-fn wanted(visit: &PageRequest) -> Result<Query, PageError> {
-    let asked = |name: &str| match visit.query.get(name) {
+fn wanted(request: &PageRequest) -> Result<Query, PageError> {
+    let asked = |name: &str| match request.query.get(name) {
         "" => Ok(None),
         typed => day(typed).map(Some).ok_or(PageError::NoSuchPage),
     };
     let (from, to) = (asked("from")?, asked("to")?);
     let to = to.and_then(|day| day.checked_add_days(Days::new(1)));
-    let site = match visit.query.get("site") {
+    let site = match request.query.get("site") {
         "" => None,
         id => Some(id.parse::<SiteId>().map_err(|_| PageError::NoSuchPage)?),
     };

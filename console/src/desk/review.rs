@@ -99,16 +99,16 @@ struct Earlier {
     at: Moment,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
 /// The page of a review, with what is wrong with what was sent.
-pub(super) async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let id: ReviewId = visit.id("review")?;
-    let shown = match reviews::get(&visit.management, &caller, id).await {
+pub(super) async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let id: ReviewId = request.id("review")?;
+    let shown = match reviews::get(&request.management, &caller, id).await {
         Ok(shown) => shown,
         // A page cannot claim: the person is led to the start.
         Err(Refused::NotFound(management::Noun::Review)) => {
@@ -117,23 +117,23 @@ pub(super) async fn form(visit: &PageRequest, status: StatusCode, problems: Prob
         }
         Err(refused) => return Err(refused.into()),
     };
-    let policies = review_policies::of_team(&visit.management, &caller).await?;
+    let policies = review_policies::of_team(&request.management, &caller).await?;
     let team = Area::Team(team);
-    let frame = Frame::of(visit, team, "desk").await?;
-    let page = Desk::new(visit, team, frame, shown, &policies, problems);
+    let frame = Frame::of(request, team, "desk").await?;
+    let page = Desk::new(request, team, frame, shown, &policies, problems);
     Ok(page::html(status, &page))
 }
 
 /// Answers with the picture, only to an `<img>` of our own pages.
-pub(crate) async fn preview(visit: Arc<PageRequest>) -> Answer {
-    if !visit.is_picture {
+pub(crate) async fn preview(request: Arc<PageRequest>) -> Answer {
+    if !request.is_picture {
         return Err(PageError::NotAlone);
     }
-    let caller = visit.caller(Some(visit.team()?))?;
-    let review: ReviewId = visit.id("review")?;
-    let jpeg = match reviews::preview(&visit.management, &caller, review).await {
+    let caller = request.caller(Some(request.team()?))?;
+    let review: ReviewId = request.id("review")?;
+    let jpeg = match reviews::preview(&request.management, &caller, review).await {
         Ok(jpeg) => jpeg,
-        Err(refused) => return lost_or(&visit, refused).await,
+        Err(refused) => return lost_or(&request, refused).await,
     };
     let name = format!("attachment; filename=\"{review}-preview.jpeg\"");
     Ok(Response::builder()
@@ -144,7 +144,7 @@ pub(crate) async fn preview(visit: Arc<PageRequest>) -> Answer {
 
 impl<'a> Desk<'a> {
     fn new(
-        visit: &'a PageRequest,
+        request: &'a PageRequest,
         team: Area,
         frame: Frame,
         shown: Shown,
@@ -222,11 +222,11 @@ impl<'a> Desk<'a> {
             site: review.site_name,
             waiting: review.waiting_since.into(),
             due: review.due_at.into(),
-            held: Held::of(visit),
-            is_after_lost: visit.query.has("lost"),
-            undo_seconds: visit.query.get("seconds").parse().unwrap_or(0).min(60),
-            reason: visit.form.get("reason"),
-            note: visit.form.get("note"),
+            held: Held::of(request),
+            is_after_lost: request.query.has("lost"),
+            undo_seconds: request.query.get("seconds").parse().unwrap_or(0).min(60),
+            reason: request.form.get("reason"),
+            note: request.form.get("note"),
             frame,
             team,
             problems,

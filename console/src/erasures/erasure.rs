@@ -28,12 +28,12 @@ struct Shown {
     may_resume: bool,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let frame = Frame::of(&visit, Area::Team(team), "erasures").await?;
-    let caller = visit.caller(Some(team))?;
-    let id: ErasureId = visit.id("erasure")?;
-    let erasure = erasures::get(&visit.management, &caller, id).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let frame = Frame::of(&request, Area::Team(team), "erasures").await?;
+    let caller = request.caller(Some(team))?;
+    let id: ErasureId = request.id("erasure")?;
+    let erasure = erasures::get(&request.management, &caller, id).await?;
     let failed = erasure.state == domain::chain::State::Failed;
     Ok(page::shown(&Shown {
         may_resume: failed && frame.may(Scope::ErasuresWrite),
@@ -47,11 +47,11 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn resume(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let id: ErasureId = visit.id("erasure")?;
-    erasures::resume(&visit.management, &caller, id).await?;
+pub(crate) async fn resume(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let id: ErasureId = request.id("erasure")?;
+    erasures::resume(&request.management, &caller, id).await?;
     let place = format!("erasures/{id}?done=erasure-resumed");
     Ok(page::see_other(Area::Team(team).path(&place)))
 }

@@ -52,75 +52,75 @@ struct Typed<'a> {
     note: &'a str,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let added = add(&visit).await;
-    answer(&visit, added, "hash-added").await
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let added = add(&request).await;
+    answer(&request, added, "hash-added").await
 }
 
-pub(crate) async fn add_image(visit: Arc<PageRequest>) -> Answer {
-    let added = add_item(&visit).await;
-    answer(&visit, added, "image-listed").await
+pub(crate) async fn add_image(request: Arc<PageRequest>) -> Answer {
+    let added = add_item(&request).await;
+    answer(&request, added, "image-listed").await
 }
 
-pub(crate) async fn remove(visit: Arc<PageRequest>) -> Answer {
-    let (caller, list) = page_header::named(&visit)?;
-    let entry: HashEntryId = visit.id("entry")?;
-    entries::delete(&visit.management, &caller, list, entry).await?;
+pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
+    let (caller, list) = page_header::named(&request)?;
+    let entry: HashEntryId = request.id("entry")?;
+    entries::delete(&request.management, &caller, list, entry).await?;
     Ok(page::see_other(format!(
         "{}?done=hash-removed",
-        path(&visit)?
+        path(&request)?
     )))
 }
 
-async fn answer(visit: &PageRequest, added: Result<(), Refused>, done: &str) -> Answer {
+async fn answer(request: &PageRequest, added: Result<(), Refused>, done: &str) -> Answer {
     match added {
-        Ok(()) => Ok(page::see_other(format!("{}?done={done}", path(visit)?))),
+        Ok(()) => Ok(page::see_other(format!("{}?done={done}", path(request)?))),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-fn path(visit: &PageRequest) -> Result<String, PageError> {
-    let list: HashListId = visit.id("list")?;
-    Ok(visit.at()?.path(&format!("hash-lists/{list}")))
+fn path(request: &PageRequest) -> Result<String, PageError> {
+    let list: HashListId = request.id("list")?;
+    Ok(request.at()?.path(&format!("hash-lists/{list}")))
 }
 
-async fn add(visit: &PageRequest) -> Result<(), Refused> {
-    let (caller, list) = page_header::named(visit)?;
+async fn add(request: &PageRequest) -> Result<(), Refused> {
+    let (caller, list) = page_header::named(request)?;
     let wrong = |field| move |wrong: MalformedHash| Refused::field(field, wrong.to_string());
-    let given = |field| Some(visit.form.get(field).trim()).filter(|text| !text.is_empty());
+    let given = |field| Some(request.form.get(field).trim()).filter(|text| !text.is_empty());
     let sha256 = given("sha256").map(|text| text.parse().map_err(wrong("sha256")));
     let pdq = given("pdq").map(|text| text.parse().map_err(wrong("pdq")));
     let new = NewHash {
         sha256: sha256.transpose()?,
         pdq: pdq.transpose()?,
-        note: note(visit)?,
+        note: note(request)?,
     };
-    entries::create(&visit.management, &caller, list, new).await?;
+    entries::create(&request.management, &caller, list, new).await?;
     Ok(())
 }
 
-async fn add_item(visit: &PageRequest) -> Result<(), Refused> {
-    let (caller, list) = page_header::named(visit)?;
-    let item: MediaId = visit
+async fn add_item(request: &PageRequest) -> Result<(), Refused> {
+    let (caller, list) = page_header::named(request)?;
+    let item: MediaId = request
         .form
         .get("media_id")
         .trim()
         .parse()
         .map_err(|_| Refused::field("media_id", "must be the ID of an item"))?;
-    entries::add_image(&visit.management, &caller, list, item, note(visit)?).await?;
+    entries::add_image(&request.management, &caller, list, item, note(request)?).await?;
     Ok(())
 }
 
 /// A note that may be empty.
-pub(crate) fn note(visit: &PageRequest) -> Result<Option<Reason>, Refused> {
-    let text = visit.form.get("note");
+pub(crate) fn note(request: &PageRequest) -> Result<Option<Reason>, Refused> {
+    let text = request.form.get("note");
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -129,12 +129,12 @@ pub(crate) fn note(visit: &PageRequest) -> Result<Option<Reason>, Refused> {
         .map_err(|wrong| Refused::field("note", wrong.to_string()))
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, mut problems: Problems) -> Answer {
-    let (frame, head, caller) = page_header::of(visit).await?;
+async fn page(request: &PageRequest, status: StatusCode, mut problems: Problems) -> Answer {
+    let (frame, head, caller) = page_header::of(request).await?;
     let mut found = Found::default();
     let mut status = status;
     if head.is_own {
-        match search(visit, &caller, head.list.id).await {
+        match search(request, &caller, head.list.id).await {
             Ok(rows) => found = rows,
             Err(refused) => {
                 problems = Problems::of(refused)?;
@@ -144,19 +144,19 @@ async fn page(visit: &PageRequest, status: StatusCode, mut problems: Problems) -
     }
     let page = Entries {
         frame,
-        team: visit.at()?,
+        team: request.at()?,
         tab: "entries",
         head,
         rows: found.rows,
-        next: found.next.map(|last| pager::after(visit, last)),
+        next: found.next.map(|last| pager::after(request, last)),
         is_cut: found.is_cut,
-        hash: visit.query.get("hash"),
-        how: visit.query.get("how"),
+        hash: request.query.get("hash"),
+        how: request.query.get("how"),
         typed: Typed {
-            pdq: visit.form.get("pdq"),
-            sha256: visit.form.get("sha256"),
-            media: visit.form.get("media_id"),
-            note: visit.form.get("note"),
+            pdq: request.form.get("pdq"),
+            sha256: request.form.get("sha256"),
+            media: request.form.get("media_id"),
+            note: request.form.get("note"),
         },
         problems,
     };

@@ -80,31 +80,31 @@ impl Row {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    match start(&visit).await {
-        Ok(import) => Ok(page::see_other(format!("{}/{}", visit.path(), import.id))),
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    match start(&request).await {
+        Ok(import) => Ok(page::see_other(format!("{}/{}", request.path(), import.id))),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn start(visit: &PageRequest) -> Result<Import, Refused> {
-    let (caller, list) = page_header::named(visit)?;
-    let algorithm = visit.form.get("algorithm").parse::<HashAlgorithm>();
+async fn start(request: &PageRequest) -> Result<Import, Refused> {
+    let (caller, list) = page_header::named(request)?;
+    let algorithm = request.form.get("algorithm").parse::<HashAlgorithm>();
     let algorithm =
         algorithm.map_err(|_| Refused::field("algorithm", "must be `pdq` or `sha256`"))?;
-    let hashes = visit.form.get("hashes");
+    let hashes = request.form.get("hashes");
     if hashes.trim().is_empty() {
         return Err(Refused::field("hashes", "must have at least one line"));
     }
     imports::create(
-        &visit.management,
+        &request.management,
         &caller,
         list,
         algorithm,
@@ -113,54 +113,54 @@ async fn start(visit: &PageRequest) -> Result<Import, Refused> {
     .await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let (frame, head, caller) = page_header::of(visit).await?;
-    let asked = pager::asked(visit);
-    let found = imports::list(&visit.management, &caller, head.list.id, asked).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, caller) = page_header::of(request).await?;
+    let asked = pager::asked(request);
+    let found = imports::list(&request.management, &caller, head.list.id, asked).await?;
     let page = Imports {
         frame,
-        team: visit.at()?,
+        team: request.at()?,
         tab: "imports",
         head,
-        next: pager::next(visit, &found, |import| import.id),
+        next: pager::next(request, &found, |import| import.id),
         rows: found.into_iter().map(Row::from).collect(),
-        hashes: visit.form.get("hashes"),
-        algorithm: visit.form.get("algorithm"),
+        hashes: request.form.get("hashes"),
+        algorithm: request.form.get("algorithm"),
         problems,
     };
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let (frame, head, caller) = page_header::of(&visit).await?;
-    let import: HashImportId = visit.id("import")?;
-    let import = imports::get(&visit.management, &caller, import).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let (frame, head, caller) = page_header::of(&request).await?;
+    let import: HashImportId = request.id("import")?;
+    let import = imports::get(&request.management, &caller, import).await?;
     if import.list != head.list.id {
         return Err(PageError::NoSuchPage);
     }
-    let after = visit.query.get("after").parse().unwrap_or(0);
-    let management = &visit.management;
+    let after = request.query.get("after").parse().unwrap_or(0);
+    let management = &request.management;
     let refusals = imports::refusals(management, &caller, import.id, after, REFUSALS).await?;
     let is_full = i64::try_from(refusals.len()) == Ok(REFUSALS);
     let last = refusals.last().filter(|_| is_full);
     Ok(page::shown(&Shown {
         frame,
-        team: visit.at()?,
+        team: request.at()?,
         head,
         row: import.into(),
-        next: last.map(|refused| pager::after(&visit, refused.line)),
+        next: last.map(|refused| pager::after(&request, refused.line)),
         refusals,
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
-    let (caller, list) = page_header::named(&visit)?;
-    let import: HashImportId = visit.id("import")?;
-    let found = imports::get(&visit.management, &caller, import).await?;
+pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+    let (caller, list) = page_header::named(&request)?;
+    let import: HashImportId = request.id("import")?;
+    let found = imports::get(&request.management, &caller, import).await?;
     if found.list != list {
         return Err(PageError::NoSuchPage);
     }
-    imports::cancel(&visit.management, &caller, import).await?;
-    let path = visit.path().trim_end_matches("/cancel").to_owned();
+    imports::cancel(&request.management, &caller, import).await?;
+    let path = request.path().trim_end_matches("/cancel").to_owned();
     Ok(page::see_other(path))
 }

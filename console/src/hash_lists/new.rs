@@ -30,46 +30,46 @@ struct New<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.at()?;
-    match list(&visit).await {
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let team = request.at()?;
+    match list(&request).await {
         Ok(list) => Ok(page::see_other(
             team.path(&format!("hash-lists/{}?done=hash-list-created", list.id)),
         )),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn list(visit: &PageRequest) -> Result<VisibleHashList, Refused> {
+async fn list(request: &PageRequest) -> Result<VisibleHashList, Refused> {
     let missing = |_| Refused::NotFound(management::Noun::Team);
-    let team = visit.at().map_err(missing)?.team();
-    let caller = visit.caller(team)?;
-    let kind = visit.form.get("kind").parse::<ListKind>();
+    let team = request.at().map_err(missing)?.team();
+    let caller = request.caller(team)?;
+    let kind = request.form.get("kind").parse::<ListKind>();
     let new = NewHashList {
-        name: name(visit)?,
-        description: description(visit)?,
+        name: name(request)?,
+        description: description(request)?,
         kind: kind.map_err(|_| Refused::field("kind", "must be `deny` or `allow`"))?,
-        max_distance: Some(distance(visit)?),
+        max_distance: Some(distance(request)?),
         team,
     };
-    hash_lists::create(&visit.management, &caller, new).await
+    hash_lists::create(&request.management, &caller, new).await
 }
 
-pub(super) fn name(visit: &PageRequest) -> Result<Name, Refused> {
-    let name = visit.form.get("name").trim().parse::<Name>();
+pub(super) fn name(request: &PageRequest) -> Result<Name, Refused> {
+    let name = request.form.get("name").trim().parse::<Name>();
     name.map_err(|wrong| Refused::field("name", wrong.to_string()))
 }
 
 /// A description that may be empty.
-pub(super) fn description(visit: &PageRequest) -> Result<Option<Reason>, Refused> {
-    let text = visit.form.get("description").trim();
+pub(super) fn description(request: &PageRequest) -> Result<Option<Reason>, Refused> {
+    let text = request.form.get("description").trim();
     if text.is_empty() {
         return Ok(None);
     }
@@ -77,27 +77,27 @@ pub(super) fn description(visit: &PageRequest) -> Result<Option<Reason>, Refused
     text.map_err(|wrong| Refused::field("description", wrong.to_string()))
 }
 
-pub(super) fn distance(visit: &PageRequest) -> Result<Distance, Refused> {
-    let bits = visit.form.get("max_distance").trim().parse::<Distance>();
+pub(super) fn distance(request: &PageRequest) -> Result<Distance, Refused> {
+    let bits = request.form.get("max_distance").trim().parse::<Distance>();
     bits.map_err(|wrong| Refused::field("max_distance", wrong.to_string()))
 }
 
-async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let team = visit.at()?;
+async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let team = request.at()?;
     let typed = |name, usual| {
         if status == StatusCode::OK {
             usual
         } else {
-            visit.form.get(name)
+            request.form.get(name)
         }
     };
-    let frame = Frame::of(visit, team, "hash-lists").await?;
+    let frame = Frame::of(request, team, "hash-lists").await?;
     page_header::require_write(&frame)?;
     let page = New {
         frame,
         team,
-        name: visit.form.get("name"),
-        description: visit.form.get("description"),
+        name: request.form.get("name"),
+        description: request.form.get("description"),
         kind: typed("kind", "deny"),
         distance: typed("max_distance", "31"),
         problems,

@@ -35,12 +35,12 @@ impl Head {
 }
 
 /// The page's frame, and the list that its address names.
-pub(super) async fn of(visit: &PageRequest) -> Result<(Frame, Head, Caller), PageError> {
-    let at = visit.at()?;
-    let caller = visit.caller(at.team())?;
-    let id: HashListId = visit.id("list")?;
-    let list = hash_lists::get(&visit.management, &caller, id).await?;
-    let frame = Frame::of(visit, at, "hash-lists").await?;
+pub(super) async fn of(request: &PageRequest) -> Result<(Frame, Head, Caller), PageError> {
+    let at = request.at()?;
+    let caller = request.caller(at.team())?;
+    let id: HashListId = request.id("list")?;
+    let list = hash_lists::get(&request.management, &caller, id).await?;
+    let frame = Frame::of(request, at, "hash-lists").await?;
     // Lists of teams are not the instance's.
     if at == Area::Instance && list.team.is_some() {
         return Err(Refused::NotFound(management::Noun::HashList).into());
@@ -82,9 +82,9 @@ pub(super) fn require_write(frame: &Frame) -> Result<(), Refused> {
 }
 
 /// The list that the address of a form names.
-pub(super) fn named(visit: &PageRequest) -> Result<(Caller, HashListId), Refused> {
+pub(super) fn named(request: &PageRequest) -> Result<(Caller, HashListId), Refused> {
     let missing = |_| Refused::NotFound(management::Noun::HashList);
-    let at = visit.at().map_err(missing)?;
-    let caller = visit.caller(at.team())?;
-    Ok((caller, visit.id("list").map_err(missing)?))
+    let at = request.at().map_err(missing)?;
+    let caller = request.caller(at.team())?;
+    Ok((caller, request.id("list").map_err(missing)?))
 }

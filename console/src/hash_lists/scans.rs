@@ -95,23 +95,23 @@ fn percent(
     (done.clamp(0, whole)).saturating_mul(100) / whole
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    match start(&visit).await {
-        Ok(scan) => Ok(page::see_other(format!("{}/{}", visit.path(), scan.id))),
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    match start(&request).await {
+        Ok(scan) => Ok(page::see_other(format!("{}/{}", request.path(), scan.id))),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn start(visit: &PageRequest) -> Result<Scan, Refused> {
-    let (caller, list) = page_header::named(visit)?;
-    let since = Some(visit.form.get("since_revision").trim()).filter(|text| !text.is_empty());
+async fn start(request: &PageRequest) -> Result<Scan, Refused> {
+    let (caller, list) = page_header::named(request)?;
+    let since = Some(request.form.get("since_revision").trim()).filter(|text| !text.is_empty());
     let since = since.map(str::parse).transpose();
     let new = NewScan {
         team: None,
@@ -119,54 +119,54 @@ async fn start(visit: &PageRequest) -> Result<Scan, Refused> {
             Refused::field("since_revision", wrong.to_string())
         })?,
     };
-    scans::create(&visit.management, &caller, list, new).await
+    scans::create(&request.management, &caller, list, new).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let (frame, head, caller) = page_header::of(visit).await?;
-    let asked = pager::asked(visit);
-    let found = scans::list(&visit.management, &caller, head.list.id, asked).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, caller) = page_header::of(request).await?;
+    let asked = pager::asked(request);
+    let found = scans::list(&request.management, &caller, head.list.id, asked).await?;
     let page = Scans {
         frame,
-        team: visit.at()?,
+        team: request.at()?,
         tab: "scans",
         head,
-        next: pager::next(visit, &found, |scan| scan.id),
+        next: pager::next(request, &found, |scan| scan.id),
         rows: found.into_iter().map(Row::from).collect(),
-        since: visit.form.get("since_revision"),
+        since: request.form.get("since_revision"),
         problems,
     };
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let (frame, head, caller) = page_header::of(&visit).await?;
-    let scan: HashScanId = visit.id("scan")?;
-    let scan = scans::get(&visit.management, &caller, scan).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let (frame, head, caller) = page_header::of(&request).await?;
+    let scan: HashScanId = request.id("scan")?;
+    let scan = scans::get(&request.management, &caller, scan).await?;
     if scan.list != head.list.id {
         return Err(PageError::NoSuchPage);
     }
-    let asked = pager::asked(&visit);
-    let matches = scans::matches(&visit.management, &caller, scan.id, asked).await?;
+    let asked = pager::asked(&request);
+    let matches = scans::matches(&request.management, &caller, scan.id, asked).await?;
     Ok(page::shown(&Shown {
         frame,
-        team: visit.at()?,
+        team: request.at()?,
         head,
         row: scan.into(),
-        next: pager::next(&visit, &matches, |found| found.media),
+        next: pager::next(&request, &matches, |found| found.media),
         matches,
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
-    let (caller, list) = page_header::named(&visit)?;
-    let scan: HashScanId = visit.id("scan")?;
-    let found = scans::get(&visit.management, &caller, scan).await?;
+pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+    let (caller, list) = page_header::named(&request)?;
+    let scan: HashScanId = request.id("scan")?;
+    let found = scans::get(&request.management, &caller, scan).await?;
     if found.list != list {
         return Err(PageError::NoSuchPage);
     }
-    scans::cancel(&visit.management, &caller, scan).await?;
-    let path = visit.path().trim_end_matches("/cancel").to_owned();
+    scans::cancel(&request.management, &caller, scan).await?;
+    let path = request.path().trim_end_matches("/cancel").to_owned();
     Ok(page::see_other(path))
 }
 

@@ -33,39 +33,39 @@ struct Settings {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    match update(&visit).await {
-        Ok(()) => Ok(page::see_other(format!("{}?done=saved", visit.path()))),
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    match update(&request).await {
+        Ok(()) => Ok(page::see_other(format!("{}?done=saved", request.path()))),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn update(visit: &PageRequest) -> Result<(), Refused> {
-    let (caller, list) = page_header::named(visit)?;
+async fn update(request: &PageRequest) -> Result<(), Refused> {
+    let (caller, list) = page_header::named(request)?;
     let change = HashListChange {
-        name: Some(name(visit)?),
-        description: Some(description(visit)?),
-        max_distance: Some(distance(visit)?),
+        name: Some(name(request)?),
+        description: Some(description(request)?),
+        max_distance: Some(distance(request)?),
     };
-    hash_lists::update(&visit.management, &caller, list, change).await?;
+    hash_lists::update(&request.management, &caller, list, change).await?;
     Ok(())
 }
 
-pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
-    let (caller, id) = page_header::named(&visit)?;
-    let list = hash_lists::get(&visit.management, &caller, id).await?;
+pub(crate) async fn delete(request: Arc<PageRequest>) -> Answer {
+    let (caller, id) = page_header::named(&request)?;
+    let list = hash_lists::get(&request.management, &caller, id).await?;
     let mut problems = Problems::default();
-    if visit.form.get("typed") == list.name {
-        match hash_lists::delete(&visit.management, &caller, id).await {
+    if request.form.get("typed") == list.name {
+        match hash_lists::delete(&request.management, &caller, id).await {
             Ok(()) => {
-                let lists = visit.at()?.path("hash-lists?done=hash-list-deleted");
+                let lists = request.at()?.path("hash-lists?done=hash-list-deleted");
                 return Ok(page::see_other(lists));
             }
             Err(refused) => problems = Problems::of(refused)?,
@@ -73,22 +73,22 @@ pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
     } else {
         problems.add("typed", "must be the name of the list");
     }
-    form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+    form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
 }
 
-async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let (frame, head, _) = page_header::of(visit).await?;
+async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (frame, head, _) = page_header::of(request).await?;
     page_header::require_change(&frame, &head)?;
     let list = &head.list;
     let typed = |name, stored: String| {
-        if visit.form.has("max_distance") {
-            visit.form.get(name).to_owned()
+        if request.form.has("max_distance") {
+            request.form.get(name).to_owned()
         } else {
             stored
         }
     };
     let page = Settings {
-        team: visit.at()?,
+        team: request.at()?,
         tab: "settings",
         name: typed("name", list.name.clone()),
         description: typed("description", list.description.clone().unwrap_or_default()),

@@ -12,32 +12,32 @@ use super::{
 };
 use crate::{hash_lists::entries::note, problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let refused = match add(&visit).await {
-        Ok(()) => return Ok(decision::done(&visit, "image-listed")),
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let refused = match add(&request).await {
+        Ok(()) => return Ok(decision::done(&request, "image-listed")),
         Err(refused) => refused,
     };
     let form = Form {
         status: StatusCode::UNPROCESSABLE_ENTITY,
         problems: Problems::of(refused)?,
-        note: visit.form.get("note"),
-        list: visit.form.get("list"),
+        note: request.form.get("note"),
+        list: request.form.get("list"),
         ..Form::default()
     };
-    item::page(&visit, form).await
+    item::page(&request, form).await
 }
 
-async fn add(visit: &PageRequest) -> Result<(), Refused> {
+async fn add(request: &PageRequest) -> Result<(), Refused> {
     let missing = || Refused::NotFound(management::Noun::Media);
-    let team = visit.team().map_err(|_| missing())?;
-    let item = visit.id("item").map_err(|_| missing())?;
-    let caller = visit.caller(Some(team))?;
-    let list: HashListId = visit
+    let team = request.team().map_err(|_| missing())?;
+    let item = request.id("item").map_err(|_| missing())?;
+    let caller = request.caller(Some(team))?;
+    let list: HashListId = request
         .form
         .get("list")
         .parse()
         .map_err(|_| Refused::field("list", "must be one of the lists"))?;
-    let note = note(visit)?;
-    entries::add_image(&visit.management, &caller, list, item, note).await?;
+    let note = note(request)?;
+    entries::add_image(&request.management, &caller, list, item, note).await?;
     Ok(())
 }

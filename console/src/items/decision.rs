@@ -16,10 +16,10 @@ use poem::http::StatusCode;
 use super::item::{self, Form};
 use crate::{page, problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let refused = match decide(&visit).await {
-        Ok(Ruling::Approve) => return Ok(done(&visit, "approved")),
-        Ok(Ruling::Reject) => return Ok(done(&visit, "rejected")),
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let refused = match decide(&request).await {
+        Ok(Ruling::Approve) => return Ok(done(&request, "approved")),
+        Ok(Ruling::Reject) => return Ok(done(&request, "rejected")),
         Err(refused) => refused,
     };
     let is_outdated = matches!(
@@ -39,39 +39,39 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
         } else {
             Problems::of(refused)?
         },
-        reason: visit.form.get("reason"),
+        reason: request.form.get("reason"),
         is_outdated,
         ..Form::default()
     };
-    item::page(&visit, form).await
+    item::page(&request, form).await
 }
 
-async fn decide(visit: &PageRequest) -> Result<Ruling, Refused> {
-    let team = visit
+async fn decide(request: &PageRequest) -> Result<Ruling, Refused> {
+    let team = request
         .team()
         .map_err(|_| Refused::NotFound(management::Noun::Media))?;
-    let id: MediaId = visit
+    let id: MediaId = request
         .id("item")
         .map_err(|_| Refused::NotFound(management::Noun::Media))?;
-    let caller = visit.caller(Some(team))?;
-    let ruling = visit.form.get("decision").parse::<Ruling>();
+    let caller = request.caller(Some(team))?;
+    let ruling = request.form.get("decision").parse::<Ruling>();
     let ruling = ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
-    let reason = Reason::try_from(visit.form.get("reason").to_owned());
+    let reason = Reason::try_from(request.form.get("reason").to_owned());
     let new = NewDecision {
         ruling,
         reason: reason.map_err(|wrong| Refused::field("reason", wrong.to_string()))?,
         seen: Seen {
-            status: visit.form.get("seen_status").parse().ok(),
-            verdict: visit.form.get("seen_verdict").parse().ok(),
+            status: request.form.get("seen_status").parse().ok(),
+            verdict: request.form.get("seen_verdict").parse().ok(),
         },
     };
-    media::decide(&visit.management, &caller, id, new).await?;
+    media::decide(&request.management, &caller, id, new).await?;
     Ok(ruling)
 }
 
 /// Leads to the page of the item.
-pub(super) fn done(visit: &PageRequest, what: &str) -> poem::Response {
-    let path = visit.path();
+pub(super) fn done(request: &PageRequest, what: &str) -> poem::Response {
+    let path = request.path();
     let item = path.rsplit_once('/').map_or(path, |(item, _)| item);
     page::see_other(format!("{item}?done={what}"))
 }

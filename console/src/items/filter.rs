@@ -52,9 +52,9 @@ pub(super) enum Input {
     Text,
 }
 
-pub(super) fn read(visit: &PageRequest, sites: &[ManagedSite]) -> Asked {
+pub(super) fn read(request: &PageRequest, sites: &[ManagedSite]) -> Asked {
     let mut form = Reader {
-        visit,
+        request,
         fields: Vec::new(),
         problems: Problems::default(),
     };
@@ -90,7 +90,7 @@ const fn worded(status: Status) -> &'static str {
 }
 
 struct Reader<'a> {
-    visit: &'a PageRequest,
+    request: &'a PageRequest,
     fields: Vec<Field>,
     problems: Problems,
 }
@@ -104,7 +104,7 @@ impl Reader<'_> {
     ) -> Option<T> {
         let choices = choices.map(|(value, text)| (value.to_string(), text.to_owned()));
         let mut choices: Vec<_> = choices.collect();
-        let given = self.visit.query.get(name);
+        let given = self.request.query.get(name);
         let value = self.parsed(name, given, |text| {
             text.parse()
                 .map_err(|_| "must be one of the list".to_owned())
@@ -117,14 +117,14 @@ impl Reader<'_> {
     }
 
     fn time(&mut self, name: &'static str, label: &'static str) -> Option<DateTime<Utc>> {
-        let given = self.visit.query.get(name);
+        let given = self.request.query.get(name);
         let value = self.parsed(name, given, time);
         self.add(name, label, Input::Time);
         value
     }
 
     fn text(&mut self, name: &'static str, label: &'static str, longest: usize) -> Option<String> {
-        let given = self.visit.query.get(name);
+        let given = self.request.query.get(name);
         let value = self.parsed(name, given, |text| {
             if text.contains('\0') || text.chars().count() > longest {
                 return Err(format!("must have at most {longest} characters"));
@@ -140,7 +140,7 @@ impl Reader<'_> {
         name: &'static str,
         label: &'static str,
     ) -> Option<T> {
-        let given = self.visit.query.get(name);
+        let given = self.request.query.get(name);
         let value = self.parsed(name, given, |text| {
             text.parse().map_err(|wrong: T::Err| wrong.to_string())
         });
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, name: &'static str, label: &'static str, input: Input) {
-        let value = self.visit.query.get(name).to_owned();
+        let value = self.request.query.get(name).to_owned();
         self.fields.push(Field {
             name,
             label,

@@ -81,25 +81,25 @@ pub(super) struct Form<'a> {
     pub(super) is_outdated: bool,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, Form::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, Form::default()).await
 }
 
 /// The page of an item with its forms in this state.
-pub(super) async fn page(visit: &PageRequest, form: Form<'_>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
+pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
     let team = Area::Team(team);
-    let id: MediaId = visit.id("item")?;
-    let item = media::get(&visit.management, &caller, id).await?;
-    let frame = Frame::of(visit, team, "items").await?;
-    let site = sites::get(&visit.management, &caller, item.site).await?;
-    let may_decide = media::may_decide(&visit.management, &caller, item.site).await?;
-    let endpoints = endpoints(visit, &caller, &item).await?;
+    let id: MediaId = request.id("item")?;
+    let item = media::get(&request.management, &caller, id).await?;
+    let frame = Frame::of(request, team, "items").await?;
+    let site = sites::get(&request.management, &caller, item.site).await?;
+    let may_decide = media::may_decide(&request.management, &caller, item.site).await?;
+    let endpoints = endpoints(request, &caller, &item).await?;
     let image = image::of(item.content_type, item.image.as_ref());
     let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
     let lists = if has_hashes && frame.may(Scope::HashListsWrite) {
-        own_lists(visit, &caller).await?
+        own_lists(request, &caller).await?
     } else {
         Vec::new()
     };
@@ -131,7 +131,7 @@ pub(super) async fn page(visit: &PageRequest, form: Form<'_>) -> Answer {
         erased: item.erased_at.is_some(),
         content_url: item.content_url.as_deref().map(|url| VisibleText::new(url, &[])),
         image,
-        unseen: media::obstacle(&visit.management, &item),
+        unseen: media::obstacle(&request.management, &item),
         metadata: item
             .metadata
             .as_ref()
@@ -159,14 +159,14 @@ fn title(item: &Item) -> VisibleText {
 
 /// The URLs of the endpoints of the item's site.
 async fn endpoints(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     item: &Item,
 ) -> Result<HashMap<EndpointId, String>, Refused> {
     if item.events.iter().all(|event| event.deliveries.is_empty()) {
         return Ok(HashMap::new());
     }
-    let found = endpoints::list(&visit.management, caller, item.site, NAMES).await?;
+    let found = endpoints::list(&request.management, caller, item.site, NAMES).await?;
     let found = found.into_iter();
     Ok(found
         .map(|endpoint| (endpoint.id, endpoint.settings.url))
@@ -174,8 +174,8 @@ async fn endpoints(
 }
 
 /// Lists whose entries the person can change.
-async fn own_lists(visit: &PageRequest, caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
-    let lists = hash_lists::list(&visit.management, caller, NAMES).await?;
+async fn own_lists(request: &PageRequest, caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
+    let lists = hash_lists::list(&request.management, caller, NAMES).await?;
     let own = lists.into_iter().filter(|list| list.team.is_some());
     Ok(own.collect())
 }

@@ -1,4 +1,4 @@
-//! The tiles: a figure each, with a line of its course and the change from the period before.
+//! The tiles: a figure each, with a line of its trend and the change from the period before.
 
 use management::{media::Waiting, statistics::Figures};
 
@@ -22,27 +22,27 @@ pub(super) struct Tile {
 }
 
 /// The tiles, in their order.
-pub(super) fn tiles(course: &Trend, waiting: &Waiting) -> [Tile; 4] {
-    let total = &course.total;
+pub(super) fn tiles(trend: &Trend, waiting: &Waiting) -> [Tile; 4] {
+    let total = &trend.total;
     let (people, verdicts) = (by_people(total), every_verdict(total).sum());
     let of_all = if verdicts == 0 {
         "no verdicts".to_owned()
     } else {
         format!("{} of all verdicts", tenths(people, verdicts))
     };
-    let span = course.window.span.name();
+    let span = trend.window.span.name();
     [
-        tile(course, "Items", |figures| figures.accepted).noted(format!("in the last {span}")),
-        tile(course, "Decided by people", by_people).noted(of_all),
+        tile(trend, "Items", |figures| figures.accepted).noted(format!("in the last {span}")),
+        tile(trend, "Decided by people", by_people).noted(of_all),
         Tile {
             value: waiting::count(waiting),
-            ..tile(course, "Waiting for a person", sent_to_review)
+            ..tile(trend, "Waiting for a person", sent_to_review)
         }
         .noted(format!(
             "now; {} sent to review",
             grouped(sent_to_review(total))
         )),
-        webhooks(course),
+        webhooks(trend),
     ]
 }
 
@@ -52,25 +52,25 @@ impl Tile {
     }
 }
 
-fn tile(course: &Trend, label: &'static str, figure: fn(&Figures) -> i64) -> Tile {
-    let (now, before) = &course.compared;
-    let values = course.steps.iter().map(|step| figure(step).unsigned_abs());
+fn tile(trend: &Trend, label: &'static str, figure: fn(&Figures) -> i64) -> Tile {
+    let (now, before) = &trend.compared;
+    let values = trend.steps.iter().map(|step| figure(step).unsigned_abs());
     Tile {
         label,
-        value: grouped(figure(&course.total)),
+        value: grouped(figure(&trend.total)),
         note: String::new(),
-        change: change(figure(now), figure(before)).map(|change| since(course, &change)),
+        change: change(figure(now), figure(before)).map(|change| since(trend, &change)),
         tone: "",
-        spark: spark(&values.collect::<Vec<_>>()),
+        spark: sparkline(&values.collect::<Vec<_>>()),
     }
 }
 
-fn webhooks(course: &Trend) -> Tile {
-    let total = &course.total;
-    let (now, before) = &course.compared;
+fn webhooks(trend: &Trend) -> Tile {
+    let total = &trend.total;
+    let (now, before) = &trend.compared;
     // A step in which no delivery ended goes on like the one before it.
-    let mut last = course.steps.iter().find_map(delivered).unwrap_or(WHOLE);
-    let values = course.steps.iter().map(|step| {
+    let mut last = trend.steps.iter().find_map(delivered).unwrap_or(WHOLE);
+    let values = trend.steps.iter().map(|step| {
         last = delivered(step).unwrap_or(last);
         last
     });
@@ -81,9 +81,9 @@ fn webhooks(course: &Trend) -> Tile {
         note: failures(total),
         change: delivered(now)
             .zip(delivered(before))
-            .map(|(now, before)| since(course, &points(now, before))),
+            .map(|(now, before)| since(trend, &points(now, before))),
         tone: if total.exhausted > 0 { "warn" } else { "" },
-        spark: spark(&values),
+        spark: sparkline(&values),
     }
 }
 
@@ -100,9 +100,9 @@ fn failures(total: &Figures) -> String {
     }
 }
 
-fn since(course: &Trend, change: &str) -> String {
+fn since(trend: &Trend, change: &str) -> String {
     format!(
         "{change} from the {} before",
-        course.window.span.short_name()
+        trend.window.span.short_name()
     )
 }

@@ -1,4 +1,4 @@
-//! The span of time that the overview shows, and its steps.
+//! The time range that the overview shows, and its steps.
 
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use management::statistics::{Bucket, Figures};
@@ -14,7 +14,7 @@ pub(super) enum TimeRange {
 impl TimeRange {
     pub(super) const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 
-    /// The span that the address names; a day, if it names none.
+    /// The time range that the address names; a day, if it names none.
     pub(super) fn named(text: &str) -> Self {
         let mut all = Self::ALL.into_iter();
         all.find(|span| span.value() == text).unwrap_or(Self::Day)
@@ -64,7 +64,7 @@ impl TimeRange {
         }
     }
 
-    /// A long span has long steps, so that a chart has 24 to 30 bars.
+    /// A long range has long steps, so that a chart has 24 to 30 bars.
     const fn step(self) -> TimeDelta {
         match self {
             Self::Day => TimeDelta::hours(1),
@@ -89,7 +89,7 @@ impl TimeRange {
     }
 }
 
-/// A span of time with a beginning and an end.
+/// A time range with a beginning and an end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) span: TimeRange,

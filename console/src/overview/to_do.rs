@@ -84,7 +84,7 @@ impl Tone {
 
 /// What the needs are found in.
 pub(super) struct Found<'a> {
-    pub(super) visit: &'a PageRequest,
+    pub(super) request: &'a PageRequest,
     pub(super) caller: &'a Caller,
     pub(super) frame: &'a Frame,
     pub(super) at: Area,
@@ -92,7 +92,7 @@ pub(super) struct Found<'a> {
     pub(super) site: Option<SiteId>,
     pub(super) groups: &'a [Group],
     pub(super) waiting: &'a Waiting,
-    pub(super) course: &'a Trend,
+    pub(super) trend: &'a Trend,
 }
 
 impl Found<'_> {

@@ -1,4 +1,4 @@
-//! What happened in the span of time, step by step, and in the one before.
+//! What happened in the time range, step by step, and in the one before.
 
 use management::statistics::{Bucket, Figures, Outcomes, Report};
 

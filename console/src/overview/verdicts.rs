@@ -37,10 +37,10 @@ pub(super) struct Row {
 }
 
 impl Verdicts {
-    pub(super) fn of(course: &Trend) -> Self {
-        let span = course.window.span;
-        let starts = course.window.starts();
-        let steps: Vec<_> = course.steps.iter().map(every_verdict).collect();
+    pub(super) fn of(trend: &Trend) -> Self {
+        let span = trend.window.span;
+        let starts = trend.window.starts();
+        let steps: Vec<_> = trend.steps.iter().map(every_verdict).collect();
         let layer = |class, value: fn(&management::statistics::Outcomes) -> i64| {
             let values = steps.iter().map(|step| value(&step.0).unsigned_abs());
             Layer {
@@ -64,15 +64,15 @@ impl Verdicts {
         Self {
             chart: Stacked::new(&layers),
             labels: labels(&starts, span),
-            sentence: sentence(course, peak),
+            sentence: sentence(trend, peak),
             rows: rows.collect(),
         }
     }
 }
 
-fn sentence(course: &Trend, peak: Option<(String, i64)>) -> String {
-    let span = course.window.span;
-    let all = every_verdict(&course.total);
+fn sentence(trend: &Trend, peak: Option<(String, i64)>) -> String {
+    let span = trend.window.span;
+    let all = every_verdict(&trend.total);
     let Some((start, most)) = peak.filter(|(_, most)| *most > 0) else {
         return format!("No verdicts in the last {}.", span.name());
     };
@@ -84,7 +84,7 @@ fn sentence(course: &Trend, peak: Option<(String, i64)>) -> String {
         },
         span.name(),
         grouped(all.0.approved),
-        match course.total.failures.approved {
+        match trend.total.failures.approved {
             0 => String::new(),
             unchecked => format!(" ({} of them without a complete check)", grouped(unchecked)),
         },

@@ -62,8 +62,8 @@ impl Frame {
     ///
     /// # Errors
     /// Nobody is signed in, or the person may not go there.
-    pub(crate) async fn of(visit: &PageRequest, at: Area, place: &str) -> Result<Self, PageError> {
-        let mine = visit.mine().await?;
+    pub(crate) async fn of(request: &PageRequest, at: Area, place: &str) -> Result<Self, PageError> {
+        let mine = request.mine().await?;
         let entrances: Vec<Entrance> = mine
             .entrances
             .iter()
@@ -103,7 +103,7 @@ impl Frame {
                 .collect(),
             at,
             scopes,
-            done: done(visit.query.get("done")),
+            done: done(request.query.get("done")),
         })
     }
 

@@ -11,29 +11,29 @@ use crate::request::PageRequest;
 const ROWS: i64 = 50;
 
 /// The page that the address asks for.
-pub(crate) fn asked(visit: &PageRequest) -> Page {
+pub(crate) fn asked(request: &PageRequest) -> Page {
     Page {
-        after: visit.query.get("after").parse().ok(),
+        after: request.query.get("after").parse().ok(),
         limit: ROWS,
     }
 }
 
 /// The address of the next page, with the same filters. There is none after a page that is not full.
 pub(crate) fn next<T, I: Display>(
-    visit: &PageRequest,
+    request: &PageRequest,
     rows: &[T],
     id: impl Fn(&T) -> I,
 ) -> Option<String> {
     let is_full = i64::try_from(rows.len()) == Ok(ROWS);
     let last = rows.last().filter(|_| is_full)?;
-    Some(after(visit, id(last)))
+    Some(after(request, id(last)))
 }
 
 /// The address of the page that begins after this row, with the same filters.
-pub(crate) fn after(visit: &PageRequest, last: impl Display) -> String {
+pub(crate) fn after(request: &PageRequest, last: impl Display) -> String {
     let mut query = Serializer::for_suffix("?".to_owned(), 1);
     query.extend_pairs(
-        visit
+        request
             .query
             .without("after")
             .filter(|(name, _)| name != "done"),

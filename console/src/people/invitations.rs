@@ -48,11 +48,11 @@ struct Row {
     may_cancel: bool,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "people").await?;
-    let caller = visit.caller(at.team())?;
-    let listed = invitations::list(&visit.management, &caller, pager::asked(&visit)).await?;
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "people").await?;
+    let caller = request.caller(at.team())?;
+    let listed = invitations::list(&request.management, &caller, pager::asked(&request)).await?;
     let teams = listed.iter().filter_map(|invitation| invitation.team);
     let sites = listed
         .iter()
@@ -60,9 +60,9 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     let sites = sites.flat_map(|sites| sites.iter().take(super::FEW));
     let ids = sites.map(|site| site.as_uuid());
     let ids: Vec<Uuid> = teams.map(TeamId::as_uuid).chain(ids).collect();
-    let names = names::of(&visit.management, &caller, &ids).await?;
-    let first = first_owners(&visit, at, &listed).await?;
-    let next = pager::next(&visit, &listed, |invitation| invitation.id);
+    let names = names::of(&request.management, &caller, &ids).await?;
+    let first = first_owners(&request, at, &listed).await?;
+    let next = pager::next(&request, &listed, |invitation| invitation.id);
     let rows = listed.into_iter().map(|invitation| {
         let given = frame.may_give(invitation.role);
         let may = given || invitation.team.is_some_and(|team| first.contains(&team));
@@ -79,7 +79,7 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
 
 /// The teams that have no owner yet: an operator may withdraw the invitation of their first one.
 async fn first_owners(
-    visit: &PageRequest,
+    request: &PageRequest,
     at: Area,
     listed: &[Invitation],
 ) -> Result<Vec<TeamId>, Refused> {
@@ -90,8 +90,8 @@ async fn first_owners(
     let mut teams: Vec<TeamId> = owners.filter_map(|one| one.team).collect();
     teams.sort_unstable();
     teams.dedup();
-    let caller = visit.caller(None)?;
-    people::without_owner(&visit.management, &caller, &teams).await
+    let caller = request.caller(None)?;
+    people::without_owner(&request.management, &caller, &teams).await
 }
 
 fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_cancel: bool) -> Row {
@@ -108,10 +108,10 @@ fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_canc
     }
 }
 
-pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
-    let (at, invitation) = (visit.at()?, visit.id("invitation")?);
-    let caller = visit.caller(at.team())?;
-    invitations::cancel(&visit.management, &caller, invitation).await?;
+pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+    let (at, invitation) = (request.at()?, request.id("invitation")?);
+    let caller = request.caller(at.team())?;
+    invitations::cancel(&request.management, &caller, invitation).await?;
     Ok(page::see_other(
         at.path("people/invitations?done=invitation-cancelled"),
     ))

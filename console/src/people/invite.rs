@@ -39,15 +39,15 @@ struct Invite<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "people").await?;
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "people").await?;
     let frame = frame.require(Scope::PeopleWrite)?;
-    match invite(&visit, at).await {
+    match invite(&request, at).await {
         Ok(issued) => {
             let email = &issued.invitation.email;
             let title = format!("{email} is invited");
@@ -56,14 +56,14 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
                 once, and it is not shown again.";
             let until = issued.invitation.expires_at;
             let back = if is_own {
-                let own = origin::link(visit.origin(), &issued.secret);
+                let own = origin::link(request.origin(), &issued.secret);
                 (own, "Open it: it is yours")
             } else {
                 (at.path("people"), "Back to the people")
             };
             let texts = (title.as_str(), text);
             Ok(one_time_link::shown(
-                &visit,
+                &request,
                 frame,
                 at,
                 texts,
@@ -73,30 +73,30 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn invite(visit: &PageRequest, at: Area) -> Result<IssuedInvitation, Refused> {
-    let caller = visit.caller(at.team())?;
-    let email = visit.form.get("email").trim().parse::<Email>();
+async fn invite(request: &PageRequest, at: Area) -> Result<IssuedInvitation, Refused> {
+    let caller = request.caller(at.team())?;
+    let email = request.form.get("email").trim().parse::<Email>();
     let email = email.map_err(|wrong| Refused::field("email", wrong.to_string()))?;
     let (team, standing) = match at {
-        Area::Team(team) => (Some(team), role_form::read(&visit.form)?),
-        Area::Instance | Area::Own => of_operator(visit)?,
+        Area::Team(team) => (Some(team), role_form::read(&request.form)?),
+        Area::Instance | Area::Own => of_operator(request)?,
     };
     let wanted = Wanted {
         team,
         email,
         standing,
     };
-    invitations::create(&visit.management, &caller, &wanted).await
+    invitations::create(&request.management, &caller, &wanted).await
 }
 
 /// An operator invites other operators, and the first owner of a team.
-fn of_operator(visit: &PageRequest) -> Result<(Option<TeamId>, Standing), Refused> {
-    let named = visit.form.get("team");
+fn of_operator(request: &PageRequest) -> Result<(Option<TeamId>, Standing), Refused> {
+    let named = request.form.get("team");
     let team = match named {
         "" => None,
         named => {
@@ -111,29 +111,29 @@ fn of_operator(visit: &PageRequest) -> Result<(Option<TeamId>, Standing), Refuse
     Ok((team, Standing { role, sites: None }))
 }
 
-async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(visit, at, "people").await?;
+async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(request, at, "people").await?;
     let frame = frame.require(Scope::PeopleWrite)?;
-    let caller = visit.caller(at.team())?;
+    let caller = request.caller(at.team())?;
     let page = Invite {
-        fields: Fields::of(visit, &frame, at, &caller, &Chosen::sent(&visit.form)).await?,
-        team: named_team(visit, at).await?,
+        fields: Fields::of(request, &frame, at, &caller, &Chosen::sent(&request.form)).await?,
+        team: named_team(request, at).await?,
         frame,
         at,
-        email: visit.form.get("email"),
+        email: request.form.get("email"),
         problems,
     };
     Ok(page::html(status, &page))
 }
 
-async fn named_team(visit: &PageRequest, at: Area) -> Result<Option<Team>, PageError> {
-    let sent = [visit.form.get("team"), visit.query.get("team")];
+async fn named_team(request: &PageRequest, at: Area) -> Result<Option<Team>, PageError> {
+    let sent = [request.form.get("team"), request.query.get("team")];
     let named = sent.into_iter().find_map(|id| id.parse::<TeamId>().ok());
     match (at, named) {
         (Area::Instance, Some(team)) => {
-            let caller = visit.caller(None)?;
-            Ok(Some(teams::get(&visit.management, &caller, team).await?))
+            let caller = request.caller(None)?;
+            Ok(Some(teams::get(&request.management, &caller, team).await?))
         }
         (Area::Instance | Area::Team(_) | Area::Own, _) => Ok(None),
     }

@@ -27,7 +27,7 @@ struct Shown<'a> {
 
 /// The page with the link. It is the answer itself and has no address, so it cannot be opened again.
 pub(super) fn shown(
-    visit: &PageRequest,
+    request: &PageRequest,
     frame: Frame,
     at: Area,
     (title, text): (&str, &str),
@@ -39,7 +39,7 @@ pub(super) fn shown(
         at,
         title,
         text,
-        url: origin::link(visit.origin(), secret),
+        url: origin::link(request.origin(), secret),
         until: until.into(),
         back,
     })

@@ -74,24 +74,24 @@ impl From<Listed> for Row {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default(), None).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default(), None).await
 }
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, visit.at()?, "people").await?;
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, request.at()?, "people").await?;
     frame.require(Scope::PeopleWrite)?;
-    let (at, member) = place(&visit)?;
-    match update(&visit, at, member).await {
+    let (at, member) = place(&request)?;
+    match update(&request, at, member).await {
         Ok(()) => {
             let path = path(at, member);
             Ok(page::see_other(format!("{path}?done=person-changed")))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            let sent = Chosen::sent(&visit.form);
+            let sent = Chosen::sent(&request.form);
             page(
-                &visit,
+                &request,
                 StatusCode::UNPROCESSABLE_ENTITY,
                 problems,
                 Some(sent),
@@ -101,57 +101,57 @@ pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
     }
 }
 
-async fn update(visit: &PageRequest, at: Area, member: MemberId) -> Result<(), Refused> {
-    let wanted = role_form::read(&visit.form)?;
-    let caller = visit.caller(at.team())?;
-    people::update(&visit.management, &caller, member, |_| wanted).await?;
+async fn update(request: &PageRequest, at: Area, member: MemberId) -> Result<(), Refused> {
+    let wanted = role_form::read(&request.form)?;
+    let caller = request.caller(at.team())?;
+    people::update(&request.management, &caller, member, |_| wanted).await?;
     Ok(())
 }
 
-pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
-    let (at, member) = place(&visit)?;
-    let caller = visit.caller(at.team())?;
-    match people::disable(&visit.management, &caller, member).await {
+pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
+    let (at, member) = place(&request)?;
+    let caller = request.caller(at.team())?;
+    match people::disable(&request.management, &caller, member).await {
         Ok(()) => Ok(page::see_other(at.path("people?done=person-disabled"))),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
         }
     }
 }
 
-pub(crate) async fn reset(visit: Arc<PageRequest>) -> Answer {
-    let (at, member) = place(&visit)?;
-    let caller = visit.caller(at.team())?;
-    match resets::create(&visit.management, &caller, member).await {
+pub(crate) async fn reset(request: Arc<PageRequest>) -> Answer {
+    let (at, member) = place(&request)?;
+    let caller = request.caller(at.team())?;
+    match resets::create(&request.management, &caller, member).await {
         Ok(issued) => {
-            let frame = Frame::of(&visit, at, "people").await?;
+            let frame = Frame::of(&request, at, "people").await?;
             let text = "Copy this link now and hand it to the person only. It works once, and it is not shown again. It ends \
                 all sessions of the person. A second factor is still asked for.";
             let texts = ("A link to a new password", text);
             let secret = (&issued.secret, issued.expires_at);
             let back = (path(at, member), "Back to the person");
-            Ok(one_time_link::shown(&visit, frame, at, texts, secret, back))
+            Ok(one_time_link::shown(&request, frame, at, texts, secret, back))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
         }
     }
 }
 
-pub(crate) async fn end_session(visit: Arc<PageRequest>) -> Answer {
-    let (at, member) = place(&visit)?;
-    let caller = visit.caller(at.team())?;
-    sessions::end(&visit.management, &caller, visit.id("session")?).await?;
+pub(crate) async fn end_session(request: Arc<PageRequest>) -> Answer {
+    let (at, member) = place(&request)?;
+    let caller = request.caller(at.team())?;
+    sessions::end(&request.management, &caller, request.id("session")?).await?;
     Ok(page::see_other(format!(
         "{}?done=person-session-ended",
         path(at, member)
     )))
 }
 
-fn place(visit: &PageRequest) -> Result<(Area, MemberId), PageError> {
-    Ok((visit.at()?, visit.id("person")?))
+fn place(request: &PageRequest) -> Result<(Area, MemberId), PageError> {
+    Ok((request.at()?, request.id("person")?))
 }
 
 fn path(at: Area, member: MemberId) -> String {
@@ -159,29 +159,29 @@ fn path(at: Area, member: MemberId) -> String {
 }
 
 async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     problems: Problems,
     sent: Option<Chosen>,
 ) -> Answer {
-    let (at, member) = place(visit)?;
-    let frame = Frame::of(visit, at, "people").await?;
-    let caller = visit.caller(at.team())?;
-    let person = people::get(&visit.management, &caller, member).await?;
+    let (at, member) = place(request)?;
+    let frame = Frame::of(request, at, "people").await?;
+    let caller = request.caller(at.team())?;
+    let person = people::get(&request.management, &caller, member).await?;
     let sites = person.sites.iter().flatten().take(super::FEW);
     let ids = sites.map(|site| site.as_uuid());
     let team = person.team.filter(|_| at == Area::Instance);
     let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
-    let names = names::of(&visit.management, &caller, &ids).await?;
+    let names = names::of(&request.management, &caller, &ids).await?;
     let now = Standing {
         role: person.role,
         sites: person.sites.clone(),
     };
     let chosen = sent.unwrap_or_else(|| Chosen::now(now));
-    let sessions = sessions::of_person(&visit.management, &caller, member).await?;
+    let sessions = sessions::of_person(&request.management, &caller, member).await?;
     let page = Shown {
-        is_only_owner: people::is_only_owner(&visit.management, &caller, member).await?,
-        fields: Fields::of(visit, &frame, at, &caller, &chosen).await?,
+        is_only_owner: people::is_only_owner(&request.management, &caller, member).await?,
+        fields: Fields::of(request, &frame, at, &caller, &chosen).await?,
         may_change: frame.may(Scope::PeopleWrite) && frame.may_give(person.role),
         sites: super::sites(person.role, person.sites.as_deref(), &names),
         team: team.map(|team| Named::of(team, &names)),

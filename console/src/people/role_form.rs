@@ -35,7 +35,7 @@ pub(super) struct Site {
 impl Fields {
     /// The fields with this choice, for a person who is signed in.
     pub(super) async fn of(
-        visit: &PageRequest,
+        request: &PageRequest,
         frame: &Frame,
         at: Area,
         caller: &Caller,
@@ -56,7 +56,7 @@ impl Fields {
             Area::Team(_) => {
                 let limit = i64::try_from(MOST_SITES).unwrap_or(i64::MAX);
                 let page = Page { after: None, limit };
-                sites::list(&visit.management, caller, page).await?
+                sites::list(&request.management, caller, page).await?
             }
             Area::Instance | Area::Own => Vec::new(),
         };

@@ -6,12 +6,12 @@ use management::people::sign_in::{self, Rules};
 
 use crate::{page, router::Answer, request::PageRequest};
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let (at, team) = (visit.at()?, visit.team()?);
-    let caller = visit.caller(Some(team))?;
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let (at, team) = (request.at()?, request.team()?);
+    let caller = request.caller(Some(team))?;
     let wanted = Rules {
-        factor_required: visit.form.has("factor_required"),
+        factor_required: request.form.has("factor_required"),
     };
-    sign_in::update(&visit.management, &caller, team, |_| wanted).await?;
+    sign_in::update(&request.management, &caller, team, |_| wanted).await?;
     Ok(page::see_other(at.path("people?done=sign-in-rule")))
 }

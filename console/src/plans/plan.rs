@@ -32,61 +32,61 @@ struct Shown {
     problems: Problems,
 }
 
-pub(crate) async fn new(visit: Arc<PageRequest>) -> Answer {
+pub(crate) async fn new(request: Arc<PageRequest>) -> Answer {
     // The name of the usual terms is replaced by what is typed.
     let name: Result<Name, _> = "New plan".parse();
     let usual = name.map(Terms::named).map_err(|_| Refused::Internal)?;
-    form(&visit, None, Problems::default(), Some(usual)).await
+    form(&request, None, Problems::default(), Some(usual)).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "plans").await?;
     frame.require(Scope::PlansWrite)?;
-    let caller = visit.caller(None)?;
-    let created = match fields::read(&visit.form) {
-        Ok(terms) => plans::create(&visit.management, &caller, terms).await,
+    let caller = request.caller(None)?;
+    let created = match fields::read(&request.form) {
+        Ok(terms) => plans::create(&request.management, &caller, terms).await,
         Err(refused) => Err(refused),
     };
     match created {
         Ok(_) => Ok(page::see_other(
             Area::Instance.path("plans?done=plan-created"),
         )),
-        Err(refused) => form(&visit, None, Problems::of(refused)?, None).await,
+        Err(refused) => form(&request, None, Problems::of(refused)?, None).await,
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "plans").await?;
     frame.require(Scope::PlansRead)?;
-    let (id, caller) = (visit.id("plan")?, visit.caller(None)?);
-    let plan = plans::get(&visit.management, &caller, id).await?;
-    form(&visit, Some(id), Problems::default(), Some(plan.terms)).await
+    let (id, caller) = (request.id("plan")?, request.caller(None)?);
+    let plan = plans::get(&request.management, &caller, id).await?;
+    form(&request, Some(id), Problems::default(), Some(plan.terms)).await
 }
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "plans").await?;
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "plans").await?;
     frame.require(Scope::PlansWrite)?;
-    let (id, caller) = (visit.id("plan")?, visit.caller(None)?);
-    let changed = match fields::read(&visit.form) {
-        Ok(terms) => plans::update(&visit.management, &caller, id, |_| terms).await,
+    let (id, caller) = (request.id("plan")?, request.caller(None)?);
+    let changed = match fields::read(&request.form) {
+        Ok(terms) => plans::update(&request.management, &caller, id, |_| terms).await,
         Err(refused) => Err(refused),
     };
     match changed {
         Ok(_) => Ok(page::see_other(
             Area::Instance.path("plans?done=plan-changed"),
         )),
-        Err(refused) => form(&visit, Some(id), Problems::of(refused)?, None).await,
+        Err(refused) => form(&request, Some(id), Problems::of(refused)?, None).await,
     }
 }
 
 /// The form with these terms, or with what was sent.
 async fn form(
-    visit: &PageRequest,
+    request: &PageRequest,
     plan: Option<PlanId>,
     problems: Problems,
     terms: Option<Terms>,
 ) -> Result<poem::Response, PageError> {
-    let frame = Frame::of(visit, Area::Instance, "plans").await?;
+    let frame = Frame::of(request, Area::Instance, "plans").await?;
     let needed = match plan {
         Some(_) => Scope::PlansRead,
         None => Scope::PlansWrite,
@@ -94,8 +94,8 @@ async fn form(
     let frame = frame.require(needed)?;
     let title = match plan {
         Some(id) => {
-            let caller = visit.caller(None)?;
-            let plan = plans::get(&visit.management, &caller, id).await?;
+            let caller = request.caller(None)?;
+            let plan = plans::get(&request.management, &caller, id).await?;
             plan.terms.name.into()
         }
         None => "New plan".to_owned(),
@@ -108,11 +108,11 @@ async fn form(
         frame,
         name: match (&terms, plan) {
             (Some(terms), Some(_)) => terms.name.as_str().to_owned(),
-            (Some(_) | None, _) => visit.form.get("name").to_owned(),
+            (Some(_) | None, _) => request.form.get("name").to_owned(),
         },
         plan,
         title,
-        fields: terms.map_or_else(|| fields::sent(&visit.form), |terms| fields::of(&terms)),
+        fields: terms.map_or_else(|| fields::sent(&request.form), |terms| fields::of(&terms)),
         problems,
     };
     Ok(page::html(status, &page))

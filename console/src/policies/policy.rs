@@ -60,18 +60,18 @@ impl Page {
     }
 }
 
-pub(crate) async fn new(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, None, Problems::default()).await
+pub(crate) async fn new(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let values = Values::of_form(&visit.form);
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let values = Values::of_form(&request.form);
     let problems = match values.parsed() {
         Ok(settings) => {
             let created =
-                review_policies::create(&visit.management, &caller, Some(team), &settings).await;
+                review_policies::create(&request.management, &caller, Some(team), &settings).await;
             match created {
                 Ok(_) => {
                     let list = Area::Team(team).path("policies?done=policy-created");
@@ -83,62 +83,62 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
         Err(problems) => problems,
     };
     let status = StatusCode::UNPROCESSABLE_ENTITY;
-    form(&visit, status, Some(values), problems).await
+    form(&request, status, Some(values), problems).await
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, None, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let id: ReviewPolicyId = visit.id("policy")?;
-    let values = Values::of_form(&visit.form);
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let id: ReviewPolicyId = request.id("policy")?;
+    let values = Values::of_form(&request.form);
     let is_seen =
-        |settings: &Settings| stale_form::is_seen(&visit, &Values::of_settings(settings).seen());
+        |settings: &Settings| stale_form::is_seen(&request, &Values::of_settings(settings).seen());
     let (status, problems) = match values.parsed() {
         Ok(settings) => {
             let saved =
-                review_policies::update_seen(&visit.management, &caller, id, is_seen, settings);
+                review_policies::update_seen(&request.management, &caller, id, is_seen, settings);
             match saved.await {
-                Ok(Ok(_)) => return Ok(page::see_other(format!("{}?done=saved", visit.path()))),
+                Ok(Ok(_)) => return Ok(page::see_other(format!("{}?done=saved", request.path()))),
                 Ok(Err(outdated)) => (StatusCode::CONFLICT, stale_form::problems(&outdated)),
                 Err(refused) => (StatusCode::UNPROCESSABLE_ENTITY, Problems::of(refused)?),
             }
         }
         Err(problems) => (StatusCode::UNPROCESSABLE_ENTITY, problems),
     };
-    form(&visit, status, Some(values), problems).await
+    form(&request, status, Some(values), problems).await
 }
 
-pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let id: ReviewPolicyId = visit.id("policy")?;
-    let policy = review_policies::get(&visit.management, &caller, id).await?;
-    if visit.form.get("typed") == policy.settings.code.as_str() {
-        review_policies::delete(&visit.management, &caller, id).await?;
+pub(crate) async fn delete(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let id: ReviewPolicyId = request.id("policy")?;
+    let policy = review_policies::get(&request.management, &caller, id).await?;
+    if request.form.get("typed") == policy.settings.code.as_str() {
+        review_policies::delete(&request.management, &caller, id).await?;
         let list = Area::Team(team).path("policies?done=policy-deleted");
         return Ok(page::see_other(list));
     }
     let mut problems = Problems::default();
     problems.add("typed", "must be the code of the policy");
-    form(&visit, StatusCode::UNPROCESSABLE_ENTITY, None, problems).await
+    form(&request, StatusCode::UNPROCESSABLE_ENTITY, None, problems).await
 }
 
 /// The form of the policy in the path, or of a new one.
 async fn form(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     typed: Option<Values>,
     problems: Problems,
 ) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let policy = match visit.id::<ReviewPolicyId>("policy") {
-        Ok(id) => Some(review_policies::get(&visit.management, &caller, id).await?),
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let policy = match request.id::<ReviewPolicyId>("policy") {
+        Ok(id) => Some(review_policies::get(&request.management, &caller, id).await?),
         // The path of a new policy names none; any other without an id is none.
-        Err(_) if visit.path().ends_with("/policies/new") => None,
+        Err(_) if request.path().ends_with("/policies/new") => None,
         Err(_) => return Err(Refused::NotFound(management::Noun::Policy).into()),
     };
     let present = policy
@@ -146,8 +146,8 @@ async fn form(
         .map_or_else(Values::new, |policy| Values::of_settings(&policy.settings));
     let team = Area::Team(team);
     let page = Page {
-        frame: Frame::of(visit, team, "policies").await?,
-        seen: stale_form::next(visit, status, present.seen()),
+        frame: Frame::of(request, team, "policies").await?,
+        seen: stale_form::next(request, status, present.seen()),
         values: typed.unwrap_or(present),
         team,
         policy,

@@ -141,42 +141,42 @@ impl Values {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, None, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn save(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let site: SiteId = visit.id("site")?;
-    let values = Values::of_form(&visit.form);
+pub(crate) async fn save(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let site: SiteId = request.id("site")?;
+    let values = Values::of_form(&request.form);
     let is_seen =
-        |settings: &DeskSettings| stale_form::is_seen(&visit, &Values::of_settings(settings).seen());
+        |settings: &DeskSettings| stale_form::is_seen(&request, &Values::of_settings(settings).seen());
     let (status, problems) = match values.parsed() {
         Ok(settings) => {
-            let saved = desk::update_seen(&visit.management, &caller, site, is_seen, settings);
+            let saved = desk::update_seen(&request.management, &caller, site, is_seen, settings);
             match saved.await {
-                Ok(Ok(_)) => return Ok(page::see_other(format!("{}?done=saved", visit.path()))),
+                Ok(Ok(_)) => return Ok(page::see_other(format!("{}?done=saved", request.path()))),
                 Ok(Err(outdated)) => (StatusCode::CONFLICT, stale_form::problems(&outdated)),
                 Err(refused) => (StatusCode::UNPROCESSABLE_ENTITY, Problems::of(refused)?),
             }
         }
         Err(problems) => (StatusCode::UNPROCESSABLE_ENTITY, problems),
     };
-    page(&visit, status, Some(values), problems).await
+    page(&request, status, Some(values), problems).await
 }
 
 async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     typed: Option<Values>,
     problems: Problems,
 ) -> Result<Response, PageError> {
-    let (frame, here) = SiteHeader::of(visit, Tab::Desk).await?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let settings = desk::get(&visit.management, &caller, here.site.id).await?;
+    let (frame, here) = SiteHeader::of(request, Tab::Desk).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let settings = desk::get(&request.management, &caller, here.site.id).await?;
     let present = Values::of_settings(&settings);
     let page = Desk {
-        seen: stale_form::next(visit, status, present.seen()),
+        seen: stale_form::next(request, status, present.seen()),
         values: typed.unwrap_or(present),
         frame,
         here,

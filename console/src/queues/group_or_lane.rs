@@ -42,15 +42,15 @@ struct State {
     paused_until: Option<Moment>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let place = Target::of(&visit)?;
-    page(&visit, place, StatusCode::OK, Typed::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let place = Target::of(&request)?;
+    page(&request, place, StatusCode::OK, Typed::default()).await
 }
 
-pub(super) async fn page(visit: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
-    let frame = frame(visit, Scope::QueuesRead).await?;
-    let caller = visit.caller(None)?;
-    let management = &visit.management;
+pub(super) async fn page(request: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
+    let frame = frame(request, Scope::QueuesRead).await?;
+    let caller = request.caller(None)?;
+    let management = &request.management;
     let (id, row) = match place.part {
         Part::Whole => return Err(PageError::NoSuchPage),
         Part::Group(group) => {

@@ -24,50 +24,50 @@ pub(super) struct Typed {
     pub(super) problems: Problems,
 }
 
-pub(crate) async fn pause(visit: Arc<PageRequest>) -> Answer {
-    match minutes(visit.form.get("minutes").trim()) {
-        Ok(pause) => change(&visit, Change::Pause(pause), "jobs-paused").await,
-        Err(refused) => again(&visit, refused).await,
+pub(crate) async fn pause(request: Arc<PageRequest>) -> Answer {
+    match minutes(request.form.get("minutes").trim()) {
+        Ok(pause) => change(&request, Change::Pause(pause), "jobs-paused").await,
+        Err(refused) => again(&request, refused).await,
     }
 }
 
-pub(crate) async fn resume(visit: Arc<PageRequest>) -> Answer {
-    change(&visit, Change::Pause(Pause::End), "jobs-resumed").await
+pub(crate) async fn resume(request: Arc<PageRequest>) -> Answer {
+    change(&request, Change::Pause(Pause::End), "jobs-resumed").await
 }
 
-pub(crate) async fn cap(visit: Arc<PageRequest>) -> Answer {
-    let typed = visit.form.get("cap").trim();
+pub(crate) async fn cap(request: Arc<PageRequest>) -> Answer {
+    let typed = request.form.get("cap").trim();
     if let Some(cap) = whole(typed, i32::MAX.unsigned_abs()) {
-        change(&visit, Change::Cap(Some(cap)), "jobs-capped").await
+        change(&request, Change::Cap(Some(cap)), "jobs-capped").await
     } else {
         let message = "must be a whole number from 1 to 2,147,483,647";
-        again(&visit, Refused::field("cap", message)).await
+        again(&request, Refused::field("cap", message)).await
     }
 }
 
-pub(crate) async fn uncap(visit: Arc<PageRequest>) -> Answer {
-    change(&visit, Change::Cap(None), "jobs-uncapped").await
+pub(crate) async fn uncap(request: Arc<PageRequest>) -> Answer {
+    change(&request, Change::Cap(None), "jobs-uncapped").await
 }
 
-async fn change(visit: &PageRequest, change: Change, done: &str) -> Answer {
-    frame(visit, Scope::QueuesWrite).await?;
-    let place = Target::of(visit)?;
-    place.change(visit, change).await?;
+async fn change(request: &PageRequest, change: Change, done: &str) -> Answer {
+    frame(request, Scope::QueuesWrite).await?;
+    let place = Target::of(request)?;
+    place.change(request, change).await?;
     Ok(page::see_other(format!("{}?done={done}", place.path())))
 }
 
 /// The page again, with what was typed and what is wrong with it.
-async fn again(visit: &PageRequest, refused: Refused) -> Answer {
-    frame(visit, Scope::QueuesWrite).await?;
+async fn again(request: &PageRequest, refused: Refused) -> Answer {
+    frame(request, Scope::QueuesWrite).await?;
     let typed = Typed {
-        minutes: visit.form.get("minutes").to_owned(),
-        cap: visit.form.get("cap").to_owned(),
+        minutes: request.form.get("minutes").to_owned(),
+        cap: request.form.get("cap").to_owned(),
         problems: Problems::of(refused)?,
     };
-    let (place, status) = (Target::of(visit)?, StatusCode::UNPROCESSABLE_ENTITY);
+    let (place, status) = (Target::of(request)?, StatusCode::UNPROCESSABLE_ENTITY);
     match place.part {
-        Part::Whole => queue::page(visit, place, status, typed).await,
-        Part::Group(_) | Part::Lane(_) => group_or_lane::page(visit, place, status, typed).await,
+        Part::Whole => queue::page(request, place, status, typed).await,
+        Part::Group(_) | Part::Lane(_) => group_or_lane::page(request, place, status, typed).await,
     }
 }
 

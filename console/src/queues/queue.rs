@@ -105,19 +105,19 @@ impl PartRow {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let place = Target::of(&visit)?;
-    page(&visit, place, StatusCode::OK, Typed::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let place = Target::of(&request)?;
+    page(&request, place, StatusCode::OK, Typed::default()).await
 }
 
 /// Leads to the group or the lane with an id.
-pub(crate) async fn find(visit: Arc<PageRequest>) -> Answer {
-    frame(&visit, Scope::QueuesRead).await?;
-    let Target { queue, .. } = Target::of(&visit)?;
+pub(crate) async fn find(request: Arc<PageRequest>) -> Answer {
+    frame(&request, Scope::QueuesRead).await?;
+    let Target { queue, .. } = Target::of(&request)?;
     if !is_ours(&queue) {
         return Err(PageError::NoSuchPage);
     }
-    let Ok(id) = visit.query.get("id").trim().parse::<Uuid>() else {
+    let Ok(id) = request.query.get("id").trim().parse::<Uuid>() else {
         let mut problems = Problems::default();
         problems.add("id", "must be the ID of a team or an endpoint");
         let typed = Typed {
@@ -126,19 +126,19 @@ pub(crate) async fn find(visit: Arc<PageRequest>) -> Answer {
         };
         let part = Part::Whole;
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        return page(&visit, Target { queue, part }, status, typed).await;
+        return page(&request, Target { queue, part }, status, typed).await;
     };
-    let part = match visit.query.get("part") {
+    let part = match request.query.get("part") {
         "lane" => Part::Lane(queues::Lane(id)),
         _ => Part::Group(queues::Group(id)),
     };
     Ok(page::see_other(Target { queue, part }.path()))
 }
 
-pub(super) async fn page(visit: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
-    let frame = frame(visit, Scope::QueuesRead).await?;
-    let caller = visit.caller(None)?;
-    let management = &visit.management;
+pub(super) async fn page(request: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
+    let frame = frame(request, Scope::QueuesRead).await?;
+    let caller = request.caller(None)?;
+    let management = &request.management;
     let details = queues::get(management, &caller, &place.queue, ROWS).await?;
     let first = Page {
         after: None,

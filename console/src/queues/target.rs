@@ -35,17 +35,17 @@ impl Target {
     ///
     /// # Errors
     /// The path has an id that is none.
-    pub(super) fn of(visit: &PageRequest) -> Result<Self, PageError> {
-        let named = |name| visit.part::<String>(name).is_ok();
+    pub(super) fn of(request: &PageRequest) -> Result<Self, PageError> {
+        let named = |name| request.part::<String>(name).is_ok();
         let part = if named("group") {
-            Part::Group(Group(visit.part::<Uuid>("group")?))
+            Part::Group(Group(request.part::<Uuid>("group")?))
         } else if named("lane") {
-            Part::Lane(Lane(visit.part::<Uuid>("lane")?))
+            Part::Lane(Lane(request.part::<Uuid>("lane")?))
         } else {
             Part::Whole
         };
         Ok(Self {
-            queue: visit.part("queue")?,
+            queue: request.part("queue")?,
             part,
         })
     }
@@ -75,13 +75,13 @@ impl Target {
     }
 
     /// Changes its pause or its cap.
-    pub(super) async fn change(&self, visit: &PageRequest, change: Change) -> Result<(), Refused> {
+    pub(super) async fn change(&self, request: &PageRequest, change: Change) -> Result<(), Refused> {
         let (pause, cap) = match change {
             Change::Pause(pause) => (Some(pause), None),
             Change::Cap(cap) => (None, Some(cap)),
         };
-        let management = &visit.management;
-        let caller = visit.caller(None)?;
+        let management = &request.management;
+        let caller = request.caller(None)?;
         let (queue, pause) = (&self.queue, || Ok(pause));
         match self.part {
             Part::Whole => update_queue(management, &caller, queue, pause)

@@ -16,12 +16,12 @@ pub(super) struct People(HashMap<Uuid, String>);
 
 impl People {
     /// The people.
-    pub(super) async fn of(visit: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
+    pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
         let page = Page {
             after: None,
             limit: MOST,
         };
-        let people = people::list(&visit.management, caller, page).await?;
+        let people = people::list(&request.management, caller, page).await?;
         let names = people.into_iter();
         Ok(Self(
             names

@@ -97,36 +97,36 @@ struct One {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    match new::start(&visit).await {
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    match new::start(&request).await {
         Ok(backtest) => {
             let there = format!("/backtests/{}?done=backtest-started", backtest.id);
-            Ok(page::see_other(page_header::path(&visit, backtest.group, &there)?))
+            Ok(page::see_other(page_header::path(&request, backtest.group, &there)?))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, asked) = (visit.id("group")?, pager::asked(visit));
-    let listed = backtests::list(&visit.management, &caller, group, asked).await?;
-    let versions = choices(visit, &caller).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, asked) = (request.id("group")?, pager::asked(request));
+    let listed = backtests::list(&request.management, &caller, group, asked).await?;
+    let versions = choices(request, &caller).await?;
     let offered = Page {
         after: None,
         limit: SITES,
     };
-    let sites = sites::list(&visit.management, &caller, offered).await?;
-    let people = People::of(visit, &caller).await?;
-    let (frame, head) = page_header::open(visit, &caller, Tab::Backtests).await?;
-    let next = pager::next(visit, &listed, |backtest| backtest.id);
+    let sites = sites::list(&request.management, &caller, offered).await?;
+    let people = People::of(request, &caller).await?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Backtests).await?;
+    let next = pager::next(request, &listed, |backtest| backtest.id);
     let page = List {
         frame,
         head,
@@ -138,44 +138,44 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> An
         versions,
         sites,
         typed: Typed {
-            version: visit.form.get("version"),
-            site: visit.form.get("site"),
-            since: visit.form.get("since"),
-            until: visit.form.get("until"),
-            limit: visit.form.get("limit"),
+            version: request.form.get("version"),
+            site: request.form.get("site"),
+            since: request.form.get("since"),
+            until: request.form.get("until"),
+            limit: request.form.get("limit"),
         },
         problems,
     };
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (id, management) = (visit.id("backtest")?, &visit.management);
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (id, management) = (request.id("backtest")?, &request.management);
     let report = backtests::get(management, &caller, id).await?;
-    let (frame, head) = page_header::open(&visit, &caller, Tab::Backtests).await?;
+    let (frame, head) = page_header::open(&request, &caller, Tab::Backtests).await?;
     // The address names another group than that of the backtest.
     if report.backtest.group != head.group().id {
         return Err(crate::error_page::PageError::NoSuchPage);
     }
-    let changes = backtests::changes(management, &caller, id, pager::asked(&visit)).await?;
-    let people = People::of(&visit, &caller).await?;
+    let changes = backtests::changes(management, &caller, id, pager::asked(&request)).await?;
+    let people = People::of(&request, &caller).await?;
     Ok(page::shown(&One {
         frame,
         head,
-        next: pager::next(&visit, &changes, |change| change.media),
+        next: pager::next(&request, &changes, |change| change.media),
         changes: changes.into_iter().map(Changed::from).collect(),
         findings: Findings::of(&report.counts),
         row: Row::new(report.backtest, &people),
     }))
 }
 
-pub(crate) async fn cancel(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let cancelled = backtests::cancel(&visit.management, &caller, visit.id("backtest")?).await?;
+pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let cancelled = backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
     let there = format!("/backtests/{}?done=backtest-cancelled", cancelled.id);
     Ok(page::see_other(page_header::path(
-        &visit,
+        &request,
         cancelled.group,
         &there,
     )?))

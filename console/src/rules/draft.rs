@@ -18,34 +18,34 @@ use super::{
 };
 use crate::{page, problems::Problems, router::Answer, error_page::PageError, request::PageRequest};
 
-pub(crate) async fn change(visit: Arc<PageRequest>) -> Answer {
-    let (group, rule) = (visit.id("group")?, visit.id("rule")?);
-    let (edit, done) = wanted(&visit, rule).ok_or(PageError::NotAForm)?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let revision = revision(&visit);
-    match edits::edit(&visit.management, &caller, group, revision, edit).await {
+pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+    let (group, rule) = (request.id("group")?, request.id("rule")?);
+    let (edit, done) = wanted(&request, rule).ok_or(PageError::NotAForm)?;
+    let caller = request.caller(Some(request.team()?))?;
+    let revision = revision(&request);
+    match edits::edit(&request.management, &caller, group, revision, edit).await {
         Ok(()) => Ok(page::see_other(page_header::path(
-            &visit,
+            &request,
             group,
             &format!("?done={done}"),
         )?)),
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            group::page(&visit, StatusCode::CONFLICT, &problems).await
+            group::page(&request, StatusCode::CONFLICT, &problems).await
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            group::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &problems).await
+            group::page(&request, StatusCode::UNPROCESSABLE_ENTITY, &problems).await
         }
     }
 }
 
 /// What the button asks for, and the short name of what is then done.
-fn wanted(visit: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
-    if let Ok(to) = visit.form.get("to").parse() {
+fn wanted(request: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
+    if let Ok(to) = request.form.get("to").parse() {
         return Some((Edit::Move(rule, to), "rule-moved"));
     }
-    match (visit.form.get("on"), visit.form.get("remove")) {
+    match (request.form.get("on"), request.form.get("remove")) {
         ("yes", _) => Some((Edit::Switch(rule, true), "rule-on")),
         ("no", _) => Some((Edit::Switch(rule, false), "rule-off")),
         (_, "yes") => Some((Edit::Remove(rule), "rule-removed")),
@@ -53,19 +53,19 @@ fn wanted(visit: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
     }
 }
 
-pub(crate) async fn discard(visit: Arc<PageRequest>) -> Answer {
-    let group = visit.id("group")?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let found = rule_groups::get(&visit.management, &caller, group).await?;
+pub(crate) async fn discard(request: Arc<PageRequest>) -> Answer {
+    let group = request.id("group")?;
+    let caller = request.caller(Some(request.team()?))?;
+    let found = rule_groups::get(&request.management, &caller, group).await?;
     let mut problems = Problems::default();
-    if visit.form.get("typed") != found.name {
+    if request.form.get("typed") != found.name {
         problems.add("typed", "This is not the name of the group.");
-        return publish::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
+        return publish::page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
     }
-    let seen = Some(revision(&visit));
-    match drafts::discard(&visit.management, &caller, group, seen).await {
+    let seen = Some(revision(&request));
+    match drafts::discard(&request.management, &caller, group, seen).await {
         Ok(_) => {
-            let path = page_header::path(&visit, group, "?done=draft-discarded")?;
+            let path = page_header::path(&request, group, "?done=draft-discarded")?;
             Ok(page::see_other(path))
         }
         Err(refused) => {
@@ -73,7 +73,7 @@ pub(crate) async fn discard(visit: Arc<PageRequest>) -> Answer {
                 Refused::Conflict(Conflict::DraftChanged, _) => Refused::Invalid(OVERTAKEN.into()),
                 other => other,
             })?;
-            publish::page(&visit, StatusCode::CONFLICT, problems).await
+            publish::page(&request, StatusCode::CONFLICT, problems).await
         }
     }
 }

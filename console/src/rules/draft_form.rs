@@ -10,13 +10,13 @@ pub(super) const OVERTAKEN: &str = "Somebody else changed the draft meanwhile. N
      This is the draft as it is now.";
 
 /// The revision of the draft that the form was made for. What cannot be one is none that ever was.
-pub(super) fn revision(visit: &PageRequest) -> i64 {
-    visit.form.get("revision").parse().unwrap_or(-1)
+pub(super) fn revision(request: &PageRequest) -> i64 {
+    request.form.get("revision").parse().unwrap_or(-1)
 }
 
 /// The note of a form. Empty: none.
-pub(super) fn note(visit: &PageRequest) -> Result<Option<Reason>, Refused> {
-    let note = visit.form.get("note");
+pub(super) fn note(request: &PageRequest) -> Result<Option<Reason>, Refused> {
+    let note = request.form.get("note");
     if note.trim().is_empty() {
         return Ok(None);
     }

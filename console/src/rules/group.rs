@@ -42,28 +42,28 @@ struct Group<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, &Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, &Problems::default()).await
 }
 
 /// The page, with the reasons why a change was refused.
-pub(super) async fn page(visit: &PageRequest, status: StatusCode, problems: &Problems) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let group = visit.id("group")?;
+pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: &Problems) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let group = request.id("group")?;
     let ComparedDraft {
         draft,
         warnings,
         difference,
-    } = drafts::compare(&visit.management, &caller, group).await?;
+    } = drafts::compare(&request.management, &caller, group).await?;
     let removed = difference.removed.iter();
-    let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
-    let (frame, head) = page_header::open(visit, &caller, Tab::Rules).await?;
-    let wanted = visit.query.get("q").trim();
+    let lists = lists_of(request, &caller, draft.rules.iter().chain(removed)).await?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Rules).await?;
+    let wanted = request.query.get("q").trim();
     let beside = States::of(&difference);
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
-    let mut rows = Slice::of(visit, found).map(|(place, rule)| Row::of(place, rule, &lists));
-    let hits = match_counts::of(visit, &caller, &frame, group).await?;
+    let mut rows = Slice::of(request, found).map(|(place, rule)| Row::of(place, rule, &lists));
+    let hits = match_counts::of(request, &caller, &frame, group).await?;
     for row in &mut rows.rows {
         row.state = beside.state(row.id);
         row.hits = hits.of_rule(row.id, beside.is_new(row.id));
@@ -86,12 +86,12 @@ pub(super) async fn page(visit: &PageRequest, status: StatusCode, problems: &Pro
 
 /// The names of the hash lists, if any of these rules names one.
 pub(super) async fn lists_of<'a>(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &management::Caller,
     mut rules: impl Iterator<Item = &'a Rule>,
 ) -> Result<Lists, crate::error_page::PageError> {
     if rules.any(|rule| matches!(rule.kind, RuleKind::ImageHash(_))) {
-        Lists::of(visit, caller).await
+        Lists::of(request, caller).await
     } else {
         Ok(Lists::default())
     }

@@ -18,12 +18,12 @@ pub(super) struct Lists(pub(super) Vec<VisibleHashList>);
 
 impl Lists {
     /// The lists.
-    pub(super) async fn of(visit: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
+    pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
         let page = Page {
             after: None,
             limit: MOST,
         };
-        let lists = hash_lists::list(&visit.management, caller, page).await?;
+        let lists = hash_lists::list(&request.management, caller, page).await?;
         Ok(Self(lists))
     }
 

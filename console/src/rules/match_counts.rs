@@ -19,7 +19,7 @@ pub(super) struct Hits(Option<GroupMatches>);
 
 /// The hits of the last days.
 pub(super) async fn of(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     frame: &Frame,
     group: RuleGroupId,
@@ -27,7 +27,7 @@ pub(super) async fn of(
     if !frame.may(Scope::MediaRead) {
         return Ok(Hits(None));
     }
-    let found = statistics::of_group(&visit.management, caller, group, DAYS).await?;
+    let found = statistics::of_group(&request.management, caller, group, DAYS).await?;
     Ok(Hits(Some(found)))
 }
 

@@ -31,20 +31,20 @@ struct New<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default(), Vec::new()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default(), Vec::new()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let is_file = visit.form.has("from_file");
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let is_file = request.form.has("from_file");
     let created = if is_file {
-        from_file(&visit).await
+        from_file(&request).await
     } else {
-        empty(&visit).await
+        empty(&request).await
     };
     let refused = match created {
         Ok(created) => {
-            let path = page_header::path(&visit, created.group.id, "?done=group-created")?;
+            let path = page_header::path(&request, created.group.id, "?done=group-created")?;
             return Ok(page::see_other(path));
         }
         Err(refused) => refused,
@@ -53,51 +53,51 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
     // The name in a file is one of the mistakes of the file.
     if is_file && let Refused::Conflict(_, message) = &refused {
         let wrong = vec![message.to_string()];
-        return form(&visit, status, Problems::default(), wrong).await;
+        return form(&request, status, Problems::default(), wrong).await;
     }
     let problems = Problems::of(refused)?;
     if is_file {
         let wrong = problems.besides(&[]);
-        form(&visit, status, Problems::default(), wrong).await
+        form(&request, status, Problems::default(), wrong).await
     } else {
-        form(&visit, status, problems, Vec::new()).await
+        form(&request, status, problems, Vec::new()).await
     }
 }
 
-async fn empty(visit: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
-    let name = visit.form.get("name").trim().parse::<Name>();
+async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
+    let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
-    let caller = visit.caller(visit.team().ok())?;
+    let caller = request.caller(request.team().ok())?;
     let new = NewRuleGroup {
         name,
-        team: visit.team().ok(),
+        team: request.team().ok(),
         rules: GivenRules::default(),
         note: None,
     };
-    rule_groups::create(&visit.management, &caller, new).await
+    rule_groups::create(&request.management, &caller, new).await
 }
 
-async fn from_file(visit: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
-    let caller = visit.caller(visit.team().ok())?;
-    let text = visit.form.get("yaml").to_owned();
+async fn from_file(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
+    let caller = request.caller(request.team().ok())?;
+    let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<GivenFile, Refused> { yaml::read(&text) };
-    files::import_group(&visit.management, &caller, visit.team().ok(), read).await
+    files::import_group(&request.management, &caller, request.team().ok(), read).await
 }
 
 async fn form(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     problems: Problems,
     wrong: Vec<String>,
 ) -> Result<poem::Response, PageError> {
-    let team = Area::Team(visit.team()?);
-    let frame = Frame::of(visit, team, "rules").await?;
+    let team = Area::Team(request.team()?);
+    let frame = Frame::of(request, team, "rules").await?;
     page_header::require(&frame, Scope::RulesWrite)?;
     let page = New {
         frame,
         team,
-        name: visit.form.get("name"),
-        yaml: visit.form.get("yaml"),
+        name: request.form.get("name"),
+        yaml: request.form.get("yaml"),
         problems,
         wrong,
     };

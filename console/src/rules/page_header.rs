@@ -53,13 +53,13 @@ pub(super) struct Head {
 
 /// The frame and the head of a page of the group in the path.
 pub(super) async fn open(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     tab: Tab,
 ) -> Result<(Frame, Head), PageError> {
-    let team = visit.team()?;
-    let (placed, published) = overview::get(&visit.management, caller, visit.id("group")?).await?;
-    let frame = Frame::of(visit, Area::Team(team), "rules").await?;
+    let team = request.team()?;
+    let (placed, published) = overview::get(&request.management, caller, request.id("group")?).await?;
+    let frame = Frame::of(request, Area::Team(team), "rules").await?;
     let head = Head {
         team,
         tab,
@@ -75,11 +75,11 @@ pub(super) async fn open(
 /// # Errors
 /// The person may not change rules.
 pub(super) async fn open_to_edit(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     tab: Tab,
 ) -> Result<(Frame, Head), PageError> {
-    let (frame, head) = open(visit, caller, tab).await?;
+    let (frame, head) = open(request, caller, tab).await?;
     require(&frame, Scope::RulesWrite)?;
     Ok((frame, head))
 }
@@ -93,8 +93,8 @@ pub(super) fn require(frame: &Frame, scope: Scope) -> Result<(), PageError> {
 }
 
 /// The path of a page of a group.
-pub(super) fn path(visit: &PageRequest, group: RuleGroupId, rest: &str) -> Result<String, PageError> {
-    let team = Area::Team(visit.team()?);
+pub(super) fn path(request: &PageRequest, group: RuleGroupId, rest: &str) -> Result<String, PageError> {
+    let team = Area::Team(request.team()?);
     Ok(team.path(&format!("rules/{group}{rest}")))
 }
 

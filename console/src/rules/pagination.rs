@@ -20,8 +20,8 @@ pub(super) struct Slice<T> {
 
 impl<T> Slice<T> {
     /// The rows that the address asks for by `from`, which counts from 0.
-    pub(super) fn of(visit: &PageRequest, all: impl Iterator<Item = T>) -> Self {
-        let from: usize = visit.query.get("from").parse().unwrap_or(0);
+    pub(super) fn of(request: &PageRequest, all: impl Iterator<Item = T>) -> Self {
+        let from: usize = request.query.get("from").parse().unwrap_or(0);
         let (mut rows, mut total) = (Vec::new(), 0);
         for (place, row) in all.enumerate() {
             total = place + 1;
@@ -31,8 +31,8 @@ impl<T> Slice<T> {
         }
         let end = from.saturating_add(rows.len());
         Self {
-            before: (from > 0).then(|| address(visit, from.min(total).saturating_sub(ROWS))),
-            after: (end < total).then(|| address(visit, end)),
+            before: (from > 0).then(|| address(request, from.min(total).saturating_sub(ROWS))),
+            after: (end < total).then(|| address(request, end)),
             rows,
             total,
         }
@@ -49,9 +49,9 @@ impl<T> Slice<T> {
     }
 }
 
-fn address(visit: &PageRequest, from: usize) -> String {
+fn address(request: &PageRequest, from: usize) -> String {
     let mut query = Serializer::new(String::new());
-    let kept = visit.query.without("from");
+    let kept = request.query.without("from");
     query.extend_pairs(kept.filter(|(name, _)| name != "done"));
     query.append_pair("from", &from.to_string());
     format!("?{}", query.finish())

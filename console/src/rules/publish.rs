@@ -64,75 +64,75 @@ struct Tested {
     started: Moment,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn publish(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let group = visit.id("group")?;
-    let published = match note(&visit) {
+pub(crate) async fn publish(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let group = request.id("group")?;
+    let published = match note(&request) {
         Ok(note) => {
             let new = NewVersion {
-                revision: revision(&visit),
+                revision: revision(&request),
                 note,
                 live: true,
             };
-            versions::create(&visit.management, &caller, group, new).await
+            versions::create(&request.management, &caller, group, new).await
         }
         Err(wrong) => Err(wrong),
     };
     match published {
         Ok(_) => Ok(page::see_other(page_header::path(
-            &visit,
+            &request,
             group,
             "?done=published",
         )?)),
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            page(&visit, StatusCode::CONFLICT, problems).await
+            page(&request, StatusCode::CONFLICT, problems).await
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
 /// The page, with what is wrong with what was sent.
-pub(super) async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let compared = drafts::compare(&visit.management, &caller, visit.id("group")?).await?;
+pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let compared = drafts::compare(&request.management, &caller, request.id("group")?).await?;
     let ComparedDraft {
         draft,
         warnings,
         difference,
     } = compared;
     let removed = difference.removed.iter();
-    let lists = lists_of(visit, &caller, draft.rules.iter().chain(removed)).await?;
-    let (frame, head) = page_header::open(visit, &caller, Tab::None).await?;
+    let lists = lists_of(request, &caller, draft.rules.iter().chain(removed)).await?;
+    let (frame, head) = page_header::open(request, &caller, Tab::None).await?;
     let page = Publish {
-        shadow: shadow_of(visit, &caller, &head).await?,
-        backtest: last_backtest(visit, &caller, &head).await?,
+        shadow: shadow_of(request, &caller, &head).await?,
+        backtest: last_backtest(request, &caller, &head).await?,
         frame,
         head,
         revision: draft.revision,
         edited: draft.edited,
         differences: Differences::of(&difference, &lists),
         warnings: told(&warnings, &draft.rules),
-        note: visit.form.get("note"),
+        note: request.form.get("note"),
         problems,
     };
     Ok(page::html(status, &page))
 }
 
-async fn shadow_of(visit: &PageRequest, caller: &Caller, head: &Head) -> Result<Option<Shadow>, PageError> {
+async fn shadow_of(request: &PageRequest, caller: &Caller, head: &Head) -> Result<Option<Shadow>, PageError> {
     let group = head.group();
     let (Some(version), Some(number)) = (group.shadow, group.shadow_number) else {
         return Ok(None);
     };
-    let report = shadow::report(&visit.management, caller, group.id, version).await?;
-    let against = diff::between(&visit.management, caller, group.id, Some(version), None).await?;
+    let report = shadow::report(&request.management, caller, group.id, version).await?;
+    let against = diff::between(&request.management, caller, group.id, Some(version), None).await?;
     Ok(Some(Shadow {
         number,
         is_draft: against == domain::rule_diff::Difference::default(),
@@ -141,7 +141,7 @@ async fn shadow_of(visit: &PageRequest, caller: &Caller, head: &Head) -> Result<
 }
 
 async fn last_backtest(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     head: &Head,
 ) -> Result<Option<Tested>, PageError> {
@@ -149,7 +149,7 @@ async fn last_backtest(
         after: None,
         limit: 1,
     };
-    let listed = backtests::list(&visit.management, caller, head.group().id, page).await?;
+    let listed = backtests::list(&request.management, caller, head.group().id, page).await?;
     Ok(listed.into_iter().next().map(|backtest| Tested {
         is_of_draft: backtest.version.is_none(),
         is_running: backtest.state == State::Running,

@@ -33,66 +33,66 @@ fn kind_of(name: &str) -> RuleType {
         .unwrap_or(RuleType::Keyword)
 }
 
-pub(crate) async fn new(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let typed = Typed::fresh(kind_of(visit.query.get("kind")));
+pub(crate) async fn new(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let typed = Typed::fresh(kind_of(request.query.get("kind")));
     let shown = Shown::new(None, typed);
-    form(&visit, &caller, shown).await
+    form(&request, &caller, shown).await
 }
 
-pub(crate) async fn edit(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let id = visit.id("rule")?;
-    let (rule, revision) = find(&visit, &caller, id).await?;
+pub(crate) async fn edit(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let id = request.id("rule")?;
+    let (rule, revision) = find(&request, &caller, id).await?;
     let rule = rule.ok_or(Refused::NotFound(Noun::Rule))?;
     match Typed::of_rule(&rule) {
         Ok(typed) => {
             let mut shown = Shown::new(Some(id), typed);
             shown.revision = Some(revision);
-            form(&visit, &caller, shown).await
+            form(&request, &caller, shown).await
         }
-        Err(why) => unfit(&visit, &caller, rule.name, why).await,
+        Err(why) => unfit(&request, &caller, rule.name, why).await,
     }
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    save(&visit, None).await
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    save(&request, None).await
 }
 
-pub(crate) async fn replace(visit: Arc<PageRequest>) -> Answer {
-    save(&visit, Some(visit.id("rule")?)).await
+pub(crate) async fn replace(request: Arc<PageRequest>) -> Answer {
+    save(&request, Some(request.id("rule")?)).await
 }
 
-async fn save(visit: &PageRequest, rule: Option<RuleId>) -> Answer {
-    let group = visit.id("group")?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let typed = Typed::of_form(kind_of(visit.form.get("type")), &visit.form);
+async fn save(request: &PageRequest, rule: Option<RuleId>) -> Answer {
+    let group = request.id("group")?;
+    let caller = request.caller(Some(request.team()?))?;
+    let typed = Typed::of_form(kind_of(request.form.get("type")), &request.form);
     let saved = match typed.body() {
         Ok(body) => {
             let edit = match rule {
                 Some(rule) => Edit::Replace(rule, body),
                 None => Edit::Add(body),
             };
-            edits::edit(&visit.management, &caller, group, revision(visit), edit).await
+            edits::edit(&request.management, &caller, group, revision(request), edit).await
         }
         Err(problems) => Err(Refused::fields(problems)),
     };
     let mut shown = Shown::new(rule, typed);
     match saved {
         Ok(()) => {
-            let path = page_header::path(visit, group, "?done=rule-saved")?;
+            let path = page_header::path(request, group, "?done=rule-saved")?;
             return Ok(see_other(path));
         }
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let present = match rule {
-                Some(id) => find(visit, &caller, id).await?.0,
+                Some(id) => find(request, &caller, id).await?.0,
                 None => None,
             };
             shown.overtaken(present)?;
         }
         Err(Refused::Fields(mut fields)) => {
             shown.status = StatusCode::UNPROCESSABLE_ENTITY;
-            shown.revision = Some(revision(visit));
+            shown.revision = Some(revision(request));
             for problem in &mut fields.problems {
                 shown.typed.name_line(problem);
             }
@@ -100,20 +100,20 @@ async fn save(visit: &PageRequest, rule: Option<RuleId>) -> Answer {
         }
         Err(refused) => {
             shown.status = StatusCode::UNPROCESSABLE_ENTITY;
-            shown.revision = Some(revision(visit));
+            shown.revision = Some(revision(request));
             shown.problems = Problems::of(refused)?;
         }
     }
-    form(visit, &caller, shown).await
+    form(request, &caller, shown).await
 }
 
 /// A rule of the draft, and the revision of the draft.
 async fn find(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     rule: RuleId,
 ) -> Result<(Option<Rule>, i64), PageError> {
-    let draft = drafts::get(&visit.management, caller, visit.id("group")?).await?;
+    let draft = drafts::get(&request.management, caller, request.id("group")?).await?;
     let mut rules = draft.draft.rules.into_iter();
     Ok((rules.find(|known| known.id == rule), draft.draft.revision))
 }

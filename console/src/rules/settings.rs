@@ -65,15 +65,15 @@ impl Place {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = page_header::open(visit, &caller, Tab::Settings).await?;
-    let listed = sites::list(&visit.management, &caller, pager::asked(visit)).await?;
-    let next = pager::next(visit, &listed, |site| site.id);
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Settings).await?;
+    let listed = sites::list(&request.management, &caller, pager::asked(request)).await?;
+    let next = pager::next(request, &listed, |site| site.id);
     let group = head.group();
     let sites = listed.into_iter().map(|site| Place {
         is_attached: site.settings.rule_groups.contains(&group.id),
@@ -81,10 +81,10 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> An
         attached: site.settings.rule_groups.len(),
         site,
     });
-    let typed = visit.form.get("name");
+    let typed = request.form.get("name");
     let page = Settings {
         sites: sites.collect(),
-        seen: stale_form::next(visit, status, group.name.clone()),
+        seen: stale_form::next(request, status, group.name.clone()),
         name: if typed.is_empty() {
             group.name.clone()
         } else {
@@ -99,38 +99,38 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> An
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn rename(visit: Arc<PageRequest>) -> Answer {
-    let group = visit.id("group")?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let renamed = match visit.form.get("name").trim().parse::<Name>() {
-        Ok(name) if visit.form.has("seen") => {
-            let seen = visit.form.get("seen");
-            rule_groups::rename_seen(&visit.management, &caller, group, seen, name).await
+pub(crate) async fn rename(request: Arc<PageRequest>) -> Answer {
+    let group = request.id("group")?;
+    let caller = request.caller(Some(request.team()?))?;
+    let renamed = match request.form.get("name").trim().parse::<Name>() {
+        Ok(name) if request.form.has("seen") => {
+            let seen = request.form.get("seen");
+            rule_groups::rename_seen(&request.management, &caller, group, seen, name).await
         }
-        Ok(name) => rule_groups::rename(&visit.management, &caller, group, Some(name))
+        Ok(name) => rule_groups::rename(&request.management, &caller, group, Some(name))
             .await
             .map(Ok),
         Err(wrong) => Err(Refused::field("name", wrong.to_string())),
     };
     match renamed {
         Ok(Ok(_)) => {
-            let path = page_header::path(&visit, group, "/settings?done=group-renamed")?;
+            let path = page_header::path(&request, group, "/settings?done=group-renamed")?;
             Ok(page::see_other(path))
         }
-        Ok(Err(outdated)) => page(&visit, StatusCode::CONFLICT, stale_form::problems(&outdated)).await,
+        Ok(Err(outdated)) => page(&request, StatusCode::CONFLICT, stale_form::problems(&outdated)).await,
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
-    let (team, group) = (visit.team()?, visit.id("group")?);
-    let caller = visit.caller(Some(team))?;
-    let found = rule_groups::get(&visit.management, &caller, group).await?;
-    let deleted = if visit.form.get("typed") == found.name {
-        rule_groups::delete(&visit.management, &caller, group).await
+pub(crate) async fn delete(request: Arc<PageRequest>) -> Answer {
+    let (team, group) = (request.team()?, request.id("group")?);
+    let caller = request.caller(Some(team))?;
+    let found = rule_groups::get(&request.management, &caller, group).await?;
+    let deleted = if request.form.get("typed") == found.name {
+        rule_groups::delete(&request.management, &caller, group).await
     } else {
         Err(Refused::field("typed", "is not the name of the group"))
     };
@@ -141,30 +141,30 @@ pub(crate) async fn delete(visit: Arc<PageRequest>) -> Answer {
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-pub(crate) async fn attach(visit: Arc<PageRequest>) -> Answer {
-    let (group, site) = (visit.id("group")?, visit.id("site")?);
-    let caller = visit.caller(Some(visit.team()?))?;
-    match attachments::attach(&visit.management, &caller, site, group).await {
+pub(crate) async fn attach(request: Arc<PageRequest>) -> Answer {
+    let (group, site) = (request.id("group")?, request.id("site")?);
+    let caller = request.caller(Some(request.team()?))?;
+    match attachments::attach(&request.management, &caller, site, group).await {
         Ok(()) => {
-            let path = page_header::path(&visit, group, "/settings?done=group-attached")?;
+            let path = page_header::path(&request, group, "/settings?done=group-attached")?;
             Ok(page::see_other(path))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-pub(crate) async fn detach(visit: Arc<PageRequest>) -> Answer {
-    let (group, site) = (visit.id("group")?, visit.id("site")?);
-    let caller = visit.caller(Some(visit.team()?))?;
-    attachments::detach(&visit.management, &caller, site, group).await?;
-    let path = page_header::path(&visit, group, "/settings?done=group-detached")?;
+pub(crate) async fn detach(request: Arc<PageRequest>) -> Answer {
+    let (group, site) = (request.id("group")?, request.id("site")?);
+    let caller = request.caller(Some(request.team()?))?;
+    attachments::detach(&request.management, &caller, site, group).await?;
+    let path = page_header::path(&request, group, "/settings?done=group-detached")?;
     Ok(page::see_other(path))
 }

@@ -59,62 +59,62 @@ struct Item {
     judged: Moment,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn start(visit: Arc<PageRequest>) -> Answer {
-    let group = visit.id("group")?;
-    match started(&visit).await {
+pub(crate) async fn start(request: Arc<PageRequest>) -> Answer {
+    let group = request.id("group")?;
+    match started(&request).await {
         Ok(_) => {
-            let path = page_header::path(&visit, group, "/shadow?done=shadow-started")?;
+            let path = page_header::path(&request, group, "/shadow?done=shadow-started")?;
             Ok(page::see_other(path))
         }
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            page(&visit, StatusCode::CONFLICT, problems).await
+            page(&request, StatusCode::CONFLICT, problems).await
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn started(visit: &PageRequest) -> Result<Group, Refused> {
+async fn started(request: &PageRequest) -> Result<Group, Refused> {
     let unknown = |_| Refused::field("version", "must be one of the versions");
     let no_group = |_| Refused::NotFound(management::Noun::RuleGroup);
-    let caller = visit.caller(visit.team().ok())?;
-    let group = visit.id("group").map_err(no_group)?;
-    match visit.form.get("version") {
+    let caller = request.caller(request.team().ok())?;
+    let group = request.id("group").map_err(no_group)?;
+    match request.form.get("version") {
         "" => {
-            let note = note(visit)?;
-            shadow::set_draft(&visit.management, &caller, group, revision(visit), note).await
+            let note = note(request)?;
+            shadow::set_draft(&request.management, &caller, group, revision(request), note).await
         }
         version => {
             let version: GroupVersionId = version.parse().map_err(unknown)?;
-            shadow::set(&visit.management, &caller, group, version).await
+            shadow::set(&request.management, &caller, group, version).await
         }
     }
 }
 
-pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let group = visit.id("group")?;
-    shadow::end(&visit.management, &caller, group).await?;
-    let path = page_header::path(&visit, group, "/shadow?done=shadow-ended")?;
+pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let group = request.id("group")?;
+    shadow::end(&request.management, &caller, group).await?;
+    let path = page_header::path(&request, group, "/shadow?done=shadow-ended")?;
     Ok(page::see_other(path))
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = page_header::open(visit, &caller, Tab::Shadow).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Shadow).await?;
     let group = head.group();
     let report = match group.shadow {
-        Some(version) => Some(shadow::report(&visit.management, &caller, group.id, version).await?),
+        Some(version) => Some(shadow::report(&request.management, &caller, group.id, version).await?),
         None => None,
     };
-    let versions = choices(visit, &caller).await?.into_iter();
+    let versions = choices(request, &caller).await?.into_iter();
     let others =
         versions.filter(|version| version.id != group.live && Some(version.id) != group.shadow);
     let page = Shadow {
@@ -122,23 +122,23 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> An
         report,
         frame,
         head,
-        note: visit.form.get("note"),
+        note: request.form.get("note"),
         problems,
     };
     Ok(page::html(status, &page))
 }
 
 /// What a version said in the shadow, with the items about which it differed.
-pub(crate) async fn version(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, version) = (visit.id("group")?, visit.id("version")?);
-    let management = &visit.management;
+pub(crate) async fn version(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, version) = (request.id("group")?, request.id("version")?);
+    let management = &request.management;
     let report = shadow::report(management, &caller, group, version).await?;
-    let asked = pager::asked(&visit);
+    let asked = pager::asked(&request);
     let items = shadow::differences(management, &caller, group, version, asked).await?;
     let version = versions::get(management, &caller, group, version).await?;
-    let (frame, head) = page_header::open(&visit, &caller, Tab::Shadow).await?;
-    let next = pager::next(&visit, &items, |item| item.media);
+    let (frame, head) = page_header::open(&request, &caller, Tab::Shadow).await?;
+    let next = pager::next(&request, &items, |item| item.media);
     let items = items.into_iter().map(|item| Item {
         id: item.media.to_string(),
         live: (item.live.to_string(), tone(item.live)),

@@ -65,17 +65,17 @@ impl Try<'_> {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default(), None).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default(), None).await
 }
 
-pub(crate) async fn run(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, asks) = (visit.id("group")?, visit.form.has("ask"));
-    let text = visit.form.get("text").to_owned();
-    let tried = match scores(&visit) {
+pub(crate) async fn run(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, asks) = (request.id("group")?, request.form.has("ask"));
+    let text = request.form.get("text").to_owned();
+    let tried = match scores(&request) {
         Ok(scores) => {
-            trials::beside_live(&visit.management, &caller, group, text, scores, asks).await
+            trials::beside_live(&request.management, &caller, group, text, scores, asks).await
         }
         Err(wrong) => Err(wrong),
     };
@@ -89,11 +89,11 @@ pub(crate) async fn run(visit: Arc<PageRequest>) -> Answer {
                 live: beside.live.as_ref().map(|live| Said::new(live, text)),
                 draft: Said::new(&beside.draft, text),
             };
-            page(&visit, StatusCode::OK, Problems::default(), Some(result)).await
+            page(&request, StatusCode::OK, Problems::default(), Some(result)).await
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
         }
     }
 }
@@ -103,12 +103,12 @@ fn field(category: Category) -> String {
 }
 
 /// The scores that were typed. None: none was.
-fn scores(visit: &PageRequest) -> Result<Option<Scores>, Refused> {
+fn scores(request: &PageRequest) -> Result<Option<Scores>, Refused> {
     let mut scores = Scores::new();
     let mut is_typed = false;
     for category in Category::ALL {
         let name = field(category);
-        let typed = visit.form.get(&name).trim();
+        let typed = request.form.get(&name).trim();
         if typed.is_empty() {
             continue;
         }
@@ -130,18 +130,18 @@ fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
 }
 
 async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     problems: Problems,
     result: Option<Outcome>,
 ) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = page_header::open_to_edit(visit, &caller, Tab::Try).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let (frame, head) = page_header::open_to_edit(request, &caller, Tab::Try).await?;
     let fields = Category::ALL.into_iter().map(|category| {
         let name = field(category);
         Field {
             category,
-            typed: visit.form.get(&name).to_owned(),
+            typed: request.form.get(&name).to_owned(),
             wrong: problems.at(&name),
             name,
         }
@@ -153,8 +153,8 @@ async fn page(
         wrong: problems.besides(&names),
         frame,
         head,
-        text: visit.form.get("text"),
-        asks: visit.form.has("ask"),
+        text: request.form.get("text"),
+        asks: request.form.has("ask"),
         scores: fields.collect(),
         problems,
         result,

@@ -84,19 +84,19 @@ struct One {
     problems: Problems,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, page) = (visit.id("group")?, pager::asked(&visit));
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, page) = (request.id("group")?, pager::asked(&request));
     let is_first = page.after.is_none();
-    let versions = versions::list(&visit.management, &caller, group, page).await?;
-    let (frame, head) = page_header::open(&visit, &caller, Tab::Versions).await?;
-    let people = People::of(&visit, &caller).await?;
+    let versions = versions::list(&request.management, &caller, group, page).await?;
+    let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
+    let people = People::of(&request, &caller).await?;
     let publications = if is_first {
         let page = Page {
             after: None,
             limit: CHOICES,
         };
-        versions::publications(&visit.management, &caller, group, page).await?
+        versions::publications(&request.management, &caller, group, page).await?
     } else {
         Vec::new()
     };
@@ -109,7 +109,7 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
             by: people.name(entry.published_by),
         });
     let published = published.collect();
-    let next = pager::next(&visit, &versions, |version| version.id);
+    let next = pager::next(&request, &versions, |version| version.id);
     let versions = versions.into_iter();
     Ok(page::shown(&List {
         next,
@@ -122,20 +122,20 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    one(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    one(&request, StatusCode::OK, Problems::default()).await
 }
 
-async fn one(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, version) = (visit.id("group")?, visit.id("version")?);
-    let version = versions::get(&visit.management, &caller, group, version).await?;
-    let lists = lists_of(visit, &caller, version.rules.iter()).await?;
-    let (frame, head) = page_header::open(visit, &caller, Tab::Versions).await?;
-    let people = People::of(visit, &caller).await?;
+async fn one(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, version) = (request.id("group")?, request.id("version")?);
+    let version = versions::get(&request.management, &caller, group, version).await?;
+    let lists = lists_of(request, &caller, version.rules.iter()).await?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Versions).await?;
+    let people = People::of(request, &caller).await?;
     let rules = version.rules.iter().enumerate();
     let page = One {
-        rows: Slice::of(visit, rules).map(|(place, rule)| Row::of(place, rule, &lists)),
+        rows: Slice::of(request, rules).map(|(place, rule)| Row::of(place, rule, &lists)),
         version: Listed::new(version.listed, &head, &people),
         frame,
         head,
@@ -144,28 +144,28 @@ async fn one(visit: &PageRequest, status: StatusCode, problems: Problems) -> Ans
     Ok(page::html(status, &page))
 }
 
-pub(crate) async fn set_live(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, version) = (visit.id("group")?, visit.id("version")?);
-    match versions::set_live(&visit.management, &caller, group, version).await {
+pub(crate) async fn set_live(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, version) = (request.id("group")?, request.id("version")?);
+    match versions::set_live(&request.management, &caller, group, version).await {
         Ok(_) => Ok(page::see_other(page_header::path(
-            &visit,
+            &request,
             group,
             "/versions?done=version-live",
         )?)),
         Err(refused @ (Refused::Fields(_) | Refused::Conflict(..))) => {
             let problems = Problems::of(refused)?;
-            one(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            one(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
         Err(refused) => Err(refused.into()),
     }
 }
 
 /// The newest versions, to choose from.
-pub(super) async fn choices(visit: &PageRequest, caller: &Caller) -> Result<Vec<ListedVersion>, PageError> {
+pub(super) async fn choices(request: &PageRequest, caller: &Caller) -> Result<Vec<ListedVersion>, PageError> {
     let page = Page {
         after: None,
         limit: CHOICES,
     };
-    Ok(versions::list(&visit.management, caller, visit.id("group")?, page).await?)
+    Ok(versions::list(&request.management, caller, request.id("group")?, page).await?)
 }

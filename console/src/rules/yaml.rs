@@ -37,10 +37,10 @@ pub(super) fn read(text: &str) -> Result<GivenFile, Refused> {
         .map_err(|wrong| Refused::Invalid(format!("This is no rule group: {wrong}.").into()))
 }
 
-pub(crate) async fn export(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, management) = (visit.id("group")?, &visit.management);
-    let file = match visit.query.get("version") {
+pub(crate) async fn export(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, management) = (request.id("group")?, &request.management);
+    let file = match request.query.get("version") {
         "draft" => files::export_draft(management, &caller, group).await?,
         version => files::export(management, &caller, group, version.parse().ok()).await?,
     };
@@ -52,47 +52,47 @@ pub(crate) async fn export(visit: Arc<PageRequest>) -> Answer {
         .body(file.yaml))
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, None, Vec::new()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, None, Vec::new()).await
 }
 
-pub(crate) async fn import(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (group, seen) = (visit.id("group")?, revision(&visit));
-    let text = visit.form.get("yaml").to_owned();
+pub(crate) async fn import(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (group, seen) = (request.id("group")?, revision(&request));
+    let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<GivenFile, Refused> { read(&text) };
-    match files::import_draft(&visit.management, &caller, group, Some(seen), read).await {
+    match files::import_draft(&request.management, &caller, group, Some(seen), read).await {
         Ok(_) => {
-            let path = page_header::path(&visit, group, "?done=draft-imported")?;
+            let path = page_header::path(&request, group, "?done=draft-imported")?;
             Ok(page::see_other(path))
         }
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let wrong = "Somebody else changed the draft meanwhile. Your file is kept below, and nothing is stored yet. \
                          Look at the draft first; importing again replaces it.";
-            form(&visit, StatusCode::CONFLICT, None, vec![wrong.to_owned()]).await
+            form(&request, StatusCode::CONFLICT, None, vec![wrong.to_owned()]).await
         }
         Err(refused) => {
             let wrong = Problems::of(refused)?.besides(&[]);
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            form(&visit, status, Some(seen), wrong).await
+            form(&request, status, Some(seen), wrong).await
         }
     }
 }
 
 /// The form. Without a revision, the next attempt builds on the present draft.
 async fn form(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     revision: Option<i64>,
     wrong: Vec<String>,
 ) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (frame, head) = page_header::open_to_edit(visit, &caller, Tab::None).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let (frame, head) = page_header::open_to_edit(request, &caller, Tab::None).await?;
     let page = Import {
         revision: revision.unwrap_or(head.group().draft_revision),
         frame,
         head,
-        yaml: visit.form.get("yaml"),
+        yaml: request.form.get("yaml"),
         wrong,
     };
     Ok(page::html(status, &page))

@@ -62,37 +62,37 @@ struct Problem {
     other: Option<String>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, Problem::default(), StatusCode::OK).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, Problem::default(), StatusCode::OK).await
 }
 
-pub(crate) async fn follow(visit: Arc<PageRequest>) -> Answer {
-    let link = link(&visit)?;
-    let password = visit.form.get("password");
-    let followed = match links::look(&visit.management, link, visit.held()).await? {
+pub(crate) async fn follow(request: Arc<PageRequest>) -> Answer {
+    let link = link(&request)?;
+    let password = request.form.get("password");
+    let followed = match links::look(&request.management, link, request.held()).await? {
         Leads::Invitation { team, entry, .. } => {
             let team = team.map(|(team, _)| team);
             match entry {
-                Entry::Confirm(_) => confirm(&visit, link, team).await,
+                Entry::Confirm(_) => confirm(&request, link, team).await,
                 Entry::Provider => Err(Refused::Invalid(
                     "This address belongs to the sign-in service: sign in there.".into(),
                 )),
                 Entry::NewAccount | Entry::Password => {
-                    let name = visit.form.get("name").trim().parse::<Name>();
+                    let name = request.form.get("name").trim().parse::<Name>();
                     if let (Err(error), Entry::NewAccount) = (&name, entry) {
                         let problem = Problem {
                             name: Some(error.to_string()),
                             ..Problem::default()
                         };
-                        return form(&visit, problem, StatusCode::UNPROCESSABLE_ENTITY).await;
+                        return form(&request, problem, StatusCode::UNPROCESSABLE_ENTITY).await;
                     }
-                    accept(&visit, link, team, name.ok().as_ref()).await
+                    accept(&request, link, team, name.ok().as_ref()).await
                 }
             }
         }
-        Leads::First { .. } => become_operator(&visit, link, password).await,
+        Leads::First { .. } => become_operator(&request, link, password).await,
         Leads::Reset { .. } => {
-            let reset = links::reset_password(&visit.management, &visit.visitor, link, password);
+            let reset = links::reset_password(&request.management, &request.visitor, link, password);
             let reset = reset.await;
             reset.map(|()| page::see_other("/sign-in?done=password-set"))
         }
@@ -111,22 +111,22 @@ pub(crate) async fn follow(visit: Arc<PageRequest>) -> Answer {
         },
         Err(other) => return Err(other.into()),
     };
-    form(&visit, problem, StatusCode::UNPROCESSABLE_ENTITY).await
+    form(&request, problem, StatusCode::UNPROCESSABLE_ENTITY).await
 }
 
 /// Accepts the invitation with a password.
 async fn accept(
-    visit: &PageRequest,
+    request: &PageRequest,
     link: SecretHash,
     team: Option<TeamId>,
     name: Option<&Name>,
 ) -> Result<Response, Refused> {
-    let (management, visitor) = (&visit.management, &visit.visitor);
-    let password = visit.form.get("password");
+    let (management, visitor) = (&request.management, &request.visitor);
+    let password = request.form.get("password");
     match links::accept(management, visitor, link, name, password).await? {
         Accepted::Joined(signed_in) => Ok(entered(&signed_in, team)),
         Accepted::SignedIn(signed_in) => {
-            let secret = visit.part::<LinkSecret>("link");
+            let secret = request.part::<LinkSecret>("link");
             let secret = secret.map_err(|_| Refused::NotFound(Noun::Link))?;
             Ok(entered_to_join(&signed_in, &secret))
         }
@@ -135,12 +135,12 @@ async fn accept(
 
 /// Accepts the invitation as the person who is signed in.
 async fn confirm(
-    visit: &PageRequest,
+    request: &PageRequest,
     link: SecretHash,
     team: Option<TeamId>,
 ) -> Result<Response, Refused> {
-    let (management, visitor) = (&visit.management, &visit.visitor);
-    let session = visit.held().ok_or(Refused::Unauthenticated)?;
+    let (management, visitor) = (&request.management, &request.visitor);
+    let session = request.held().ok_or(Refused::Unauthenticated)?;
     let next = links::accept_signed_in(management, visitor, link, session).await?;
     Ok(match next {
         Next::Enter | Next::GiveFactor => page::see_other(home(team)),
@@ -149,21 +149,21 @@ async fn confirm(
 }
 
 async fn become_operator(
-    visit: &PageRequest,
+    request: &PageRequest,
     link: SecretHash,
     password: &str,
 ) -> Result<Response, Refused> {
-    let email = visit.form.get("email").trim().parse::<Email>();
+    let email = request.form.get("email").trim().parse::<Email>();
     let email = email.map_err(|wrong| Refused::field("email", wrong.to_string()))?;
-    let name = visit.form.get("name").trim().parse::<Name>();
+    let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
-    let (management, visitor) = (&visit.management, &visit.visitor);
+    let (management, visitor) = (&request.management, &request.visitor);
     let signed_in = first::become_operator(management, visitor, link, &email, &name, password);
     Ok(entered(&signed_in.await?, None))
 }
 
-async fn form(visit: &PageRequest, problem: Problem, status: StatusCode) -> Answer {
-    match links::look(&visit.management, link(visit)?, visit.held()).await? {
+async fn form(request: &PageRequest, problem: Problem, status: StatusCode) -> Answer {
+    match links::look(&request.management, link(request)?, request.held()).await? {
         Leads::Invitation {
             team,
             email,
@@ -175,12 +175,12 @@ async fn form(visit: &PageRequest, problem: Problem, status: StatusCode) -> Answ
                 email,
                 role,
                 provider: match &entry {
-                    Entry::Provider | Entry::Password => visit.provider(),
+                    Entry::Provider | Entry::Password => request.provider(),
                     Entry::NewAccount | Entry::Confirm(_) => None,
                 },
-                sign_on: format!("{}/sign-on", visit.path()),
+                sign_on: format!("{}/sign-on", request.path()),
                 entry,
-                name: visit.form.get("name"),
+                name: request.form.get("name"),
                 problem,
             };
             Ok(page::html(status, &page))
@@ -188,8 +188,8 @@ async fn form(visit: &PageRequest, problem: Problem, status: StatusCode) -> Answ
         Leads::First { team } => {
             let page = First {
                 team,
-                email: visit.form.get("email"),
-                name: visit.form.get("name"),
+                email: request.form.get("email"),
+                name: request.form.get("name"),
                 problem,
             };
             Ok(page::html(status, &page))
@@ -198,8 +198,8 @@ async fn form(visit: &PageRequest, problem: Problem, status: StatusCode) -> Answ
     }
 }
 
-fn link(visit: &PageRequest) -> Result<SecretHash, PageError> {
-    Ok(visit.part::<LinkSecret>("link")?.hash())
+fn link(request: &PageRequest) -> Result<SecretHash, PageError> {
+    Ok(request.part::<LinkSecret>("link")?.hash())
 }
 
 fn of_fields(problems: &[FieldProblem]) -> Problem {

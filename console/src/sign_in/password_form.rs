@@ -19,8 +19,8 @@ struct SignIn<'a> {
     done: Option<&'static str>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let done = match visit.query.get("done") {
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let done = match request.query.get("done") {
         "signed-out" => Some("You are signed out."),
         "password-set" => Some(
             "Your new password is set. Everything else that could sign in has ended. Sign in with the new password.",
@@ -29,14 +29,14 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     };
     Ok(page::shown(&SignIn {
         done,
-        provider: visit.provider(),
+        provider: request.provider(),
         ..SignIn::default()
     }))
 }
 
-pub(crate) async fn enter(visit: Arc<PageRequest>) -> Answer {
-    let (email, password) = (visit.form.get("email"), visit.form.get("password"));
-    match sign_in::sign_in(&visit.management, &visit.visitor, email, password).await {
+pub(crate) async fn enter(request: Arc<PageRequest>) -> Answer {
+    let (email, password) = (request.form.get("email"), request.form.get("password"));
+    match sign_in::sign_in(&request.management, &request.visitor, email, password).await {
         Ok(signed_in) => Ok(entered(&signed_in, None)),
         Err(refused @ (Refused::SignInFailed | Refused::TooManyTries { .. })) => {
             let status = match refused {
@@ -46,7 +46,7 @@ pub(crate) async fn enter(visit: Arc<PageRequest>) -> Answer {
             let page = SignIn {
                 email,
                 problem: Some(refused.to_string()),
-                provider: visit.provider(),
+                provider: request.provider(),
                 done: None,
             };
             Ok(page::html(status, &page))
@@ -55,9 +55,9 @@ pub(crate) async fn enter(visit: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn leave(visit: Arc<PageRequest>) -> Answer {
-    if let Some(session) = visit.held() {
-        sign_in::sign_out(&visit.management, &visit.visitor, session).await?;
+pub(crate) async fn leave(request: Arc<PageRequest>) -> Answer {
+    if let Some(session) = request.held() {
+        sign_in::sign_out(&request.management, &request.visitor, session).await?;
     }
     let mut response = page::see_other("/sign-in?done=signed-out");
     response

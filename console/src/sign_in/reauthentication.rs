@@ -26,35 +26,35 @@ struct Confirm<'a> {
 ///
 /// # Errors
 /// The answer, if the password is wrong.
-pub(crate) async fn take(visit: &PageRequest) -> Result<Result<(), Response>, PageError> {
-    if !visit.form.has(FIELD) {
+pub(crate) async fn take(request: &PageRequest) -> Result<Result<(), Response>, PageError> {
+    if !request.form.has(FIELD) {
         return Ok(Ok(()));
     }
-    let (session, password) = (visit.session()?, visit.form.get(FIELD));
-    match sign_in::give_password(&visit.management, &visit.visitor, session, password).await {
+    let (session, password) = (request.session()?, request.form.get(FIELD));
+    match sign_in::give_password(&request.management, &request.visitor, session, password).await {
         Ok(()) => Ok(Ok(())),
         Err(Refused::SignInFailed) => {
             let problem = "The password is not right.".to_owned();
-            Ok(Err(ask(visit, Some(problem)).await))
+            Ok(Err(ask(request, Some(problem)).await))
         }
         Err(refused @ Refused::TooManyTries { .. }) => {
-            Ok(Err(ask(visit, Some(refused.to_string())).await))
+            Ok(Err(ask(request, Some(refused.to_string())).await))
         }
         Err(other) => Err(other.into()),
     }
 }
 
 /// Asks for it.
-pub(crate) async fn ask(visit: &PageRequest, problem: Option<String>) -> Response {
-    let owner = visit.mine().await.ok();
-    let fields = visit.form.without(FIELD);
+pub(crate) async fn ask(request: &PageRequest, problem: Option<String>) -> Response {
+    let owner = request.mine().await.ok();
+    let fields = request.form.without(FIELD);
     let status = if problem.is_some() {
         StatusCode::UNPROCESSABLE_ENTITY
     } else {
         StatusCode::FORBIDDEN
     };
     let page = Confirm {
-        action: visit.path(),
+        action: request.path(),
         fields: fields
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect(),
@@ -62,7 +62,7 @@ pub(crate) async fn ask(visit: &PageRequest, problem: Option<String>) -> Respons
         has_password: owner.is_none_or(|owner| owner.has_password),
         provider: owner
             .filter(|owner| owner.is_connected)
-            .and_then(|_| visit.provider()),
+            .and_then(|_| request.provider()),
     };
     page::html(status, &page)
 }

@@ -19,22 +19,22 @@ struct Code<'a> {
     problem: Option<String>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    visit.session()?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    request.session()?;
     Ok(page::shown(&Code {
-        team: visit.query.get("team"),
-        link: visit.query.get("link"),
+        team: request.query.get("team"),
+        link: request.query.get("link"),
         problem: None,
     }))
 }
 
-pub(crate) async fn give(visit: Arc<PageRequest>) -> Answer {
-    let session = visit.session()?;
-    let code = visit.form.get("code");
-    match sign_in::give_code(&visit.management, &visit.visitor, session, code).await {
+pub(crate) async fn give(request: Arc<PageRequest>) -> Answer {
+    let session = request.session()?;
+    let code = request.form.get("code");
+    match sign_in::give_code(&request.management, &request.visitor, session, code).await {
         Ok(secret) => {
-            let team = visit.form.get("team").parse().ok();
-            let link = visit.form.get("link").parse::<LinkSecret>().ok();
+            let team = request.form.get("team").parse().ok();
+            let link = request.form.get("link").parse::<LinkSecret>().ok();
             let there = link.map_or_else(|| home(team), |link| format!("/links/{}", link.expose()));
             let mut response = page::see_other(there);
             response
@@ -44,8 +44,8 @@ pub(crate) async fn give(visit: Arc<PageRequest>) -> Answer {
         }
         Err(refused @ (Refused::WrongCode | Refused::TooManyTries { .. })) => {
             let page = Code {
-                team: visit.form.get("team"),
-                link: visit.form.get("link"),
+                team: request.form.get("team"),
+                link: request.form.get("link"),
                 problem: Some(refused.to_string()),
             };
             Ok(page::html(StatusCode::UNPROCESSABLE_ENTITY, &page))

@@ -41,30 +41,30 @@ const TO_SIGN_IN: (&str, &str) = ("/sign-in", "Back to signing in");
 const TO_ACCOUNT: (&str, &str) = ("/account", "Back to your account");
 
 /// Sends the browser to the provider. A link leads here, because the policy for content lets no form leave the console.
-pub(crate) async fn begin(visit: Arc<PageRequest>) -> Answer {
-    go(&visit, Purpose::Enter).await
+pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
+    go(&request, Purpose::Enter).await
 }
 
 /// Sends the browser to the provider, so that the person who is signed in authenticates there once more.
-pub(crate) async fn again(visit: Arc<PageRequest>) -> Answer {
-    let session = visit.session()?;
-    go(&visit, Purpose::ProveAgain(session)).await
+pub(crate) async fn again(request: Arc<PageRequest>) -> Answer {
+    let session = request.session()?;
+    go(&request, Purpose::ProveAgain(session)).await
 }
 
 /// Sends the browser to the provider, to accept an invitation as the person who is known there.
-pub(crate) async fn join(visit: Arc<PageRequest>) -> Answer {
-    let link = visit.part::<LinkSecret>("link")?;
-    go(&visit, Purpose::Join(link)).await
+pub(crate) async fn join(request: Arc<PageRequest>) -> Answer {
+    let link = request.part::<LinkSecret>("link")?;
+    go(&request, Purpose::Join(link)).await
 }
 
 /// Begins to take the address from an account that nobody has proved to own it. Only a form of ours begins it: another site
 /// could otherwise have somebody lose an account.
-pub(crate) async fn take_address(visit: Arc<PageRequest>) -> Answer {
-    let provider = visit.provider().ok_or(PageError::NoSuchPage)?;
+pub(crate) async fn take_address(request: Arc<PageRequest>) -> Answer {
+    let provider = request.provider().ok_or(PageError::NoSuchPage)?;
     let purpose = Purpose::TakeAddress;
-    let begun = match sign_on::begin(&visit.management, &visit.visitor, purpose).await {
+    let begun = match sign_on::begin(&request.management, &request.visitor, purpose).await {
         Ok(begun) => begun,
-        Err(not) => return refused(&visit, not),
+        Err(not) => return refused(&request, not),
     };
     let mut response = page::shown(&TakeAddress {
         provider,
@@ -74,10 +74,10 @@ pub(crate) async fn take_address(visit: Arc<PageRequest>) -> Answer {
     Ok(response)
 }
 
-async fn go(visit: &PageRequest, purpose: Purpose) -> Answer {
-    let begun = match sign_on::begin(&visit.management, &visit.visitor, purpose).await {
+async fn go(request: &PageRequest, purpose: Purpose) -> Answer {
+    let begun = match sign_on::begin(&request.management, &request.visitor, purpose).await {
         Ok(begun) => begun,
-        Err(not) => return refused(visit, not),
+        Err(not) => return refused(request, not),
     };
     let mut response = page::see_other(begun.address.as_str());
     hold(&mut response, &begun);
@@ -91,17 +91,17 @@ pub(crate) fn hold(response: &mut Response, begun: &Begun) {
 }
 
 /// The browser comes back.
-pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
-    let query = &visit.query;
+pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
+    let query = &request.query;
     let returned = Returned {
         state: query.get("state"),
         code: query.get("code"),
         error: query.get("error"),
         issuer: query.get("iss"),
     };
-    let (management, visitor) = (&visit.management, &visit.visitor);
+    let (management, visitor) = (&request.management, &request.visitor);
     let finished =
-        sign_on::finish(management, visitor, visit.held(), visit.attempt(), returned).await;
+        sign_on::finish(management, visitor, request.held(), request.attempt(), returned).await;
     let mut response = match finished {
         Ok(Finished::Entered(signed_in)) => entered(&signed_in, None),
         Ok(Finished::Joining(signed_in, link)) => entered_to_join(&signed_in, &link),
@@ -111,7 +111,7 @@ pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
             link: ("/", "Go to the start"),
         }),
         Ok(Finished::Connected) => page::see_other("/account?done=connected"),
-        Err(not) => refused(&visit, not)?,
+        Err(not) => refused(&request, not)?,
     };
     let forgotten = cookie::forget_attempt();
     response.headers_mut().append(header::SET_COOKIE, forgotten);
@@ -119,7 +119,7 @@ pub(crate) async fn end(visit: Arc<PageRequest>) -> Answer {
 }
 
 /// The page that says why not.
-pub(crate) fn refused(visit: &PageRequest, not: NotSignedOn) -> Answer {
+pub(crate) fn refused(request: &PageRequest, not: NotSignedOn) -> Answer {
     let status = match not {
         NotSignedOn::Refused(refused) => return Err(refused.into()),
         NotSignedOn::NotSetUp => return Err(PageError::NoSuchPage),
@@ -139,7 +139,7 @@ pub(crate) fn refused(visit: &PageRequest, not: NotSignedOn) -> Answer {
         return Ok(page::html(status, &Unproven { text }));
     }
     // Whoever is signed in goes back to the account.
-    let link = if visit.held().is_some() {
+    let link = if request.held().is_some() {
         TO_ACCOUNT
     } else {
         TO_SIGN_IN

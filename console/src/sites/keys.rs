@@ -55,24 +55,24 @@ struct Issued {
     has_replaced: bool,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    match site_keys::create(&visit.management, &caller, visit.id("site")?).await {
-        Ok(issued) => show_once(&visit, &issued, false).await,
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    match site_keys::create(&request.management, &caller, request.id("site")?).await {
+        Ok(issued) => show_once(&request, &issued, false).await,
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
 /// The secret is shown once, so this page is the answer itself and has no address.
-async fn show_once(visit: &PageRequest, issued: &IssuedKey, has_replaced: bool) -> Answer {
-    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
+async fn show_once(request: &PageRequest, issued: &IssuedKey, has_replaced: bool) -> Answer {
+    let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     Ok(page::shown(&Issued {
         frame,
         here,
@@ -81,11 +81,11 @@ async fn show_once(visit: &PageRequest, issued: &IssuedKey, has_replaced: bool) 
     }))
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
-    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let asked = pager::asked(visit);
-    let (mut rows, next) = rows(visit, &caller, here.site.id, asked).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let asked = pager::asked(request);
+    let (mut rows, next) = rows(request, &caller, here.site.id, asked).await?;
     // Keys that work come first.
     rows.sort_by_key(|row| row.disabled.is_some());
     let page = List {
@@ -100,16 +100,16 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Re
 
 /// Keys of a site, and the address of the next page.
 async fn rows(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     site: SiteId,
     asked: Page,
 ) -> Result<(Vec<Row>, Option<String>), PageError> {
-    let management = &visit.management;
+    let management = &request.management;
     let keys = site_keys::list(management, caller, site, asked).await?;
     let used = site_keys::last_used(management, caller, site, &keys).await?;
     let used: HashMap<_, _> = used.into_iter().collect();
-    let next = pager::next(visit, &keys, |key| key.id);
+    let next = pager::next(request, &keys, |key| key.id);
     let row = |key: KeyRecord| Row {
         id: key.id,
         hint: key.hint,

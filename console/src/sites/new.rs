@@ -42,62 +42,62 @@ struct Created {
     issued: IssuedSite,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    match site(&visit, team).await {
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    match site(&request, team).await {
         // The secret is shown once, so this page is the answer itself and has no address.
         Ok(issued) => Ok(page::shown(&Created {
-            frame: Frame::of(&visit, Area::Team(team), "sites").await?,
+            frame: Frame::of(&request, Area::Team(team), "sites").await?,
             team: Area::Team(team),
             issued,
         })),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn site(visit: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused> {
-    let caller = visit.caller(Some(team))?;
-    let name = visit.form.get("name").trim().parse::<Name>();
+async fn site(request: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused> {
+    let caller = request.caller(Some(team))?;
+    let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
-    let group = visit.form.get("group");
+    let group = request.form.get("group");
     if group.is_empty() {
         let new = NewSite {
             group: name.clone(),
             name,
             rules: GivenRules::default(),
         };
-        let (issued, _) = set_up::site(&visit.management, &caller, team, new).await?;
+        let (issued, _) = set_up::site(&request.management, &caller, team, new).await?;
         return Ok(issued);
     }
     let unknown = |_| Refused::field("group", "must be one of the rule groups");
     let group: uuid::Uuid = group.parse().map_err(unknown)?;
     let settings = Settings::named(name.as_str().to_owned(), group.into());
-    sites::create(&visit.management, &caller, Some(team), &settings).await
+    sites::create(&request.management, &caller, Some(team), &settings).await
 }
 
-async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let team = visit.team()?;
-    let frame = Frame::of(visit, Area::Team(team), "sites").await?;
+async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let team = request.team()?;
+    let frame = Frame::of(request, Area::Team(team), "sites").await?;
     let frame = frame.require(Scope::SitesWrite)?;
-    let caller = visit.caller(Some(team))?;
+    let caller = request.caller(Some(team))?;
     let page = Page {
         after: None,
         limit: GROUPS,
     };
-    let groups = rule_groups::list(&visit.management, &caller, page).await?;
+    let groups = rule_groups::list(&request.management, &caller, page).await?;
     let page = New {
         frame,
         team: Area::Team(team),
         groups,
-        name: visit.form.get("name"),
-        group: visit.form.get("group"),
+        name: request.form.get("name"),
+        group: request.form.get("group"),
         problems,
     };
     Ok(page::html(status, &page))

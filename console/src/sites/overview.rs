@@ -53,10 +53,10 @@ struct Step {
     way: Option<(String, &'static str)>,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let (frame, here) = SiteHeader::of(&visit, Tab::Overview).await?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (management, site) = (&visit.management, here.site.id);
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let (frame, here) = SiteHeader::of(&request, Tab::Overview).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let (management, site) = (&request.management, here.site.id);
     let counts = sites::counts(management, &caller, &[site]).await?;
     let counts = counts.first().copied().unwrap_or(Counts {
         site,

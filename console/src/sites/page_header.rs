@@ -73,12 +73,12 @@ impl SiteHeader {
     ///
     /// # Errors
     /// There is none within reach, or the person may not open this page.
-    pub(crate) async fn of(visit: &PageRequest, tab: Tab) -> Result<(Frame, Self), PageError> {
-        let team = visit.team()?;
-        let caller = visit.caller(Some(team))?;
-        let site = sites::get(&visit.management, &caller, visit.id("site")?).await?;
+    pub(crate) async fn of(request: &PageRequest, tab: Tab) -> Result<(Frame, Self), PageError> {
+        let team = request.team()?;
+        let caller = request.caller(Some(team))?;
+        let site = sites::get(&request.management, &caller, request.id("site")?).await?;
         let team = Area::Team(team);
-        let frame = Frame::of(visit, team, "sites").await?;
+        let frame = Frame::of(request, team, "sites").await?;
         let frame = frame.require(tab.scope())?;
         Ok((frame, Self { team, site, tab }))
     }

@@ -99,26 +99,26 @@ impl Form {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, None, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn save(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let values = Values::of_form(&visit.form);
+pub(crate) async fn save(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let values = Values::of_form(&request.form);
     let problems = match values.parsed() {
         Ok(parsed) => {
             let edit = |settings: Settings| parsed.applied_to(settings);
-            let site = visit.id("site")?;
+            let site = request.id("site")?;
             let is_seen =
-                |settings: &Settings| stale_form::is_seen(&visit, &Values::of_settings(settings).seen());
-            match sites::update_seen(&visit.management, &caller, site, is_seen, edit).await {
+                |settings: &Settings| stale_form::is_seen(&request, &Values::of_settings(settings).seen());
+            match sites::update_seen(&request.management, &caller, site, is_seen, edit).await {
                 Ok(Ok(_)) => {
-                    return Ok(page::see_other(format!("{}?done=site-saved", visit.path())));
+                    return Ok(page::see_other(format!("{}?done=site-saved", request.path())));
                 }
                 Ok(Err(outdated)) => {
                     let problems = stale_form::problems(&outdated);
-                    return page(&visit, StatusCode::CONFLICT, Some(values), problems).await;
+                    return page(&request, StatusCode::CONFLICT, Some(values), problems).await;
                 }
                 Err(refused) => Problems::of(refused)?,
             }
@@ -126,20 +126,20 @@ pub(crate) async fn save(visit: Arc<PageRequest>) -> Answer {
         Err(problems) => problems,
     };
     let status = StatusCode::UNPROCESSABLE_ENTITY;
-    page(&visit, status, Some(values), problems).await
+    page(&request, status, Some(values), problems).await
 }
 
 /// The page, with what was typed, or else with the present settings.
 pub(super) async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     typed: Option<Values>,
     problems: Problems,
 ) -> Result<Response, PageError> {
-    let (frame, here) = SiteHeader::of(visit, Tab::Settings).await?;
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let (management, settings) = (&visit.management, &here.site.settings);
+    let (frame, here) = SiteHeader::of(request, Tab::Settings).await?;
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let (management, settings) = (&request.management, &here.site.settings);
     let first = Page {
         after: None,
         limit: GROUPS,
@@ -154,7 +154,7 @@ pub(super) async fn page(
     let known = providers::list(management, &caller).await?;
     let outlook = sites::outlook(management, &caller, here.site.id).await?;
     let present = Values::of_settings(settings);
-    let seen = stale_form::next(visit, status, present.seen());
+    let seen = stale_form::next(request, status, present.seen());
     let values = typed.unwrap_or(present);
     let mut names: Vec<String> = known
         .providers
@@ -170,7 +170,7 @@ pub(super) async fn page(
         on_failures: labels::on_failures(),
         vocabularies: labels::vocabularies(),
         compat_uncheckeds: labels::compat_uncheckeds(),
-        plan: usage::plan(visit, team).await?.map(|(_, plan)| plan.terms),
+        plan: usage::plan(request, team).await?.map(|(_, plan)| plan.terms),
         places: values.places(names.len()),
         has_more: i64::try_from(groups.len()) == Ok(GROUPS),
         others: besides(groups, &attached),

@@ -51,20 +51,20 @@ impl From<Standing> for Secrets {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     let when = StartTime::default();
-    page(&visit, StatusCode::OK, when, Problems::default()).await
+    page(&request, StatusCode::OK, when, Problems::default()).await
 }
 
 async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     when: StartTime,
     problems: Problems,
 ) -> Result<Response, PageError> {
-    let (frame, here) = SiteHeader::of(visit, Tab::Secret).await?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let standing = webhook_secrets::get(&visit.management, &caller, here.site.id).await?;
+    let (frame, here) = SiteHeader::of(request, Tab::Secret).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let standing = webhook_secrets::get(&request.management, &caller, here.site.id).await?;
     let page = Secret {
         frame,
         here,

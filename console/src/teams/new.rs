@@ -30,44 +30,44 @@ struct New<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "teams").await?;
     frame.require(Scope::TeamsWrite)?;
-    match team(&visit).await {
+    match team(&request).await {
         Ok(team) => {
             let path = Area::Instance.path(&format!("teams/{}", team.id));
             Ok(page::see_other(format!("{path}?done=team-created")))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn team(visit: &PageRequest) -> Result<Team, Refused> {
-    let name = visit.form.get("name").trim().parse::<Name>();
+async fn team(request: &PageRequest) -> Result<Team, Refused> {
+    let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
-    let plan = match visit.form.get("plan_id") {
+    let plan = match request.form.get("plan_id") {
         "" => None,
         plan => Some(plans::id(plan)?),
     };
-    let caller = visit.caller(None)?;
-    teams::create(&visit.management, &caller, &name, plan).await
+    let caller = request.caller(None)?;
+    teams::create(&request.management, &caller, &name, plan).await
 }
 
-async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(visit, Area::Instance, "teams").await?;
+async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(request, Area::Instance, "teams").await?;
     let frame = frame.require(Scope::TeamsWrite)?;
     let page = New {
-        plans: plans::offered(visit).await?,
+        plans: plans::offered(request).await?,
         frame,
-        name: visit.form.get("name"),
-        plan: visit.form.get("plan_id"),
+        name: request.form.get("name"),
+        plan: request.form.get("plan_id"),
         problems,
     };
     Ok(page::html(status, &page))

@@ -38,46 +38,46 @@ struct Shown {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn rename(visit: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&visit, Area::Instance, "teams").await?;
+pub(crate) async fn rename(request: Arc<PageRequest>) -> Answer {
+    let frame = Frame::of(&request, Area::Instance, "teams").await?;
     frame.require(Scope::TeamsWrite)?;
-    match renamed(&visit).await {
+    match renamed(&request).await {
         Ok(team) => {
             let path = Area::Instance.path(&format!("teams/{}", team.id));
             Ok(page::see_other(format!("{path}?done=team-renamed")))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn renamed(visit: &PageRequest) -> Result<Team, Refused> {
-    let team = visit
+async fn renamed(request: &PageRequest) -> Result<Team, Refused> {
+    let team = request
         .team()
         .map_err(|_| Refused::NotFound(management::Noun::Team))?;
-    let name = visit.form.get("name").trim().parse::<Name>();
+    let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
-    let caller = visit.caller(None)?;
-    teams::update(&visit.management, &caller, team, |_| Some(name)).await
+    let caller = request.caller(None)?;
+    teams::update(&request.management, &caller, team, |_| Some(name)).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(visit, Area::Instance, "teams").await?;
-    let (id, caller) = (visit.team()?, visit.caller(None)?);
-    let team = teams::get(&visit.management, &caller, id).await?;
-    let subscription = subscriptions::get(&visit.management, &caller, id).await?;
-    let plan = plans::get(&visit.management, &caller, subscription.plan).await?;
-    let without = people::without_owner(&visit.management, &caller, &[id]).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let frame = Frame::of(request, Area::Instance, "teams").await?;
+    let (id, caller) = (request.team()?, request.caller(None)?);
+    let team = teams::get(&request.management, &caller, id).await?;
+    let subscription = subscriptions::get(&request.management, &caller, id).await?;
+    let plan = plans::get(&request.management, &caller, subscription.plan).await?;
+    let without = people::without_owner(&request.management, &caller, &[id]).await?;
     let name = if status == StatusCode::OK {
         team.name.clone()
     } else {
-        visit.form.get("name").to_owned()
+        request.form.get("name").to_owned()
     };
     let page = Shown {
         own: frame.role_in(Area::Team(team.id)),

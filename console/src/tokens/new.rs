@@ -41,34 +41,34 @@ struct Created {
     issued: IssuedToken,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    form(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    form(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "tokens").await?;
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "tokens").await?;
     let frame = frame.require(Scope::TokensWrite)?;
-    match token(&visit, at).await {
+    match token(&request, at).await {
         // The token is shown once, so this page is the answer itself and has no address.
         Ok(issued) => Ok(page::shown(&Created { frame, at, issued })),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            form(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
-async fn token(visit: &PageRequest, at: Area) -> Result<IssuedToken, Refused> {
-    let name = visit.form.get("name").trim().parse::<Name>();
+async fn token(request: &PageRequest, at: Area) -> Result<IssuedToken, Refused> {
+    let name = request.form.get("name").trim().parse::<Name>();
     let new = NewToken {
         name: name.map_err(|wrong| Refused::field("name", wrong.to_string()))?,
         team: at.team(),
-        scopes: ticked(&visit.form),
-        expires_at: end_of(visit.form.get("expires_on"))?,
+        scopes: ticked(&request.form),
+        expires_at: end_of(request.form.get("expires_on"))?,
     };
-    let caller = visit.caller(at.team())?;
-    tokens::create(&visit.management, &caller, &new).await
+    let caller = request.caller(at.team())?;
+    tokens::create(&request.management, &caller, &new).await
 }
 
 fn ticked(form: &Form) -> Vec<Scope> {
@@ -88,22 +88,22 @@ fn end_of(day: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     Ok(Some(last?.and_utc()))
 }
 
-async fn form(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(visit, at, "tokens").await?;
+async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(request, at, "tokens").await?;
     let frame = frame.require(Scope::TokensWrite)?;
-    let preset = visit.query.get("preset").parse::<Role>();
+    let preset = request.query.get("preset").parse::<Role>();
     let ticked = match (status, preset) {
         (StatusCode::OK, Ok(role)) => role.scopes().to_vec(),
-        _ => ticked(&visit.form),
+        _ => ticked(&request.form),
     };
     let page = New {
         nouns: scopes::table(frame.scopes(), &ticked),
         presets: scopes::presets(frame.scopes()),
         frame,
         at,
-        name: visit.form.get("name"),
-        expires_on: visit.form.get("expires_on"),
+        name: request.form.get("name"),
+        expires_on: request.form.get("expires_on"),
         problems,
     };
     Ok(page::html(status, &page))

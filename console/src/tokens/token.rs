@@ -42,44 +42,44 @@ struct Shown {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(&visit, at, "tokens").await?;
+pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(&request, at, "tokens").await?;
     frame.require(Scope::TokensWrite)?;
-    let id: TokenId = visit.id("token")?;
-    let caller = visit.caller(at.team())?;
-    let token = tokens::get(&visit.management, &caller, id).await?;
-    if visit.form.get("typed") != token.name {
+    let id: TokenId = request.id("token")?;
+    let caller = request.caller(at.team())?;
+    let token = tokens::get(&request.management, &caller, id).await?;
+    if request.form.get("typed") != token.name {
         let mut problems = Problems::default();
         problems.add("typed", "This is not the name of the token.");
-        return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
+        return page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
     }
-    let extent = if visit.form.has("below") {
+    let extent = if request.form.has("below") {
         Extent::Descendants
     } else {
         Extent::One
     };
-    tokens::disable(&visit.management, &caller, id, extent).await?;
+    tokens::disable(&request.management, &caller, id, extent).await?;
     Ok(page::see_other(
         at.path(&format!("tokens/{id}?done=token-disabled")),
     ))
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let at = visit.at()?;
-    let frame = Frame::of(visit, at, "tokens").await?;
-    let caller = visit.caller(at.team())?;
-    let id: TokenId = visit.id("token")?;
-    let token = tokens::get(&visit.management, &caller, id).await?;
-    let asked = pager::asked(visit);
-    let below = tokens::list(&visit.management, &caller, Some(id), asked).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(request, at, "tokens").await?;
+    let caller = request.caller(at.team())?;
+    let id: TokenId = request.id("token")?;
+    let token = tokens::get(&request.management, &caller, id).await?;
+    let asked = pager::asked(request);
+    let below = tokens::list(&request.management, &caller, Some(id), asked).await?;
     let mut ids = named_by(&below);
     ids.extend(named_by(std::slice::from_ref(&token)));
-    let names = names::of(&visit.management, &caller, &ids).await?;
+    let names = names::of(&request.management, &caller, &ids).await?;
     let is_above = |scope: &Scope| !frame.may(*scope);
     let page = Shown {
         state: State::of(&token),
@@ -88,7 +88,7 @@ async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> An
         expires: token.expires_at.map(Moment::from),
         disabled: token.disabled_at.map(Moment::from),
         nouns: scopes::table(&token.scopes, &token.scopes),
-        next: pager::next(visit, &below, |token| token.id),
+        next: pager::next(request, &below, |token| token.id),
         children: rows(below, at, &names),
         may_disable: frame.may(Scope::TokensWrite) && !token.scopes.iter().any(is_above),
         frame,

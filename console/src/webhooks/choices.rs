@@ -38,16 +38,16 @@ pub(super) fn all<T: Copy + Display>(values: &[T], chosen: &str) -> Vec<Choice> 
 
 /// The sites of a team. If there are more than are offered, the one that was chosen is still there.
 pub(super) async fn sites(
-    visit: &PageRequest,
+    request: &PageRequest,
     team: TeamId,
     chosen: Option<SiteId>,
 ) -> Result<Vec<Choice>, PageError> {
-    let caller = visit.caller(Some(team))?;
+    let caller = request.caller(Some(team))?;
     let page = Page {
         after: None,
         limit: SITES,
     };
-    let sites = sites::list(&visit.management, &caller, page).await?;
+    let sites = sites::list(&request.management, &caller, page).await?;
     let text = chosen.map_or_else(String::new, |site| site.to_string());
     let offered = sites.into_iter();
     let mut offered: Vec<Choice> = offered

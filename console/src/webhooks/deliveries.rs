@@ -42,10 +42,10 @@ struct List<'a> {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let mut read = Filters::of(&visit);
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let mut read = Filters::of(&request);
     let site: Option<SiteId> = read.id("site");
     let filter = Filter {
         endpoint: read.id("endpoint"),
@@ -59,9 +59,9 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     // With a mistake in the filter, nothing is listed: it would not be what was asked for.
     let is_wrong = !problems.are_none();
     let limit = if is_wrong { 0 } else { ROWS };
-    let after = filters::id(visit.query.get("after"));
+    let after = filters::id(request.query.get("after"));
     let found = deliveries::of_team(
-        &visit.management,
+        &request.management,
         &caller,
         (team, site),
         &filter,
@@ -69,11 +69,11 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
         limit,
     );
     let (found, labels) = found.await?;
-    let query = |field| visit.query.get(field).trim();
+    let query = |field| request.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
         team: Area::Team(team),
-        sites: choices::sites(&visit, team, site).await?,
+        sites: choices::sites(&request, team, site).await?,
         endpoints: endpoint_name::choices(&labels, filter.endpoint),
         states: choices::all(DeliveryStatus::ALL, query("state")),
         kinds: choices::all(EventKind::ALL, query("event")),
@@ -85,9 +85,9 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
         next: found
             .next
             .filter(|_| !is_wrong)
-            .map(|last| pager::after(&visit, last)),
+            .map(|last| pager::after(&request, last)),
         rows: found.deliveries.into_iter().map(Delivery::from).collect(),
-        is_filtered: filters::any(&visit),
+        is_filtered: filters::any(&request),
     };
     let status = if is_wrong {
         StatusCode::UNPROCESSABLE_ENTITY

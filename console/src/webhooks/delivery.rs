@@ -57,48 +57,48 @@ struct Page {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn resend(visit: Arc<PageRequest>) -> Answer {
-    let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
-    let caller = visit.caller(Some(team))?;
-    match deliveries::resend(&visit.management, &caller, id).await {
+pub(crate) async fn resend(request: Arc<PageRequest>) -> Answer {
+    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
+    let caller = request.caller(Some(team))?;
+    match deliveries::resend(&request.management, &caller, id).await {
         Ok(_) => {
             let path = Area::Team(team).path(&format!("deliveries/{id}"));
             Ok(see_other(format!("{path}?done=resent")))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
         }
     }
 }
 
 /// Makes all that waits for the delivery's endpoint due now, this delivery with it.
-pub(crate) async fn retry(visit: Arc<PageRequest>) -> Answer {
-    let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
-    let caller = visit.caller(Some(team))?;
-    let delivery = deliveries::get(&visit.management, &caller, id).await?;
-    endpoints::retry_now(&visit.management, &caller, delivery.listed.endpoint).await?;
+pub(crate) async fn retry(request: Arc<PageRequest>) -> Answer {
+    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
+    let caller = request.caller(Some(team))?;
+    let delivery = deliveries::get(&request.management, &caller, id).await?;
+    endpoints::retry_now(&request.management, &caller, delivery.listed.endpoint).await?;
     let path = Area::Team(team).path(&format!("deliveries/{id}"));
     Ok(see_other(format!("{path}?done=retried")))
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let (team, id) = (visit.team()?, visit.id::<DeliveryId>("delivery")?);
-    let caller = visit.caller(Some(team))?;
-    let delivery = deliveries::get(&visit.management, &caller, id).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
+    let caller = request.caller(Some(team))?;
+    let delivery = deliveries::get(&request.management, &caller, id).await?;
     let listed = delivery.listed.clone();
-    let endpoint = match endpoints::get(&visit.management, &caller, listed.endpoint).await {
+    let endpoint = match endpoints::get(&request.management, &caller, listed.endpoint).await {
         Ok(endpoint) => Some(endpoint),
         Err(Refused::NotFound(_)) => None,
         Err(other) => return Err(other.into()),
     };
     let shown = &delivery.body[..delivery.body.len().min(BODY_BYTES)];
     let page = Page {
-        frame: Frame::of(visit, Area::Team(team), "webhooks").await?,
+        frame: Frame::of(request, Area::Team(team), "webhooks").await?,
         team: Area::Team(team),
         path: Area::Team(team).path(&format!("deliveries/{id}")),
         id,

@@ -9,14 +9,14 @@ use poem::http::StatusCode;
 use super::endpoint::{self, Said};
 use crate::{page::see_other, router::Answer, request::PageRequest};
 
-pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
-    let (team, id) = (visit.team()?, visit.id("endpoint")?);
-    let caller = visit.caller(Some(team))?;
-    let typed = visit.form.get("reason");
+pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
+    let (team, id) = (request.team()?, request.id("endpoint")?);
+    let caller = request.caller(Some(team))?;
+    let typed = request.form.get("reason");
     match Reason::try_from(typed.to_owned()) {
         Ok(reason) => {
-            endpoints::disable(&visit.management, &caller, id, &reason).await?;
-            done(&visit, "endpoint-disabled")
+            endpoints::disable(&request.management, &caller, id, &reason).await?;
+            done(&request, "endpoint-disabled")
         }
         Err(wrong) => {
             let mut said = Said {
@@ -24,26 +24,26 @@ pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
                 ..Said::default()
             };
             said.problems.add("reason", wrong.to_string());
-            endpoint::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, said).await
+            endpoint::page(&request, StatusCode::UNPROCESSABLE_ENTITY, said).await
         }
     }
 }
 
-pub(crate) async fn enable(visit: Arc<PageRequest>) -> Answer {
-    let (team, id) = (visit.team()?, visit.id("endpoint")?);
-    let caller = visit.caller(Some(team))?;
-    endpoints::enable(&visit.management, &caller, id).await?;
-    done(&visit, "endpoint-enabled")
+pub(crate) async fn enable(request: Arc<PageRequest>) -> Answer {
+    let (team, id) = (request.team()?, request.id("endpoint")?);
+    let caller = request.caller(Some(team))?;
+    endpoints::enable(&request.management, &caller, id).await?;
+    done(&request, "endpoint-enabled")
 }
 
-pub(crate) async fn retry(visit: Arc<PageRequest>) -> Answer {
-    let (team, id) = (visit.team()?, visit.id("endpoint")?);
-    let caller = visit.caller(Some(team))?;
-    let due = endpoints::retry_now(&visit.management, &caller, id).await?;
-    done(&visit, if due > 0 { "retried" } else { "nothing-waits" })
+pub(crate) async fn retry(request: Arc<PageRequest>) -> Answer {
+    let (team, id) = (request.team()?, request.id("endpoint")?);
+    let caller = request.caller(Some(team))?;
+    let due = endpoints::retry_now(&request.management, &caller, id).await?;
+    done(&request, if due > 0 { "retried" } else { "nothing-waits" })
 }
 
-fn done(visit: &PageRequest, what: &str) -> Answer {
-    let path = endpoint::path(visit)?;
+fn done(request: &PageRequest, what: &str) -> Answer {
+    let path = endpoint::path(request)?;
     Ok(see_other(format!("{path}?done={what}")))
 }

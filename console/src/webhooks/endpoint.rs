@@ -18,7 +18,7 @@ use super::{
     attempt::Shown,
     health::Health,
     endpoint_name,
-    recovery::Recovered,
+    recoveries::Recovered,
     recovery_form::{Asked, Wanted},
     delivery_row::Delivery,
 };
@@ -97,21 +97,21 @@ pub(super) struct Said {
     pub(super) problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Said::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Said::default()).await
 }
 
 /// The path of an endpoint's page.
-pub(super) fn path(visit: &PageRequest) -> Result<String, PageError> {
-    let (team, endpoint) = (visit.team()?, visit.id::<EndpointId>("endpoint")?);
+pub(super) fn path(request: &PageRequest) -> Result<String, PageError> {
+    let (team, endpoint) = (request.team()?, request.id::<EndpointId>("endpoint")?);
     Ok(Area::Team(team).path(&format!("webhooks/{endpoint}")))
 }
 
 /// The page of the endpoint in the path.
-pub(super) async fn page(visit: &PageRequest, status: StatusCode, said: Said) -> Answer {
-    let (team, id) = (visit.team()?, visit.id("endpoint")?);
-    let management = &visit.management;
-    let caller = visit.caller(Some(team))?;
+pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) -> Answer {
+    let (team, id) = (request.team()?, request.id("endpoint")?);
+    let management = &request.management;
+    let caller = request.caller(Some(team))?;
     let endpoint = endpoints::get(management, &caller, id).await?;
     let site = sites::get(management, &caller, endpoint.site).await?;
     let latest = endpoints::latest(management, &caller, id, ATTEMPTS).await?;
@@ -137,14 +137,14 @@ pub(super) async fn page(visit: &PageRequest, status: StatusCode, said: Said) ->
         Some(ref wanted) => Asked::again(wanted),
         None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
     };
-    let frame = Frame::of(visit, Area::Team(team), "webhooks").await?;
+    let frame = Frame::of(request, Area::Team(team), "webhooks").await?;
     if !said.problems.are_none() {
         super::require(&frame)?;
     }
     let page = Page {
         frame,
         team: Area::Team(team),
-        path: path(visit)?,
+        path: path(request)?,
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),
         deliveries: listed.deliveries.into_iter().map(Delivery::from).collect(),

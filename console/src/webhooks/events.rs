@@ -84,10 +84,10 @@ impl From<Told> for Receiver {
     }
 }
 
-pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let mut read = Filters::of(&visit);
+pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let mut read = Filters::of(&request);
     let site: Option<SiteId> = read.id("site");
     let filter = Filter {
         kind: read.one_of("event"),
@@ -99,9 +99,9 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
     // With a mistake in the filter, nothing is listed: it would not be what was asked for.
     let is_wrong = !problems.are_none();
     let limit = if is_wrong { 0 } else { ROWS };
-    let after = filters::id(visit.query.get("after"));
+    let after = filters::id(request.query.get("after"));
     let found = events::of_team(
-        &visit.management,
+        &request.management,
         &caller,
         (team, site),
         &filter,
@@ -109,11 +109,11 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
         limit,
     );
     let (found, labels) = found.await?;
-    let query = |field| visit.query.get(field).trim();
+    let query = |field| request.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&visit, Area::Team(team), "webhooks").await?,
+        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
         team: Area::Team(team),
-        sites: choices::sites(&visit, team, site).await?,
+        sites: choices::sites(&request, team, site).await?,
         kinds: choices::all(EventKind::ALL, query("event")),
         item: query("item"),
         since: query("since"),
@@ -123,9 +123,9 @@ pub(crate) async fn list(visit: Arc<PageRequest>) -> Answer {
         next: found
             .next
             .filter(|_| !is_wrong)
-            .map(|last| pager::after(&visit, last)),
+            .map(|last| pager::after(&request, last)),
         rows: found.events.into_iter().map(Row::from).collect(),
-        is_filtered: filters::any(&visit),
+        is_filtered: filters::any(&request),
     };
     let status = if is_wrong {
         StatusCode::UNPROCESSABLE_ENTITY

@@ -14,23 +14,23 @@ pub(super) fn id<T: From<Uuid>>(text: &str) -> Option<T> {
 }
 
 /// Whether the list is limited to something.
-pub(super) fn any(visit: &PageRequest) -> bool {
+pub(super) fn any(request: &PageRequest) -> bool {
     let fields = [
         "site", "endpoint", "state", "event", "item", "since", "until",
     ];
-    fields.iter().any(|field| visit.query.has(field))
+    fields.iter().any(|field| request.query.has(field))
 }
 
 /// Reads the fields of a filter, and notes what is wrong with them.
 pub(super) struct Filters<'a> {
-    visit: &'a PageRequest,
+    request: &'a PageRequest,
     pub(super) problems: Problems,
 }
 
 impl<'a> Filters<'a> {
-    pub(super) fn of(visit: &'a PageRequest) -> Self {
+    pub(super) fn of(request: &'a PageRequest) -> Self {
         Self {
-            visit,
+            request,
             problems: Problems::default(),
         }
     }
@@ -53,7 +53,7 @@ impl<'a> Filters<'a> {
         expected: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        let text = self.visit.query.get(field).trim();
+        let text = self.request.query.get(field).trim();
         if text.is_empty() {
             return None;
         }

@@ -33,10 +33,10 @@ struct New<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let site = filters::id(visit.query.get("site"));
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let site = filters::id(request.query.get("site"));
     form(
-        &visit,
+        &request,
         StatusCode::OK,
         site,
         Typed::empty(),
@@ -45,11 +45,11 @@ pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
     .await
 }
 
-pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let typed = Typed::sent(&visit.form);
-    let site = filters::id(visit.form.get("site"));
-    match endpoint(&visit, team, site, &typed).await {
+pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let typed = Typed::sent(&request.form);
+    let site = filters::id(request.form.get("site"));
+    match endpoint(&request, team, site, &typed).await {
         Ok(endpoint) => {
             let path = Area::Team(team).path("webhooks");
             Ok(page::see_other(format!(
@@ -59,7 +59,7 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
         Err(refused) => {
             let problems = Problems::of(refused)?;
             form(
-                &visit,
+                &request,
                 StatusCode::UNPROCESSABLE_ENTITY,
                 site,
                 typed,
@@ -71,14 +71,14 @@ pub(crate) async fn create(visit: Arc<PageRequest>) -> Answer {
 }
 
 async fn endpoint(
-    visit: &PageRequest,
+    request: &PageRequest,
     team: TeamId,
     site: Option<SiteId>,
     typed: &Typed,
 ) -> Result<EndpointId, Refused> {
-    let caller = visit.caller(Some(team))?;
+    let caller = request.caller(Some(team))?;
     let site = site.ok_or_else(|| Refused::field("site", "must be one of your sites"));
-    let headers = header_lines::read(visit.form.get("headers"));
+    let headers = header_lines::read(request.form.get("headers"));
     let (site, (read, headers)) = both(site, both(typed.read(), headers))?;
     let new = NewEndpoint {
         url: read.url,
@@ -87,26 +87,26 @@ async fn endpoint(
         max_per_second: read.limit,
         headers,
     };
-    let created = endpoints::create(&visit.management, &caller, site, new).await?;
+    let created = endpoints::create(&request.management, &caller, site, new).await?;
     Ok(created.id)
 }
 
 async fn form(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     site: Option<SiteId>,
     typed: Typed,
     problems: Problems,
 ) -> Answer {
-    let team = visit.team()?;
-    let frame = Frame::of(visit, Area::Team(team), "webhooks").await?;
+    let team = request.team()?;
+    let frame = Frame::of(request, Area::Team(team), "webhooks").await?;
     super::require(&frame)?;
     let page = New {
         frame,
         team: Area::Team(team),
-        sites: sites(visit, team, site).await?,
+        sites: sites(request, team, site).await?,
         typed,
-        headers: visit.form.get("headers"),
+        headers: request.form.get("headers"),
         problems,
     };
     Ok(page::html(status, &page))

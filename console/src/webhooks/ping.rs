@@ -11,23 +11,23 @@ use super::{
 };
 use crate::{problems::Problems, router::Answer, request::PageRequest};
 
-pub(crate) async fn send(visit: Arc<PageRequest>) -> Answer {
-    let (team, id) = (visit.team()?, visit.id("endpoint")?);
-    let caller = visit.caller(Some(team))?;
-    match endpoints::ping(&visit.management, &caller, id).await {
+pub(crate) async fn send(request: Arc<PageRequest>) -> Answer {
+    let (team, id) = (request.team()?, request.id("endpoint")?);
+    let caller = request.caller(Some(team))?;
+    match endpoints::ping(&request.management, &caller, id).await {
         Ok(pinged) => {
             let said = Said {
                 pinged: Some(Shown::from(pinged)),
                 ..Said::default()
             };
-            endpoint::page(&visit, StatusCode::OK, said).await
+            endpoint::page(&request, StatusCode::OK, said).await
         }
         Err(refused) => {
             let said = Said {
                 problems: Problems::of(refused)?,
                 ..Said::default()
             };
-            endpoint::page(&visit, StatusCode::UNPROCESSABLE_ENTITY, said).await
+            endpoint::page(&request, StatusCode::UNPROCESSABLE_ENTITY, said).await
         }
     }
 }

@@ -70,22 +70,22 @@ impl From<Bulk> for Row {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let found = bulk::get(&visit.management, &caller, visit.id("bulk")?).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let found = bulk::get(&request.management, &caller, request.id("bulk")?).await?;
     let team = Area::Team(team);
     Ok(page::shown(&Progress {
-        frame: Frame::of(&visit, team, "desk").await?,
+        frame: Frame::of(&request, team, "desk").await?,
         row: found.into(),
         team,
     }))
 }
 
-pub(crate) async fn undo(visit: Arc<PageRequest>) -> Answer {
-    let team = visit.team()?;
-    let caller = visit.caller(Some(team))?;
-    let undone = bulk::cancel(&visit.management, &caller, visit.id("bulk")?).await?;
+pub(crate) async fn undo(request: Arc<PageRequest>) -> Answer {
+    let team = request.team()?;
+    let caller = request.caller(Some(team))?;
+    let undone = bulk::cancel(&request.management, &caller, request.id("bulk")?).await?;
     let place = format!("desk/bulk/{}?done=bulk-undone", undone.id);
     Ok(page::see_other(Area::Team(team).path(&place)))
 }

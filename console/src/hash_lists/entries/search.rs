@@ -24,18 +24,18 @@ pub(super) struct Found {
 
 /// The entries that the address asks for.
 pub(super) async fn search(
-    visit: &PageRequest,
+    request: &PageRequest,
     caller: &Caller,
     list: HashListId,
 ) -> Result<Found, Refused> {
-    let asked = pager::asked(visit);
+    let asked = pager::asked(request);
     // One more than is shown tells whether there are more.
     let page = Page {
         limit: asked.limit + 1,
         ..asked
     };
     let rows = usize::try_from(asked.limit).unwrap_or(usize::MAX);
-    let found = entries::list(&visit.management, caller, list, filter(visit)?, page).await?;
+    let found = entries::list(&request.management, caller, list, filter(request)?, page).await?;
     Ok(match found {
         FoundEntries::All(mut entries) => {
             let is_full = entries.len() > rows;
@@ -70,12 +70,12 @@ pub(super) async fn search(
 }
 
 /// What the address asks for.
-fn filter(visit: &PageRequest) -> Result<EntryFilter, Refused> {
-    let hash = visit.query.get("hash").trim();
+fn filter(request: &PageRequest) -> Result<EntryFilter, Refused> {
+    let hash = request.query.get("hash").trim();
     if hash.is_empty() {
         return Ok(EntryFilter::default());
     }
-    if visit.query.get("how") == "near" {
+    if request.query.get("how") == "near" {
         let near = hash.parse::<Pdq>();
         let near = near.map_err(|wrong| Refused::field("hash", wrong.to_string()))?;
         return Ok(EntryFilter {
@@ -85,7 +85,7 @@ fn filter(visit: &PageRequest) -> Result<EntryFilter, Refused> {
     }
     let wrong = |wrong: InvalidPrefix| Refused::field("hash", wrong.to_string());
     let prefix: HashPrefix = hash.parse().map_err(wrong)?;
-    let algorithm = match visit.query.get("how") {
+    let algorithm = match request.query.get("how") {
         "sha256" => HashAlgorithm::Sha256,
         _ => HashAlgorithm::Pdq,
     };

@@ -20,7 +20,7 @@ pub(super) async fn used(found: &Found<'_>, needs: &mut Vec<ToDo>) -> Result<(),
     if !found.frame.may(Scope::UsageRead) {
         return Ok(());
     }
-    let periods = match usage::periods(&found.visit.management, found.caller, team).await {
+    let periods = match usage::periods(&found.request.management, found.caller, team).await {
         Ok(periods) => periods,
         // A team without a subscription has none.
         Err(Refused::NotFound(_)) => {

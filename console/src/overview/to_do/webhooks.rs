@@ -15,7 +15,7 @@ pub(super) async fn failing(found: &Found<'_>, needs: &mut Vec<ToDo>) -> Result<
     };
     let named = i64::try_from(NAMED).unwrap_or(i64::MAX);
     let of = (team, found.site);
-    let management = &found.visit.management;
+    let management = &found.request.management;
     let (failing, of_all) = endpoints::failing_of_team(management, found.caller, of, named).await?;
     let hooks = found.at.path("webhooks");
     for endpoint in &failing {
@@ -57,14 +57,14 @@ fn need(endpoint: &Endpoint, path: String) -> ToDo {
     }
 }
 
-/// Deliveries of the span of time whose attempts all failed.
+/// Deliveries of the time range whose attempts all failed.
 pub(super) fn given_up(found: &Found<'_>, needs: &mut Vec<ToDo>) {
-    let what = match found.course.total.exhausted {
+    let what = match found.trend.total.exhausted {
         0 => return,
         1 => "1 webhook was given up".to_owned(),
         given_up => format!("{} webhooks were given up", grouped(given_up)),
     };
-    let span = found.course.window.span.name();
+    let span = found.trend.window.span.name();
     let path = found.filtered("deliveries?state=exhausted");
     needs.push(ToDo {
         text: format!("All attempts failed, in the last {span}."),

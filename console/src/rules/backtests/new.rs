@@ -8,16 +8,16 @@ use management::{
 
 use crate::request::PageRequest;
 
-pub(super) async fn start(visit: &PageRequest) -> Result<Backtest, Refused> {
-    let caller = visit.caller(visit.team().ok())?;
+pub(super) async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
+    let caller = request.caller(request.team().ok())?;
     let no_group = |_| Refused::NotFound(Noun::RuleGroup);
-    let group = visit.id("group").map_err(no_group)?;
+    let group = request.id("group").map_err(no_group)?;
     let new = NewBacktest {
-        version: chosen(visit, "version", "must be one of the versions")?,
-        site: chosen(visit, "site", "must be one of the sites")?,
-        since: time(visit, "since")?,
-        until: time(visit, "until")?,
-        limit: match visit.form.get("limit").trim() {
+        version: chosen(request, "version", "must be one of the versions")?,
+        site: chosen(request, "site", "must be one of the sites")?,
+        since: time(request, "since")?,
+        until: time(request, "until")?,
+        limit: match request.form.get("limit").trim() {
             "" => None,
             limit => {
                 let limit = limit.parse();
@@ -27,18 +27,18 @@ pub(super) async fn start(visit: &PageRequest) -> Result<Backtest, Refused> {
             }
         },
     };
-    backtests::create(&visit.management, &caller, group, new)
+    backtests::create(&request.management, &caller, group, new)
         .await
         .map_err(as_in_the_form)
 }
 
 /// A choice. Empty: none.
 fn chosen<T: std::str::FromStr>(
-    visit: &PageRequest,
+    request: &PageRequest,
     field: &str,
     message: &str,
 ) -> Result<Option<T>, Refused> {
-    match visit.form.get(field) {
+    match request.form.get(field) {
         "" => Ok(None),
         text => text
             .parse()
@@ -48,8 +48,8 @@ fn chosen<T: std::str::FromStr>(
 }
 
 /// A time in UTC, as browsers send it. Empty: none.
-fn time(visit: &PageRequest, field: &str) -> Result<Option<DateTime<Utc>>, Refused> {
-    let text = visit.form.get(field).trim();
+fn time(request: &PageRequest, field: &str) -> Result<Option<DateTime<Utc>>, Refused> {
+    let text = request.form.get(field).trim();
     if text.is_empty() {
         return Ok(None);
     }

@@ -112,8 +112,8 @@ struct NotHere {
 }
 
 /// Says why there is no form for a rule.
-pub(super) async fn unfit(visit: &PageRequest, caller: &Caller, name: String, unfit: Unfit) -> Answer {
-    let (frame, head) = page_header::open_to_edit(visit, caller, Tab::Rules).await?;
+pub(super) async fn unfit(request: &PageRequest, caller: &Caller, name: String, unfit: Unfit) -> Answer {
+    let (frame, head) = page_header::open_to_edit(request, caller, Tab::Rules).await?;
     Ok(page::shown(&NotHere {
         frame,
         head,
@@ -172,13 +172,13 @@ impl Shown {
 }
 
 /// The page.
-pub(super) async fn form(visit: &PageRequest, caller: &Caller, shown: Shown) -> Answer {
+pub(super) async fn form(request: &PageRequest, caller: &Caller, shown: Shown) -> Answer {
     let lists = if shown.typed.kind == RuleType::ImageHash {
-        Lists::of(visit, caller).await?
+        Lists::of(request, caller).await?
     } else {
         Lists::default()
     };
-    let (frame, head) = page_header::open_to_edit(visit, caller, Tab::Rules).await?;
+    let (frame, head) = page_header::open_to_edit(request, caller, Tab::Rules).await?;
     let page = Form {
         choices: shown.typed.choices(&lists),
         revision: shown.revision.unwrap_or(head.group().draft_revision),

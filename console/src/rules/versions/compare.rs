@@ -44,16 +44,16 @@ impl Compare {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let asked = |name: &str| visit.query.get(name).parse::<GroupVersionId>().ok();
-    let (group, from, to) = (visit.id("group")?, asked("from"), asked("to"));
-    let difference = diff::between(&visit.management, &caller, group, from, to).await?;
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let asked = |name: &str| request.query.get(name).parse::<GroupVersionId>().ok();
+    let (group, from, to) = (request.id("group")?, asked("from"), asked("to"));
+    let difference = diff::between(&request.management, &caller, group, from, to).await?;
     let changed = difference.changed.iter().map(|(_, to)| to);
     let named = difference.added.iter().chain(&difference.removed);
-    let lists = lists_of(&visit, &caller, named.chain(changed)).await?;
-    let versions = super::choices(&visit, &caller).await?;
-    let (frame, head) = page_header::open(&visit, &caller, Tab::Versions).await?;
+    let lists = lists_of(&request, &caller, named.chain(changed)).await?;
+    let versions = super::choices(&request, &caller).await?;
+    let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
     Ok(page::shown(&Compare {
         from: from.unwrap_or(head.group().live),
         to,

@@ -29,31 +29,31 @@ struct Disable {
     problems: Problems,
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn disable(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (site, key): (_, SiteKeyId) = (visit.id("site")?, visit.id("key")?);
-    let found = site_keys::get(&visit.management, &caller, site, key).await?;
-    if visit.form.get("typed") != found.hint {
+pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let (site, key): (_, SiteKeyId) = (request.id("site")?, request.id("key")?);
+    let found = site_keys::get(&request.management, &caller, site, key).await?;
+    if request.form.get("typed") != found.hint {
         let mut problems = Problems::default();
         problems.add("typed", "must be the last characters of the key");
-        return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
+        return page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
     }
-    site_keys::disable(&visit.management, &caller, site, key).await?;
-    let team = page::Area::Team(visit.team()?);
+    site_keys::disable(&request.management, &caller, site, key).await?;
+    let team = page::Area::Team(request.team()?);
     let keys = format!("{}/{site}/keys?done=key-disabled", team.path("sites"));
     Ok(page::see_other(keys))
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
-    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let frame = frame.require(Scope::KeysWrite)?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let (management, site) = (&visit.management, here.site.id);
-    let key = site_keys::get(management, &caller, site, visit.id("key")?).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let (management, site) = (&request.management, here.site.id);
+    let key = site_keys::get(management, &caller, site, request.id("key")?).await?;
     let keys = std::slice::from_ref(&key);
     let used = site_keys::last_used(management, &caller, site, keys).await?;
     let page = Disable {

@@ -43,44 +43,44 @@ impl Rotate {
     }
 }
 
-pub(crate) async fn show(visit: Arc<PageRequest>) -> Answer {
-    page(&visit, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+    page(&request, StatusCode::OK, Problems::default()).await
 }
 
-pub(crate) async fn rotate(visit: Arc<PageRequest>) -> Answer {
-    let caller = visit.caller(Some(visit.team()?))?;
-    let site = sites::get(&visit.management, &caller, visit.id("site")?).await?;
-    if visit.form.get("how") == "keep" {
-        return match site_keys::create(&visit.management, &caller, site.id).await {
-            Ok(issued) => show_once(&visit, &issued, false).await,
+pub(crate) async fn rotate(request: Arc<PageRequest>) -> Answer {
+    let caller = request.caller(Some(request.team()?))?;
+    let site = sites::get(&request.management, &caller, request.id("site")?).await?;
+    if request.form.get("how") == "keep" {
+        return match site_keys::create(&request.management, &caller, site.id).await {
+            Ok(issued) => show_once(&request, &issued, false).await,
             Err(refused) => {
                 let problems = Problems::of(refused)?;
-                page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+                page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
             }
         };
     }
     let mut problems = Problems::default();
-    if visit.form.get("typed") == site.settings.name {
-        match site_keys::rotate(&visit.management, &caller, site.id).await {
-            Ok(issued) => return show_once(&visit, &issued, true).await,
+    if request.form.get("typed") == site.settings.name {
+        match site_keys::rotate(&request.management, &caller, site.id).await {
+            Ok(issued) => return show_once(&request, &issued, true).await,
             Err(refused) => problems = Problems::of(refused)?,
         }
     } else {
         problems.add("typed", "must be the name of the site");
     }
-    page(&visit, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+    page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
 }
 
-async fn page(visit: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
-    let (frame, here) = SiteHeader::of(visit, Tab::Keys).await?;
+async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+    let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let frame = frame.require(Scope::KeysWrite)?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let counts = sites::counts(&visit.management, &caller, &[here.site.id]).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let counts = sites::counts(&request.management, &caller, &[here.site.id]).await?;
     let first = Page {
         after: None,
         limit: KEYS,
     };
-    let (mut rows, _) = rows(visit, &caller, here.site.id, first).await?;
+    let (mut rows, _) = rows(request, &caller, here.site.id, first).await?;
     rows.retain(|row| row.disabled.is_none());
     let page = Rotate {
         rows,

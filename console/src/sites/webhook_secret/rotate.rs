@@ -57,37 +57,37 @@ struct Issued {
     dropped: Option<Dropped>,
 }
 
-pub(crate) async fn check(visit: Arc<PageRequest>) -> Answer {
-    let when = StartTime::of(&visit.query);
-    page(&visit, StatusCode::OK, when, Problems::default()).await
+pub(crate) async fn check(request: Arc<PageRequest>) -> Answer {
+    let when = StartTime::of(&request.query);
+    page(&request, StatusCode::OK, when, Problems::default()).await
 }
 
-pub(crate) async fn rotate(visit: Arc<PageRequest>) -> Answer {
+pub(crate) async fn rotate(request: Arc<PageRequest>) -> Answer {
     let status = StatusCode::UNPROCESSABLE_ENTITY;
-    let when = StartTime::of(&visit.form);
+    let when = StartTime::of(&request.form);
     let at = match when.parsed() {
         Ok(at) => at,
-        Err(problems) => return super::page(&visit, status, when, problems).await,
+        Err(problems) => return super::page(&request, status, when, problems).await,
     };
-    let (frame, here) = SiteHeader::of(&visit, Tab::Secret).await?;
+    let (frame, here) = SiteHeader::of(&request, Tab::Secret).await?;
     let frame = frame.require(Scope::WebhooksWrite)?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let standing = webhook_secrets::get(&visit.management, &caller, here.site.id).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let standing = webhook_secrets::get(&request.management, &caller, here.site.id).await?;
     let dropped = Dropped::by(&standing);
     let mut problems = Problems::default();
-    if visit.form.get("drops") != drops(dropped) {
+    if request.form.get("drops") != drops(dropped) {
         problems.add("drops", "changed since you opened this page");
-    } else if dropped.is_some() && visit.form.get("typed") != here.name() {
+    } else if dropped.is_some() && request.form.get("typed") != here.name() {
         problems.add("typed", "must be the name of the site");
     }
     if !problems.are_none() {
-        return page(&visit, status, when, problems).await;
+        return page(&request, status, when, problems).await;
     }
-    match webhook_secrets::rotate(&visit.management, &caller, here.site.id, at).await {
+    match webhook_secrets::rotate(&request.management, &caller, here.site.id, at).await {
         Ok(issued) => Ok(page::shown(&Issued::of(frame, here, &issued))),
         Err(refused) => {
             let problems = Problems::of(refused)?;
-            page(&visit, status, when, problems).await
+            page(&request, status, when, problems).await
         }
     }
 }
@@ -109,7 +109,7 @@ impl Issued {
 }
 
 async fn page(
-    visit: &PageRequest,
+    request: &PageRequest,
     status: StatusCode,
     when: StartTime,
     problems: Problems,
@@ -118,13 +118,13 @@ async fn page(
         Ok(at) => at,
         Err(problems) => {
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return super::page(visit, status, when, problems).await;
+            return super::page(request, status, when, problems).await;
         }
     };
-    let (frame, here) = SiteHeader::of(visit, Tab::Secret).await?;
+    let (frame, here) = SiteHeader::of(request, Tab::Secret).await?;
     let frame = frame.require(Scope::WebhooksWrite)?;
-    let caller = visit.caller(Some(visit.team()?))?;
-    let standing = webhook_secrets::get(&visit.management, &caller, here.site.id).await?;
+    let caller = request.caller(Some(request.team()?))?;
+    let standing = webhook_secrets::get(&request.management, &caller, here.site.id).await?;
     let page = Check {
         frame,
         here,
