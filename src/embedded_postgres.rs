@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use sqlx::{Postgres, migrate::MigrateDatabase as _};
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tokio::{
     task::JoinHandle,
     time::{Instant, sleep},
@@ -122,7 +122,7 @@ async fn keep(cluster: Cluster, mut server: Server, stop: CancellationToken) {
 }
 
 async fn restart(cluster: &Cluster, pause: &mut Duration) -> Server {
-    let trouble = Repeated::in_turn();
+    let trouble = RepeatedFailure::in_turn();
     loop {
         sleep(*pause).await;
         *pause = (*pause * 2).min(LONGEST_PAUSE);

@@ -11,7 +11,7 @@ use prost::Message as _;
 use reqwest::{Client, header::CONTENT_TYPE, redirect};
 use rustls::ClientConfig;
 use telemetry::trace::{Dropped, Ended, Spans, dropped};
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tokio::{
     select,
     task::JoinHandle,
@@ -75,7 +75,7 @@ impl Exporter {
                 version: collector.version,
             },
             works: true,
-            trouble: Repeated::in_turn(),
+            trouble: RepeatedFailure::in_turn(),
         };
         let stop = CancellationToken::new();
         let task = tokio::spawn(sending.run(spans, stop.clone()));
@@ -114,7 +114,7 @@ struct Sending {
     origin: Origin,
     /// Whether the collector took the last spans.
     works: bool,
-    trouble: Repeated,
+    trouble: RepeatedFailure,
 }
 
 impl Sending {

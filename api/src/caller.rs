@@ -3,7 +3,7 @@
 
 use api_common::{
     problem::{Code, Refusal},
-    text::{self, Text},
+    text_decoding::{self, Text},
 };
 use domain::{
     key::{SecretHash, SiteKey},
@@ -36,7 +36,7 @@ impl<'a> FromRequest<'a> for Bearer {
 /// The hash of the request's key. A malformed key gets the same answer as an unknown one.
 pub(crate) fn key(api_key: Option<&Text>, bearer: Bearer) -> Result<SecretHash, Refusal> {
     if api_key == Some(&Text::IsNot) {
-        return Err(Refusal::invalid_field("api_key", text::MUST_BE));
+        return Err(Refusal::invalid_field("api_key", text_decoding::MUST_BE));
     }
     match (api_key.and_then(Text::as_str), bearer) {
         (None | Some(""), Bearer(true)) => Err(Refusal::new(

@@ -7,15 +7,15 @@
 
 mod caller;
 mod compat;
-pub mod documents;
-pub mod interface;
-pub mod monitoring;
-mod pages;
-mod prefer;
+pub mod openapi_documents;
+pub mod main_listener;
+pub mod monitoring_listener;
+mod html_pages;
+mod prefer_header;
 mod probes;
-mod protection;
+mod security_headers;
 pub mod public;
-mod words;
+mod problem_responses;
 
 pub use probes::Readiness;
-pub use words::ProblemDocuments;
+pub use problem_responses::ProblemDocuments;

@@ -1,7 +1,7 @@
 //! `/healthz` and `/readyz`, on every listener of every process.
 
 use api_common::{
-    answer::Json,
+    response::Json,
     problem::{Code, Refusal},
 };
 use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, get, http::Method};

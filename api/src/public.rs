@@ -1,20 +1,20 @@
 //! The public interface: what applications call with their site key.
 
-pub(crate) mod document;
+pub(crate) mod openapi;
 mod status;
 mod submit;
 
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    contract::Events,
+    response::Json,
+    public_schemas::Events,
     idempotency::IdempotencyHeader,
-    limited::Limited,
+    rate_limit_headers::RateLimited,
     operations::Operations,
-    payload::{JsonBody, OptionalJsonBody},
-    query::QueryField,
-    text::Text,
+    body::{JsonBody, OptionalJsonBody},
+    query_parameters::QueryField,
+    text_decoding::Text,
 };
 use domain::submission::SubmissionLimits;
 use http_server::BodyReader;
@@ -25,8 +25,8 @@ use uuid::Uuid;
 
 use crate::{
     caller::Bearer,
-    documents,
-    prefer::{Prefer, Preferred},
+    openapi_documents,
+    prefer_header::{Prefer, Preferred},
 };
 
 pub(crate) use submit::{Asked, Keep, SubmitRequest, Verdict, accept};
@@ -52,7 +52,7 @@ pub(crate) const PREFIX: &str = "/functions/v1";
 
 /// The operations, which work with `public` and read bodies with `reader`.
 pub(crate) fn operations(public: Arc<Public>, reader: BodyReader) -> Operations {
-    Operations::new(PREFIX, service, documents::public, public, reader)
+    Operations::new(PREFIX, service, openapi_documents::public, public, reader)
 }
 
 pub(crate) fn service() -> OpenApiService<PublicApi, Events> {
@@ -94,7 +94,7 @@ impl PublicApi {
         #[oai(name = "Prefer")]
         prefer: Prefer,
         request: JsonBody<submit::SubmitRequest>,
-    ) -> Result<Limited<Preferred<Json<submit::Accepted>>>> {
+    ) -> Result<RateLimited<Preferred<Json<submit::Accepted>>>> {
         Ok(submit::submit(&public, bearer, &idempotency_key, prefer, request).await?)
     }
 
@@ -111,7 +111,7 @@ impl PublicApi {
         public: Data<&Arc<Public>>,
         bearer: Bearer,
         request: JsonBody<status::StatusRequest>,
-    ) -> Result<Limited<Json<status::MediaStatus>>> {
+    ) -> Result<RateLimited<Json<status::MediaStatus>>> {
         Ok(status::status(&public, bearer, &request.value).await?)
     }
 
@@ -134,7 +134,7 @@ impl PublicApi {
         /// The item's id.
         media_id: QueryField<Uuid>,
         body: OptionalJsonBody<status::StatusRequest>,
-    ) -> Result<Limited<Json<status::MediaStatus>>> {
+    ) -> Result<RateLimited<Json<status::MediaStatus>>> {
         let query = status::StatusRequest {
             api_key: api_key.text.map(Text::from),
             media_id: media_id.text.map(Text::from),

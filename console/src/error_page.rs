@@ -1,7 +1,7 @@
 //! Errors as pages: why a page was not shown or a change was not made, and the answers that the server gives in place of a page.
 
 use askama::Template;
-use http_server::{Answer, BodyFault, Fault, RequestId, Words};
+use http_server::{ErrorResponse, BodyFault, Fault, RequestId, ErrorResponses};
 use management::{Forbidden, Refused};
 use poem::{
     Error, IntoResponse, Response,
@@ -211,12 +211,12 @@ impl ErrorPages {
     }
 }
 
-impl Words for ErrorPages {
-    fn fault(&self, fault: Fault, _: &RequestId) -> Answer {
+impl ErrorResponses for ErrorPages {
+    fn fault(&self, fault: Fault, _: &RequestId) -> ErrorResponse {
         let (status, body) = PageError::Fault(fault).render();
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, page::HTML);
-        Answer {
+        ErrorResponse {
             status,
             headers,
             body: body.into_bytes(),

@@ -49,7 +49,7 @@ mod webhooks;
 use std::{sync::Arc, time::Duration};
 
 use fair_share::Proxies;
-use http_server::{BodySettings, Front, RefusalSettings, Unhurried};
+use http_server::{BodySettings, Middleware, RefusalSettings, SlowRefusals};
 use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
 use url::Url;
@@ -79,11 +79,11 @@ pub struct Console {
 pub fn console(console: Console) -> impl Endpoint<Output = Response> + 'static {
     let (deadline, refusals) = (console.deadline, console.refusals.clone());
     let words = ErrorPages::at(console.public_url.as_ref());
-    let front = Front {
+    let front = Middleware {
         routes: routes::measured(),
         router: router::Router::new(console, routes::all()).around(browser_security::guard),
         deadline,
         words,
     };
-    Unhurried::new(front, refusals)
+    SlowRefusals::new(front, refusals)
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ::api::{ProblemDocuments, Readiness, interface::Interface, public::Public};
+use ::api::{ProblemDocuments, Readiness, main_listener::Interface, public::Public};
 use database::Clock;
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use http_server::serve;

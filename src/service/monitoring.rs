@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::api::{ProblemDocuments, Readiness, monitoring::Monitoring};
+use ::api::{ProblemDocuments, Readiness, monitoring_listener::Monitoring};
 use http_server::serve;
 use metrics_exporter_prometheus::PrometheusHandle;
 use queue::Queue;

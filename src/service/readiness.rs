@@ -8,7 +8,7 @@ use store::{
     schema::{self, Standing, Unready},
     seal::{self, MasterKey},
 };
-use telemetry::{Repeated, failed};
+use telemetry::{RepeatedFailure, failed};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -30,7 +30,7 @@ pub(crate) async fn wait_for_schema(
     stop: &CancellationToken,
 ) -> anyhow::Result<bool> {
     // One for each kind of obstacle: that the schema is missing is news after the database was away.
-    let (absent, missing) = (Repeated::in_turn(), Repeated::in_turn());
+    let (absent, missing) = (RepeatedFailure::in_turn(), RepeatedFailure::in_turn());
     loop {
         let Some(obstacle) = obstacle(pool, key).await? else {
             ready.send_replace(Readiness::Ready);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ::api::Readiness;
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ pub(crate) fn tell_systemd(
         return;
     };
     tokio::spawn(async move {
-        let trouble = Repeated::in_turn();
+        let trouble = RepeatedFailure::in_turn();
         let tell = |message: &str| match send(&socket, message) {
             Ok(()) => over!(
                 trouble.worked(),

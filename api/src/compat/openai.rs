@@ -1,8 +1,8 @@
 //! OpenAI's moderation endpoint, `POST /compat/openai/v1/moderations`, and the list of its models. Requests, answers and errors are in
 //! its format. The key is a site key, in `Authorization: Bearer`.
 
-mod answer;
-mod failure;
+mod response;
+mod error;
 mod models;
 mod request;
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod tests;
 use std::{sync::Arc, time::Instant};
 
 use api_common::{
-    answer::Json,
+    response::Json,
     problem::{Code, Refusal},
 };
 use domain::{key::SecretHash, media::CompatUnchecked};
@@ -19,11 +19,11 @@ use http_server::BodyReader;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make, http::header};
 
 use self::{
-    answer::{Moderation, Outcome, is_undecided},
-    failure::failed,
+    response::{Moderation, Outcome, is_undecided},
+    error::failed,
     request::{Input, inputs},
 };
-use super::judged::{Call, Judged};
+use super::submit_and_wait::{Call, Judged};
 use crate::public::{Keep, Public};
 
 /// The path. Clients are given what is before `/moderations`.

@@ -1,19 +1,19 @@
 //! Perspective's method `comments:analyze`, and the description that Google's client libraries read first. Requests, answers and
 //! errors are in its format. The key is a site key, in `?key=` or in the header `X-Goog-Api-Key`.
 
-mod answer;
+mod response;
 mod attribute;
 mod discovery;
-mod failure;
+mod error;
 mod request;
-mod spans;
+mod sentences;
 #[cfg(test)]
 mod tests;
 
 use std::{sync::Arc, time::Instant};
 
 use api_common::{
-    answer::Json,
+    response::Json,
     problem::{Code, Refusal},
 };
 use domain::key::{SecretHash, SiteKey};
@@ -25,8 +25,8 @@ use poem::{
 };
 use url::form_urlencoded;
 
-use self::{answer::Analysis, failure::Failed, request::Asked};
-use super::judged::Call;
+use self::{response::Analysis, error::Failed, request::Asked};
+use super::submit_and_wait::Call;
 use crate::public::{Keep, Public};
 
 /// The path of the method.

@@ -1,13 +1,13 @@
 //! `get-media-status`: the status of an item, by POST or GET.
 
-mod shapes;
+mod schemas;
 
 use api_common::{
-    answer::Json,
-    limited::Limited,
+    response::Json,
+    rate_limit_headers::RateLimited,
     problem::{Code, Refusal},
-    raw::Raw,
-    text::{self, Text},
+    raw_json::RawJson,
+    text_decoding::{self, Text},
 };
 use chrono::{DateTime, Utc};
 use domain::{event::timestamp, id::MediaId, key::SecretHash, limit::RatePolicy};
@@ -17,7 +17,7 @@ use store::status::Answer;
 use super::Public;
 use crate::caller::{self, Bearer};
 
-pub(crate) use shapes::{MediaStatus, StatusRequest};
+pub(crate) use schemas::{MediaStatus, StatusRequest};
 
 impl StatusRequest {
     /// A GET can have a query and a body. A value in both must be the same.
@@ -64,11 +64,11 @@ impl From<&store::status::MediaStatus> for MediaStatus {
                 .status
                 .action()
                 .map(|action| action.as_str().to_owned()),
-            moderation_result: media.details.clone().map(Raw::from),
+            moderation_result: media.details.clone().map(RawJson::from),
             moderation_type: media.moderation_type.map(|by| by.as_str().to_owned()),
             created_at: media.created_at,
             moderated_at: media.moderated_at,
-            metadata: media.metadata.clone().map(Raw::from),
+            metadata: media.metadata.clone().map(RawJson::from),
         }
     }
 }
@@ -91,11 +91,11 @@ pub(crate) async fn status(
     public: &Public,
     bearer: Bearer,
     request: &StatusRequest,
-) -> Result<Limited<Json<MediaStatus>>, Refusal> {
+) -> Result<RateLimited<Json<MediaStatus>>, Refusal> {
     let key = caller::key(request.api_key.as_ref(), bearer)?;
     let rate = caller::admitted(public.rates.admit(key, RatePolicy::Status).await?)?;
     match find(public, key, request).await {
-        Ok(status) => Ok(Limited {
+        Ok(status) => Ok(RateLimited {
             rate,
             answer: Json(status),
         }),
@@ -109,7 +109,7 @@ async fn find(
     request: &StatusRequest,
 ) -> Result<MediaStatus, Refusal> {
     if request.media_id == Some(Text::IsNot) {
-        return Err(refuse_id(public, key, text::MUST_BE).await);
+        return Err(refuse_id(public, key, text_decoding::MUST_BE).await);
     }
     let text = request.media_id.as_ref().and_then(Text::as_str);
     let Some(text) = text.filter(|text| !text.is_empty()) else {

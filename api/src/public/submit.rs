@@ -1,9 +1,9 @@
 //! `POST /submit-media`: from a parsed body to a committed submission.
 
 mod refusals;
-mod shapes;
-mod verdict;
-mod waiting;
+mod schemas;
+mod awaited_verdict;
+mod wait_for_verdict;
 
 use std::{
     sync::Arc,
@@ -11,10 +11,10 @@ use std::{
 };
 
 use api_common::{
-    answer::Json,
+    response::Json,
     idempotency::IdempotencyHeader,
-    limited::Limited,
-    payload::JsonBody,
+    rate_limit_headers::RateLimited,
+    body::JsonBody,
     problem::{Code, Refusal},
 };
 use domain::{
@@ -36,14 +36,14 @@ use uuid::Uuid;
 use super::Public;
 use crate::{
     caller::{self, Bearer},
-    prefer::{Prefer, Preferred},
+    prefer_header::{Prefer, Preferred},
 };
 use refusals::{refusal, turned_away};
-use waiting::{Waiting, expect};
+use wait_for_verdict::{Waiting, expect};
 
 pub(crate) use refusals::REFUSALS;
-pub(crate) use shapes::{Accepted, SubmitRequest};
-pub(crate) use verdict::Verdict;
+pub(crate) use schemas::{Accepted, SubmitRequest};
+pub(crate) use awaited_verdict::Verdict;
 
 /// How often a submission is prepared again because its site has changed meanwhile.
 const PREPARATIONS: usize = 5;
@@ -56,7 +56,7 @@ pub(crate) async fn submit(
     idempotency: &IdempotencyHeader,
     prefer: Prefer,
     request: JsonBody<SubmitRequest>,
-) -> Result<Limited<Preferred<Json<Accepted>>>, Refusal> {
+) -> Result<RateLimited<Preferred<Json<Accepted>>>, Refusal> {
     let arrived = Instant::now();
     let key = caller::key(request.value.api_key.as_ref(), bearer)?;
     let admission = public.rates.admit(key, RatePolicy::Submit).await;
@@ -79,7 +79,7 @@ pub(crate) async fn submit(
         Some(verdict) => Accepted::decided(verdict),
         None => Accepted::pending(media),
     };
-    Ok(Limited {
+    Ok(RateLimited {
         rate,
         answer: Preferred {
             applied,

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use api::{
     ProblemDocuments, Readiness,
-    interface::{Interface, interface},
+    main_listener::{Interface, interface},
     public::Public,
 };
 use domain::{
@@ -41,7 +41,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     client::{self, Answer},
-    documents,
+    openapi_files,
     leftovers::Leftovers,
 };
 
@@ -314,8 +314,8 @@ fn judge(_: TeamId, url: &url::Url) -> Result<(), String> {
 fn assert_documented(method: &str, target: &str, status: u16) {
     let path = target.split('?').next().unwrap_or_default();
     let interfaces: [(_, fn() -> &'static Value); 2] = [
-        ("/functions/v1", documents::public),
-        ("/management/v1", documents::management),
+        ("/functions/v1", openapi_files::public),
+        ("/management/v1", openapi_files::management),
     ];
     for (prefix, document) in interfaces {
         let Some(path) = path.strip_prefix(prefix) else {

@@ -12,11 +12,11 @@ use sqlx::PgPool;
 
 use crate::{
     app::{App, SUBMIT},
-    documents,
+    openapi_files,
 };
 
 fn document() -> Value {
-    documents::public().clone()
+    openapi_files::public().clone()
 }
 
 fn schema(document: &Value, name: &str) -> Value {
@@ -38,8 +38,8 @@ fn members(value: &Value) -> BTreeSet<String> {
 
 #[test]
 fn it_is_openapi_3_0_and_the_same_each_time() {
-    let text = api::documents::public();
-    assert_eq!(text, api::documents::public());
+    let text = api::openapi_documents::public();
+    assert_eq!(text, api::openapi_documents::public());
     assert!(text.ends_with("}\n"));
     let document = document();
     assert_eq!(document["openapi"], "3.0.3");
@@ -103,7 +103,7 @@ fn every_answer_declares_its_request_id_and_every_refusal_is_a_problem() {
 /// a list.
 #[test]
 fn no_schema_is_called_like_the_property_of_another() {
-    for document in [documents::public(), documents::management()] {
+    for document in [openapi_files::public(), openapi_files::management()] {
         let schemas = document["components"]["schemas"].as_object().unwrap();
         for (parent, schema) in schemas {
             let Some(properties) = schema["properties"].as_object() else {
@@ -220,7 +220,7 @@ fn case_14_every_body_of_a_webhook_is_one_of_a_union_told_apart_by_a_constant_ev
 
 #[test]
 fn case_14_the_ping_is_a_callback_as_the_domain_writes_it() {
-    let management = documents::management();
+    let management = openapi_files::management();
     let ping = &management["paths"]["/webhook-endpoints/{endpoint_id}/ping"]["post"];
     let callback = ping["callbacks"][domain::event::PING].as_object().unwrap();
     let body =
@@ -259,7 +259,7 @@ fn case_14_sets_of_values_have_names() {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    for mut document in [document(), documents::management().clone()] {
+    for mut document in [document(), openapi_files::management().clone()] {
         let schemas = document["components"]["schemas"].take();
         let (sets, others): (Vec<_>, Vec<_>) = schemas
             .as_object()
@@ -297,7 +297,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     let app = App::start(pool).await;
     let served = app.get("/functions/v1/openapi.json").await;
     assert_eq!(served.ok(), document());
-    assert_eq!(served.body, api::documents::public());
+    assert_eq!(served.body, api::openapi_documents::public());
 
     let docs = app.get("/docs").await;
     assert_eq!(docs.status, 200);

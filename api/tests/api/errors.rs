@@ -29,8 +29,8 @@ fn declared(document: &str) -> BTreeMap<String, u64> {
 
 #[test]
 fn every_problem_is_explained_and_declared_by_an_operation() {
-    let mut known = declared(&api::documents::public());
-    known.extend(declared(&api::documents::management()));
+    let mut known = declared(&api::openapi_documents::public());
+    known.extend(declared(&api::openapi_documents::management()));
     // What is answered where there is no operation.
     known.extend([
         ("head_too_large".to_owned(), 431),

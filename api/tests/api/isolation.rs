@@ -2,9 +2,9 @@
 //! team's thing is answered exactly as one that is nobody's, and stays as it is. Operations that are added to the documents
 //! are tested without anybody thinking of it.
 
-mod places;
-mod things;
-mod unstorable;
+mod id_parameters;
+mod fixtures;
+mod unstorable_texts;
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use store::rule_group::{self, NewVersion};
 use uuid::Uuid;
 
 use self::{
-    places::{Operation, Place, Position, places},
-    things::Things,
+    id_parameters::{Operation, Place, Position, places},
+    fixtures::Things,
 };
 use crate::{
     app::{App, Options, Tenant},
     client::Answer,
-    documents,
+    openapi_files,
 };
 
 /// The request as its document shows it, about things of `ours`, but for what stands at one position.
@@ -169,7 +169,7 @@ fn likeness(answer: &Answer, id: &str) -> (u16, Vec<(String, String)>, String) {
 
 /// Those of both documents.
 fn all_places() -> Vec<Place> {
-    let documents = [documents::public(), documents::management()];
+    let documents = [openapi_files::public(), openapi_files::management()];
     documents.into_iter().flat_map(places).collect()
 }
 
@@ -274,7 +274,7 @@ async fn case_26_lists_hold_nothing_of_another_team(pool: PgPool) {
         Tenant::create(&app.pool, "their").await,
     );
     let (ours, theirs) = (Things::of(&app, &our).await, Things::of(&app, &their).await);
-    let document = documents::management();
+    let document = openapi_files::management();
     let token = |things: &Things| format!("Bearer {}", things.token);
     for (path, methods) in document["paths"].as_object().unwrap() {
         if path.contains('{') || methods["get"].is_null() {

@@ -11,7 +11,7 @@ mod keys;
 mod legal_holds;
 mod lists;
 mod media;
-mod pace;
+mod rate_limit;
 mod people;
 mod plan_limits;
 mod plans;

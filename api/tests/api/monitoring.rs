@@ -7,7 +7,7 @@ use std::sync::{
 
 use api::{
     ProblemDocuments, Readiness,
-    monitoring::{Monitoring, monitoring},
+    monitoring_listener::{Monitoring, monitoring},
 };
 use http_server::serve::{Settings, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;

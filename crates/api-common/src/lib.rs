@@ -1,16 +1,16 @@
 //! What the two HTTP interfaces share: how a request's body, members and queries are read, how answers and problem documents are
 //! written, and what OpenAPI documents say about these. `problem/code.rs` alone maps errors to status codes.
 
-pub mod answer;
-pub mod contract;
+pub mod response;
+pub mod public_schemas;
 pub mod idempotency;
-pub mod limited;
-pub mod member;
+pub mod rate_limit_headers;
+pub mod field;
 pub mod openapi;
 pub mod operations;
-pub mod path;
-pub mod payload;
+pub mod path_parameters;
+pub mod body;
 pub mod problem;
-pub mod query;
-pub mod raw;
-pub mod text;
+pub mod query_parameters;
+pub mod raw_json;
+pub mod text_decoding;

@@ -4,18 +4,18 @@
 //! what both interfaces share: the version, webhooks as callbacks, the problems of each operation,
 //! and the request id header. The order of members is stable.
 
-mod answers;
+mod responses;
 mod callbacks;
-mod null;
+mod nullable;
 mod rate_limit;
 
 use poem_openapi::{OpenApi, OpenApiService, Webhook, registry::Registry, types::Type as _};
 use serde_json::{Value, json};
 
 use crate::problem::Problem;
-use null::admit_null;
+use nullable::admit_null;
 
-pub use answers::declare_answers;
+pub use responses::declare_answers;
 pub use callbacks::{callback, webhooks_as_callbacks};
 pub use rate_limit::declare_rate_limit;
 

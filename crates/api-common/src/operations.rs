@@ -6,7 +6,7 @@ use http_server::BodyReader;
 use poem::{EndpointExt as _, Response, endpoint::BoxEndpoint, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 
-use crate::query::Taken;
+use crate::query_parameters::Taken;
 
 /// An interface whose types are known to its own crate only, so that only this crate compiles its handlers.
 pub struct Operations {

@@ -2,10 +2,10 @@
 //!
 //! A `code` is stable and machine-readable. Internal errors are logged here and never sent.
 
-mod answer;
+mod response;
 mod code;
 mod document;
-mod translate;
+mod from_errors;
 
 use std::{borrow::Cow, time::Duration};
 
@@ -16,7 +16,7 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 
-pub use answer::answer;
+pub use response::response;
 pub use code::Code;
 pub use document::{CONTENT_TYPE, FieldProblem, Problem};
 

@@ -7,8 +7,8 @@
 //! others never waits until long work is interrupted. [`Threads`] are for work that is known to be
 //! long. [`BriefThreads`] are for work that should be brief but may take long.
 
-mod brief;
-mod priority;
+mod normal_priority;
+mod thread_priority;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,10 +18,10 @@ use std::{
 
 use tokio::sync::oneshot;
 
-pub use brief::BriefThreads;
-pub use priority::thread_time;
+pub use normal_priority::BriefThreads;
+pub use thread_priority::thread_time;
 
-use priority::Thread;
+use thread_priority::Thread;
 
 type Work = Box<dyn FnOnce() + Send>;
 

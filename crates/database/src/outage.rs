@@ -7,7 +7,7 @@ use std::{
 };
 
 use sqlx::Error;
-use telemetry::{Failing, Over, Repeated};
+use telemetry::{Failing, Over, RepeatedFailure};
 
 use crate::session::Unwritable;
 
@@ -21,7 +21,7 @@ const SETTLE: Duration = Duration::from_secs(10);
 /// nothing of an outage that a watch of this process reports. What only this part meets, it
 /// reports: at first, at growing distance, and when it is over.
 #[derive(Debug)]
-pub struct Trouble(Repeated);
+pub struct Trouble(RepeatedFailure);
 
 /// An error that may mean that the database is away.
 pub trait Absence {
@@ -32,12 +32,12 @@ pub trait Absence {
 impl Trouble {
     /// For attempts one after the other.
     pub const fn in_turn() -> Self {
-        Self(Repeated::in_turn())
+        Self(RepeatedFailure::in_turn())
     }
 
     /// For attempts at the same time.
     pub const fn at_once() -> Self {
-        Self(Repeated::at_once())
+        Self(RepeatedFailure::at_once())
     }
 
     /// An attempt failed. Returns what to log now, if it is time to.

@@ -8,7 +8,7 @@ use std::{
 
 use metrics::gauge;
 use sqlx::{Connection as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tokio::{task::AbortHandle, time::sleep};
 use tracing::{debug, info, warn};
 
@@ -70,8 +70,8 @@ pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
         clock: clock.clone(),
         place: 0,
         conn: None,
-        trouble: Repeated::in_turn(),
-        scarce: Repeated::in_turn(),
+        trouble: RepeatedFailure::in_turn(),
+        scarce: RepeatedFailure::in_turn(),
         errors_before: 0,
     };
     let trimming = trim::run(Arc::clone(&pools));
@@ -94,9 +94,9 @@ struct Watcher {
     place: usize,
     conn: Option<PgConnection>,
     /// Outages.
-    trouble: Repeated,
+    trouble: RepeatedFailure,
     /// Times in which connections are scarce.
-    scarce: Repeated,
+    scarce: RepeatedFailure,
     /// How many errors were counted before the outage.
     errors_before: u64,
 }

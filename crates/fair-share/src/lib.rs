@@ -11,8 +11,8 @@
 //! Callers that can wait use [`Shares::take`], which serves the waiting holders in turn: a thousand requests of one holder
 //! delay another holder's request by one, not by a thousand.
 
-mod clients;
-mod lines;
+mod client_address;
+mod round_robin;
 mod pacer;
 mod share;
 mod state;
@@ -25,8 +25,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-pub use clients::{Proxies, client};
-pub use lines::Lines;
+pub use client_address::{Proxies, client};
+pub use round_robin::RoundRobin;
 pub use pacer::{Pacer, Rate, TooFar};
 pub use share::Share;
 use state::{Denied, State};

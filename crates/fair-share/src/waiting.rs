@@ -4,11 +4,11 @@ use std::hash::Hash;
 
 use tokio::sync::oneshot;
 
-use crate::{Limit, Lines, Share};
+use crate::{Limit, RoundRobin, Share};
 
 /// All waiting requests.
 #[derive(Debug)]
-pub(crate) struct Waiting<K: Clone + Eq + Hash>(Lines<K, Request<K>>);
+pub(crate) struct Waiting<K: Clone + Eq + Hash>(RoundRobin<K, Request<K>>);
 
 /// A request in a line.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Request<K: Clone + Eq + Hash> {
 
 impl<K: Clone + Eq + Hash> Waiting<K> {
     pub(crate) fn new() -> Self {
-        Self(Lines::default())
+        Self(RoundRobin::default())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{Addr, Body, Request, http::header};
 use tokio::time::{Instant, timeout_at};
 
-use crate::fair::{Fair, Share};
+use crate::per_address::{PerAddress, Share};
 
 /// The bounds of request bodies.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ const SMALL: usize = 16 << 10;
 #[derive(Clone)]
 pub struct BodyReader {
     settings: BodySettings,
-    budget: Arc<Fair>,
+    budget: Arc<PerAddress>,
 }
 
 /// A whole body, with its share of the memory until it is dropped.
@@ -83,7 +83,7 @@ pub struct Held {
 impl BodyReader {
     /// A reader with these bounds.
     pub fn new(settings: BodySettings) -> Self {
-        let budget = Fair::new(settings.budget_bytes, settings.proxies.clone());
+        let budget = PerAddress::new(settings.budget_bytes, settings.proxies.clone());
         Self { settings, budget }
     }
 

@@ -1,25 +1,25 @@
 //! What every listener does before a handler runs: it accepts connections fairly and within time limits ([`serve`]), gives each
-//! request an id, a deadline, metrics and a log line ([`Front`]), reads bodies within a budget of memory ([`BodyReader`]), and
-//! spreads refusals over time ([`Unhurried`]).
+//! request an id, a deadline, metrics and a log line ([`Middleware`]), reads bodies within a budget of memory ([`BodyReader`]), and
+//! spreads refusals over time ([`SlowRefusals`]).
 //!
-//! It knows no interface. How a face words the answers that are given in its place is its own matter ([`Words`]).
+//! It knows no interface. How a face words the answers that are given in its place is its own matter ([`ErrorResponses`]).
 
-mod access;
+mod routes;
 mod body;
-mod fair;
-mod front;
+mod per_address;
+mod middleware;
 mod request_id;
 pub mod serve;
 mod trace;
-mod unhurried;
-mod words;
+mod slow_refusals;
+mod error_responses;
 
 pub use self::{
-    access::Routes,
+    routes::Routes,
     body::{BodyFault, BodyReader, BodySettings, Held, sender},
-    fair::Share,
-    front::{DEADLINE, Front, Waited},
+    per_address::Share,
+    middleware::{DEADLINE, Middleware, Waited},
     request_id::RequestId,
-    unhurried::{RefusalSettings, Unhurried},
-    words::{Answer, Fault, Words},
+    slow_refusals::{RefusalSettings, SlowRefusals},
+    error_responses::{ErrorResponse, Fault, ErrorResponses},
 };

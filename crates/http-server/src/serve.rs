@@ -4,10 +4,10 @@
 //! poem's own server is not used, because it bounds nothing: a client that sends one header byte a
 //! second, or never reads its answer, would keep its connection forever.
 
-mod door;
-mod linger;
-mod pace;
-mod unreadable;
+mod accept;
+mod lingering_close;
+mod socket_timeouts;
+mod malformed_requests;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -36,12 +36,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use self::{
-    door::{Door, Guest},
-    linger::Lingering,
-    pace::{Paced, Patience, Turns},
-    unreadable::Unreadable,
+    accept::{Acceptor, Connection},
+    lingering_close::Lingering,
+    socket_timeouts::{TimedSocket, SocketTimeouts, Turns},
+    malformed_requests::MalformedRequests,
 };
-use crate::words::Words;
+use crate::error_responses::ErrorResponses;
 
 /// The bounds of a listener.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ const BUFFER_BYTES: usize = 16 << 10;
 pub async fn serve<E>(
     listener: TcpListener,
     endpoint: E,
-    words: Arc<dyn Words>,
+    words: Arc<dyn ErrorResponses>,
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()>
@@ -104,11 +104,11 @@ where
     let address = listener.local_addr()?;
     let local = LocalAddr(Addr::SocketAddr(address));
     let endpoint = Arc::new(endpoint);
-    let patience = Patience {
+    let patience = SocketTimeouts {
         head: settings.head,
         answer: settings.answer,
     };
-    let door = Door::new(
+    let door = Acceptor::new(
         listener,
         settings.connections,
         settings.proxies,
@@ -117,7 +117,7 @@ where
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
     let leaving = CancellationToken::new();
-    unreadable::declare();
+    malformed_requests::declare();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(settings.idle)
@@ -125,13 +125,13 @@ where
 
     let accepting = async {
         loop {
-            let Guest { stream, peer, seat } = door.next().await;
+            let Connection { stream, peer, seat } = door.next().await;
             let remote = RemoteAddr(Addr::SocketAddr(peer));
             let (endpoint, local) = (Arc::clone(&endpoint), local.clone());
             let leaving = leaving.clone();
             let turns = Turns::default();
-            let stream = Paced::new(stream, patience, turns.clone(), door.room());
-            let stream = Unreadable::new(stream, Arc::clone(&words));
+            let stream = TimedSocket::new(stream, patience, turns.clone(), door.room());
+            let stream = MalformedRequests::new(stream, Arc::clone(&words));
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let turn = turns.take();
                 let request = received(request, local.clone(), remote.clone());

@@ -3,11 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time},
+    response::Json,
+    field::{Field, Time},
     problem::Refusal,
-    query::Query,
-    raw::Raw,
+    query_parameters::Query,
+    raw_json::RawJson,
 };
 use domain::{
     audit::Action,
@@ -35,7 +35,7 @@ pub(super) struct AuditEntry {
     /// The ID of the entry.
     id: Uuid,
     /// When the change was made.
-    occurred_at: Member<Time>,
+    occurred_at: Field<Time>,
     /// Who made the change: `token`, `member` (a person), or `command_line` (somebody with access
     /// to the database).
     actor: String,
@@ -53,7 +53,7 @@ pub(super) struct AuditEntry {
     /// What exactly was done. A change of a thing has the old and the new value of each changed
     /// field: `{"changed": {"name": {"from": ..., "to": ...}}}`. Details never contain secrets or
     /// content.
-    details: Raw<HashMap<String, Value>>,
+    details: RawJson<HashMap<String, Value>>,
     /// The `X-Request-Id` of the request. `null` for the command line.
     #[oai(nullable)]
     request_id: Option<String>,

@@ -5,7 +5,7 @@ mod operation;
 mod schemas;
 
 use api_common::{
-    contract::examples,
+    public_schemas::examples,
     openapi::{at, callback, declare_common, extend, webhooks_as_callbacks},
 };
 use domain::{event, scope::Scope};

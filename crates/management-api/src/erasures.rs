@@ -6,11 +6,11 @@ mod shapes;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Accepted, Json},
-    path::Path,
-    payload::JsonBody,
+    response::{Accepted, Json},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::id::ErasureId;
 use management::{Management, erasures};

@@ -6,10 +6,10 @@ mod shapes;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json, NoContent},
-    path::Path,
+    response::{Created, Json, NoContent},
+    path_parameters::Path,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::id::{SiteId, SiteKeyId};
 use management::{

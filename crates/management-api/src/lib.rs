@@ -33,7 +33,7 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use api_common::{contract::Pings, openapi::written, operations::Operations};
+use api_common::{public_schemas::Pings, openapi::written, operations::Operations};
 use http_server::BodyReader;
 use management::Management;
 use poem_openapi::{OpenApiService, Tags};

@@ -3,7 +3,7 @@
 
 mod cursor;
 
-use api_common::query::Query;
+use api_common::query_parameters::Query;
 use domain::whole::Whole;
 use poem_openapi::{
     Object,

@@ -10,12 +10,12 @@ mod preview;
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::Time,
-    path::Path,
-    payload::JsonBody,
+    response::Json,
+    field::Time,
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     author::Author,

@@ -8,12 +8,12 @@ mod sign_in;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Json, NoContent},
-    member::{Member, Time, given},
-    path::Path,
-    payload::JsonBody,
+    response::{Json, NoContent},
+    field::{Field, Time, given},
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     id::{MemberId, SiteId, TeamId},
@@ -77,10 +77,10 @@ pub(super) struct Person {
     /// Whether the person has set up a second factor.
     has_factor: bool,
     /// When the person joined.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When the person was disabled; null if the person is not.
     #[oai(nullable)]
-    disabled_at: Option<Member<Time>>,
+    disabled_at: Option<Field<Time>>,
 }
 
 impl From<person::Person> for Person {
@@ -94,7 +94,7 @@ impl From<person::Person> for Person {
             site_ids: person.sites.map(uuids),
             has_factor: person.has_factor,
             created_at: person.created_at.into(),
-            disabled_at: person.disabled_at.map(Member::from),
+            disabled_at: person.disabled_at.map(Field::from),
         }
     }
 }
@@ -105,12 +105,12 @@ impl From<person::Person> for Person {
 pub(super) struct PersonChange {
     /// The role that the person gets.
     #[serde(default, deserialize_with = "given")]
-    role: Option<Member<Role>>,
+    role: Option<Field<Role>>,
     /// The sites on which a moderator decides from now on. Null means all sites, and is the only value for other roles.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    site_ids: Option<Option<Vec<Member<SiteId>>>>,
+    site_ids: Option<Option<Vec<Field<SiteId>>>>,
 }
 
 impl PersonChange {
@@ -133,7 +133,7 @@ pub(super) struct PasswordReset {
     /// The secret of the link. It is shown here and never again. Hand it to the person.
     secret: String,
     /// Until when it can be used.
-    expires_at: Member<Time>,
+    expires_at: Field<Time>,
 }
 
 impl From<link::Issued> for PasswordReset {
@@ -149,7 +149,7 @@ fn uuids(sites: Vec<SiteId>) -> Vec<Uuid> {
     sites.into_iter().map(SiteId::as_uuid).collect()
 }
 
-fn ids(sites: Vec<Member<SiteId>>) -> Vec<SiteId> {
+fn ids(sites: Vec<Field<SiteId>>) -> Vec<SiteId> {
     sites.into_iter().map(|site| site.0).collect()
 }
 

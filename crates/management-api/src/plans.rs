@@ -5,11 +5,11 @@ mod terms;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json},
-    path::Path,
-    payload::JsonBody,
+    response::{Created, Json},
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{id::PlanId, scope::Scope};
 use management::{Management, plans};

@@ -5,8 +5,8 @@ mod health;
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time},
+    response::Json,
+    field::{Field, Time},
     problem::Refusal,
 };
 use domain::{scope::Scope, score::Category};
@@ -43,16 +43,16 @@ struct KnownProvider {
     kind: String,
     /// The categories that it can score in texts. If no provider of a site can score a category,
     /// rules about this category never match.
-    categories: Vec<Member<Category>>,
+    categories: Vec<Field<Category>>,
     /// The categories that it can score in images.
-    image_categories: Vec<Member<Category>>,
+    image_categories: Vec<Field<Category>>,
     /// Until when no requests are sent to it, because it limits requests or keeps failing. `null`
     /// if requests are sent.
     #[oai(nullable)]
-    paused_until: Option<Member<Time>>,
+    paused_until: Option<Field<Time>>,
     /// When a worker last reported it. Each worker does so once a minute. A provider that no worker
     /// reports disappears after a day.
-    seen_at: Member<Time>,
+    seen_at: Field<Time>,
     /// Failures, breakers and limits, over all workers and teams. `null` for teams: only operators
     /// see it.
     #[oai(nullable)]
@@ -65,9 +65,9 @@ impl KnownProvider {
             health: health.map(|health| ProviderHealth::of(&provider.name, health)),
             name: provider.name,
             kind: provider.kind,
-            categories: provider.categories.into_iter().map(Member).collect(),
-            image_categories: provider.image_categories.into_iter().map(Member).collect(),
-            paused_until: provider.paused_until.map(Member::from),
+            categories: provider.categories.into_iter().map(Field).collect(),
+            image_categories: provider.image_categories.into_iter().map(Field).collect(),
+            paused_until: provider.paused_until.map(Field::from),
             seen_at: provider.seen_at.into(),
         }
     }

@@ -7,11 +7,11 @@ mod shapes;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json, NoContent},
-    path::Path,
-    payload::JsonBody,
+    response::{Created, Json, NoContent},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::id::ReviewPolicyId;
 use management::{Management, review_policies};

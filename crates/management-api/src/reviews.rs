@@ -9,9 +9,9 @@ mod shapes;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Json, NoContent},
-    path::Path,
-    payload::JsonBody,
+    response::{Json, NoContent},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
 };
 use domain::{id::ReviewId, review::NoteText};

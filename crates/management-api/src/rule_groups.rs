@@ -18,11 +18,11 @@ mod warnings;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json, NoContent},
-    path::Path,
-    payload::JsonBody,
+    response::{Created, Json, NoContent},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::id::RuleGroupId;
 use management::{Management, rule_groups};

@@ -5,7 +5,7 @@ mod shapes;
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, member::Time, problem::Refusal, query::Query};
+use api_common::{response::Json, field::Time, problem::Refusal, query_parameters::Query};
 use domain::statistics::Interval;
 use management::{
     Management,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time},
-    path::Path,
-    payload::JsonBody,
+    response::Json,
+    field::{Field, Time},
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
 };
 use domain::{
@@ -37,13 +37,13 @@ pub(super) struct Subscription {
     plan_id: Uuid,
     /// `active`: submissions are accepted. `past_due`: submissions are accepted for seven more
     /// days. `cancelled`: submissions are refused.
-    state: Member<SubscriptionState>,
+    state: Field<SubscriptionState>,
     /// When the subscription begins. Billing periods are UTC months that begin at this day and
     /// time: from 31 January, the next ones begin on 28 or 29 February, on 31 March and so on.
-    started_at: Member<Time>,
+    started_at: Field<Time>,
     /// Since when the subscription is past due. `null` if it is not.
     #[oai(nullable)]
-    past_due_since: Option<Member<Time>>,
+    past_due_since: Option<Field<Time>>,
 }
 
 impl From<subscription::Subscription> for Subscription {
@@ -51,9 +51,9 @@ impl From<subscription::Subscription> for Subscription {
         Self {
             team_id: subscription.team.as_uuid(),
             plan_id: subscription.plan.as_uuid(),
-            state: Member(subscription.state),
+            state: Field(subscription.state),
             started_at: subscription.started_at.into(),
-            past_due_since: subscription.past_due_since.map(Member::from),
+            past_due_since: subscription.past_due_since.map(Field::from),
         }
     }
 }
@@ -63,13 +63,13 @@ impl From<subscription::Subscription> for Subscription {
 #[serde(deny_unknown_fields)]
 pub(super) struct NewSubscription {
     /// The plan that the team subscribes to.
-    plan_id: Member<PlanId>,
+    plan_id: Field<PlanId>,
     /// The state of the subscription: `active`, `past_due` or `cancelled`.
-    state: Member<SubscriptionState>,
+    state: Field<SubscriptionState>,
     /// When the subscription and its billing periods begin. If omitted, it stays as it is. A new
     /// time ends the current period at once and begins new periods, in which nothing is used yet.
     #[oai(nullable)]
-    started_at: Option<Member<Time>>,
+    started_at: Option<Field<Time>>,
 }
 
 pub(crate) struct Subscriptions;

@@ -6,11 +6,11 @@ mod shapes;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json},
-    path::Path,
-    payload::JsonBody,
+    response::{Created, Json},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::id::TeamId;
 use management::{Management, teams};

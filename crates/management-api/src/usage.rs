@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time},
-    path::Path,
+    response::Json,
+    field::{Field, Time},
+    path_parameters::Path,
     problem::Refusal,
 };
 use domain::{id::TeamId, scope::Scope};
@@ -38,9 +38,9 @@ pub(super) struct TeamUsage {
 struct Period {
     /// When the period began. If the subscription's `started_at` was changed, this is the time of
     /// the change.
-    start: Member<Time>,
+    start: Field<Time>,
     /// When the next period begins.
-    end: Member<Time>,
+    end: Field<Time>,
     /// The number of submissions that were accepted in the period.
     submissions: i64,
     /// How many submissions the plan allows. For a past period, it is the quota at its last

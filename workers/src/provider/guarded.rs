@@ -11,7 +11,7 @@ use metrics::{Counter, Histogram, counter, histogram};
 use queue::Waits;
 use store::{Error, PgPool};
 use telemetry::trace::{Kind, Span};
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tokio::time::timeout;
 
 use super::{
@@ -24,9 +24,9 @@ pub(crate) struct Guarded {
     provider: Arc<dyn Provider>,
     gate: Option<Gate>,
     /// Requests that failed.
-    failing: Repeated,
+    failing: RepeatedFailure,
     /// Items for which it failed for good.
-    refusing: Repeated,
+    refusing: RepeatedFailure,
 }
 
 /// Whether a question may be asked now.
@@ -72,8 +72,8 @@ impl Guarded {
         Self {
             provider,
             gate,
-            failing: Repeated::at_once(),
-            refusing: Repeated::at_once(),
+            failing: RepeatedFailure::at_once(),
+            refusing: RepeatedFailure::at_once(),
         }
     }
 
@@ -86,7 +86,7 @@ impl Guarded {
     }
 
     /// Items for which it failed for good, as its log tells of them.
-    pub(crate) fn refusing(&self) -> &Repeated {
+    pub(crate) fn refusing(&self) -> &RepeatedFailure {
         &self.refusing
     }
 

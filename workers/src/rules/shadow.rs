@@ -7,7 +7,7 @@ use apalis::prelude::BoxDynError;
 use domain::id::GroupVersionId;
 use futures::FutureExt as _;
 use store::{rule_group::shadow::Shadowed, verdict::ToJudge};
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Shadows that could not judge, of the whole process.
-static TROUBLE: Repeated = Repeated::at_once();
+static TROUBLE: RepeatedFailure = RepeatedFailure::at_once();
 
 /// The results of the item's shadows. A shadow that cannot judge has none.
 pub(super) async fn judge(

@@ -2,7 +2,7 @@
 
 use domain::score::Category;
 
-use super::super::judged::Judged;
+use super::super::submit_and_wait::Judged;
 
 /// What an attribute is made of: the highest score of these categories. Without any, we have nothing that means the same.
 const ATTRIBUTES: [(&str, &[Category]); 17] = [

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use api_common::{
-    payload::parse,
+    body::parse,
     problem::Refusal,
-    text::{self, Text},
+    text_decoding::{self, Text},
 };
 use domain::submission::SubmissionLimits;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::{
     super::can_be_repeated,
     attribute::Attribute,
-    spans::{Span, sentences},
+    sentences::{Span, sentences},
 };
 use crate::public::SubmitRequest;
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    super::judged::Judged, answer::Analysis, attribute::Attribute, discovery, failure::Failed,
-    request::Asked, spans::sentences,
+    super::submit_and_wait::Judged, response::Analysis, attribute::Attribute, discovery, error::Failed,
+    request::Asked, sentences::sentences,
 };
 use crate::public::Verdict;
 

@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use store::{jobs, person};
 
 use super::Caller;
-use crate::{app::App, client::Answer, documents};
+use crate::{app::App, client::Answer, openapi_files};
 
 /// The list that examples name.
 const HASH_LIST: &str = "01980f6d-21aa-7bbb-8ccc-0123456789ab";
@@ -57,7 +57,7 @@ impl Operation {
 }
 
 pub(super) fn operations() -> Vec<Operation> {
-    let document = documents::management();
+    let document = openapi_files::management();
     let mut operations = Vec::new();
     for (template, methods) in document["paths"].as_object().unwrap() {
         for (method, described) in methods.as_object().unwrap() {
@@ -173,7 +173,7 @@ fn assert_fits(document: &Value, schema: &Value, value: &Value, at: &str) {
 
 /// An answer is what the document says that the operation answers.
 pub(super) fn assert_answers(method: &str, template: &str, answer: &Value) {
-    let document = documents::management();
+    let document = openapi_files::management();
     let operation = &document["paths"][template][method.to_ascii_lowercase()];
     let responses = operation["responses"].as_object().unwrap();
     let (status, success) = responses.iter().find(|(s, _)| s.starts_with('2')).unwrap();
@@ -188,10 +188,10 @@ pub(super) fn assert_answers(method: &str, template: &str, answer: &Value) {
 
 #[test]
 fn it_is_openapi_3_0_and_the_same_each_time() {
-    let text = api::documents::management();
-    assert_eq!(text, api::documents::management());
+    let text = api::openapi_documents::management();
+    assert_eq!(text, api::openapi_documents::management());
     assert!(text.ends_with("}\n"));
-    let document = documents::management();
+    let document = openapi_files::management();
     assert_eq!(document["openapi"], "3.0.3");
     assert_eq!(document["servers"][0]["url"], "/management/v1");
     let scheme = &document["components"]["securitySchemes"]["token"];
@@ -278,7 +278,7 @@ fn every_operation_says_everything_about_itself() {
                 "200" | "201" | "202" => {
                     let content = &response["content"]["application/json"];
                     assert_fits(
-                        documents::management(),
+                        openapi_files::management(),
                         &content["schema"],
                         &content["example"],
                         &at,
@@ -296,7 +296,7 @@ fn every_operation_says_everything_about_itself() {
 
 #[test]
 fn requests_are_closed_and_answers_are_complete() {
-    let document = documents::management();
+    let document = openapi_files::management();
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         if schema["oneOf"].is_array() || schema["type"] == "string" {
             continue;
@@ -366,7 +366,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     }
     let served = app.get("/management/v1/openapi.json").await;
     served.ok();
-    assert_eq!(served.body, api::documents::management());
+    assert_eq!(served.body, api::openapi_documents::management());
     let docs = app.get("/docs/management").await;
     assert_eq!(docs.status, 200);
     assert!(docs.body.contains("\"title\": \"Gatehouse management\""));

@@ -1,6 +1,6 @@
 //! Hash lists, what stands on them, and what is done with them.
 
-mod recorded;
+mod audit_log;
 mod rules;
 
 use domain::{

@@ -1,11 +1,11 @@
 //! Reviews: what people are asked to look at, and what they decide.
 
-mod alike;
+mod blind_reviews;
 mod bulk;
 mod leases;
 mod reports;
 mod second_looks;
-mod told;
+mod held_decisions;
 
 use domain::{id::OpinionId, scope::Scope};
 use serde_json::{Value, json};

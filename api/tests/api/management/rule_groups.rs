@@ -1,12 +1,12 @@
 //! Rule groups: drafts, versions, attachments, and what becomes of submissions meanwhile.
 
 mod files;
-mod mistakes;
-mod page;
-mod recorded;
-mod shared_bench;
+mod validation_errors;
+mod documentation_page;
+mod audit_log;
+mod shared_trial_pool;
 mod trials;
-mod warned;
+mod warnings;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;

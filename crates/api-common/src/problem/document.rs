@@ -1,6 +1,6 @@
 //! The problem document and its headers, as a response of poem or as raw bytes.
 
-use http_server::{Answer, RequestId};
+use http_server::{ErrorResponse, RequestId};
 use poem::{
     Response,
     http::{HeaderMap, HeaderValue, header},
@@ -9,7 +9,7 @@ use poem_openapi::Object;
 use serde::Serialize;
 
 use super::Refusal;
-use crate::limited;
+use crate::rate_limit_headers;
 
 /// The content type of every problem document.
 pub const CONTENT_TYPE: &str = "application/problem+json";
@@ -61,8 +61,8 @@ impl Refusal {
     }
 
     /// The problem document, for the front.
-    pub fn answer(self, request: &RequestId) -> Answer {
-        Answer {
+    pub fn answer(self, request: &RequestId) -> ErrorResponse {
+        ErrorResponse {
             status: self.code.status(),
             headers: self.headers(),
             body: self.document(request),
@@ -84,7 +84,7 @@ impl Refusal {
             );
         }
         if let Some(rate) = &self.rate {
-            limited::declare(&mut headers, rate);
+            rate_limit_headers::declare(&mut headers, rate);
         }
         headers
     }

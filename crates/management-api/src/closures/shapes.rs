@@ -1,6 +1,6 @@
 //! Closures in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     closure::{ClosureState, GraceDays, WaitsFor},
     id::{ActorId, ErasureId, SiteId, TeamId},
@@ -19,15 +19,15 @@ use uuid::Uuid;
 pub(crate) struct NewClosure {
     /// The site to close.
     #[serde(default, deserialize_with = "given")]
-    site_id: Option<Member<SiteId>>,
+    site_id: Option<Field<SiteId>>,
     /// The team to close, with all its sites.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// The exact name of the site or the team, as a protection against accidents.
     name: String,
     /// How many days the closure can be cancelled, and its exports be read. If omitted, 30. With 0, erasing begins at once.
     #[serde(default, deserialize_with = "given")]
-    grace_days: Option<Member<GraceDays>>,
+    grace_days: Option<Field<GraceDays>>,
 }
 
 /// How long a closure can be cancelled if nothing else is said.
@@ -66,12 +66,12 @@ pub(crate) struct Closure {
     /// The name of the site or the team. A site that has been erased is called `closed` and its id.
     name: String,
     /// How far it is.
-    state: Member<ClosureState>,
+    state: Field<ClosureState>,
     /// When the grace ends. Until then, the closure can be cancelled, and its exports can be read.
-    erase_at: Member<Time>,
+    erase_at: Field<Time>,
     /// What it waits for, beside the end of the grace and its own erasures. `null` if for nothing else.
     #[oai(nullable)]
-    waits_for: Option<Member<WaitsFor>>,
+    waits_for: Option<Field<WaitsFor>>,
     /// The sites that it closes, at most 1,000 of them. Empty if it was cancelled.
     sites: Vec<ClosedSite>,
     /// Why it failed. `null` if it did not.
@@ -81,10 +81,10 @@ pub(crate) struct Closure {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was asked for.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 /// A site that a closure closes.
@@ -109,9 +109,9 @@ impl From<closures::Closure> for Closure {
             team_id: closure.team.as_uuid(),
             site_id: closure.site.map(SiteId::as_uuid),
             name: closure.name,
-            state: Member(closure.state),
+            state: Field(closure.state),
             erase_at: closure.erase_at.into(),
-            waits_for: closure.waits_for.map(Member),
+            waits_for: closure.waits_for.map(Field),
             sites: sites
                 .map(|site| ClosedSite {
                     site_id: site.site.as_uuid(),
@@ -123,7 +123,7 @@ impl From<closures::Closure> for Closure {
             error: closure.error,
             created_by: closure.created_by.map(ActorId::as_uuid),
             created_at: closure.created_at.into(),
-            ended_at: closure.ended_at.map(Member::from),
+            ended_at: closure.ended_at.map(Field::from),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Erasures in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
     author::Author,
@@ -24,21 +24,21 @@ use uuid::Uuid;
 pub(crate) struct NewErasure {
     /// The team whose items they are. If omitted, the team of the token, or that of the site.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// Only items of this site. If omitted, of all sites of the team.
     #[serde(default, deserialize_with = "given")]
-    site_id: Option<Member<SiteId>>,
+    site_id: Option<Field<SiteId>>,
     /// The items with these ids.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1, max_items = 1000))]
-    media_ids: Option<Vec<Member<MediaId>>>,
+    media_ids: Option<Vec<Field<MediaId>>>,
     /// The items that were submitted with one of these `app_media_id`.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1, max_items = 1000))]
     app_media_ids: Option<Vec<String>>,
     /// The items of this author. Sites say where the metadata have the author (`author_pointer`).
     #[serde(default, deserialize_with = "given")]
-    author: Option<Member<Author>>,
+    author: Option<Field<Author>>,
     /// The items whose metadata have a certain value.
     #[serde(default, deserialize_with = "given")]
     metadata: Option<NewMetadataValue>,
@@ -52,7 +52,7 @@ pub(crate) struct NewErasure {
 #[serde(deny_unknown_fields)]
 struct NewMetadataValue {
     /// Where it is: a JSON pointer (RFC 6901).
-    pointer: Member<MetadataPointer>,
+    pointer: Field<MetadataPointer>,
     /// The value. `7` is neither `"7"` nor `7.0`.
     value: Value,
 }
@@ -114,9 +114,9 @@ pub(crate) struct Erasure {
     #[oai(nullable)]
     site_id: Option<Uuid>,
     /// How the items were chosen.
-    kind: Member<SubjectKind>,
+    kind: Field<SubjectKind>,
     /// Its state. An erasure that failed can be continued.
-    state: Member<State>,
+    state: Field<State>,
     /// What was removed so far.
     counts: ErasureCounts,
     /// The certificate: a JSON web signature (RFC 7515) in its compact form, signed with Ed25519. `null` before the end.
@@ -129,10 +129,10 @@ pub(crate) struct Erasure {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was asked for.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 /// How much an erasure has removed.
@@ -195,14 +195,14 @@ impl From<erasures::Erasure> for Erasure {
             id: erasure.id.as_uuid(),
             team_id: erasure.team.as_uuid(),
             site_id: erasure.site.map(SiteId::as_uuid),
-            kind: Member(erasure.kind),
-            state: Member(erasure.state),
+            kind: Field(erasure.kind),
+            state: Field(erasure.state),
             counts: erasure.counts.into(),
             certificate: erasure.certificate,
             error: erasure.error,
             created_by: erasure.created_by.map(ActorId::as_uuid),
             created_at: erasure.created_at.into(),
-            ended_at: erasure.ended_at.map(Member::from),
+            ended_at: erasure.ended_at.map(Field::from),
         }
     }
 }

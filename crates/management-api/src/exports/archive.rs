@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use api_common::{member::Described, problem::Refusal};
+use api_common::{field::Described, problem::Refusal};
 use bytes::Bytes;
 use futures::{Stream, stream};
 use management::{

@@ -1,6 +1,6 @@
 //! Exports in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::id::{ActorId, SiteId};
 use management::exports;
 use poem_openapi::Object;
@@ -20,11 +20,11 @@ pub(crate) struct Export {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// The boundary: items with smaller IDs are in it.
     upto: Uuid,
     /// It can be downloaded until then.
-    expires_at: Member<Time>,
+    expires_at: Field<Time>,
 }
 
 impl From<exports::Export> for Export {
@@ -46,5 +46,5 @@ impl From<exports::Export> for Export {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewExport {
     /// The site.
-    pub(super) site_id: Member<SiteId>,
+    pub(super) site_id: Field<SiteId>,
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Created,
-    member::Member,
-    path::Path,
-    payload::JsonBody,
+    response::Created,
+    field::Field,
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
 };
 use domain::{
@@ -32,10 +32,10 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewListedImage {
     /// The media item. It must belong to the list's team. For a shared list, it may belong to any team.
-    media_id: Member<MediaId>,
+    media_id: Field<MediaId>,
     /// A note about the entry.
     #[oai(nullable)]
-    note: Option<Member<Reason>>,
+    note: Option<Field<Reason>>,
 }
 
 pub(crate) struct Images;

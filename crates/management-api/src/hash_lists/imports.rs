@@ -6,10 +6,10 @@ mod shapes;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Accepted, Json},
-    path::Path,
+    response::{Accepted, Json},
+    path_parameters::Path,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     id::{HashImportId, HashListId},

@@ -1,6 +1,6 @@
 //! Hash lists in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     id::{ActorId, TeamId},
     image_hash::ListKind,
@@ -26,7 +26,7 @@ pub(crate) struct HashList {
     #[oai(nullable)]
     description: Option<String>,
     /// What it means that an image is on the list. It never changes.
-    kind: Member<ListKind>,
+    kind: Field<ListKind>,
     /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits.
     max_distance: u32,
     /// The revision of the list. It grows with each change of its entries.
@@ -38,7 +38,7 @@ pub(crate) struct HashList {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<VisibleHashList> for HashList {
@@ -48,7 +48,7 @@ impl From<VisibleHashList> for HashList {
             team_id: list.team.map(TeamId::as_uuid),
             name: list.name,
             description: list.description,
-            kind: Member(list.kind),
+            kind: Field(list.kind),
             max_distance: list.max_distance,
             revision: list.revision,
             entry_count: list.entry_count,
@@ -63,19 +63,19 @@ impl From<VisibleHashList> for HashList {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHashList {
     /// The list's name. No other list of the team, or no other shared list, may have the same name.
-    name: Member<Name>,
+    name: Field<Name>,
     /// A description of the list.
     #[oai(nullable)]
-    description: Option<Member<Reason>>,
+    description: Option<Field<Reason>>,
     /// What it means that an image is on the list. You cannot change it later.
-    kind: Member<ListKind>,
+    kind: Field<ListKind>,
     /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The default is 31. With 0,
     /// only images that look the same count.
     #[serde(default, deserialize_with = "given")]
-    max_distance: Option<Member<Distance>>,
+    max_distance: Option<Field<Distance>>,
     /// The team that will own it. If omitted, it is the team of the token. If an operator omits it, all teams share the list.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
 }
 
 impl From<NewHashList> for hash_lists::NewHashList {
@@ -96,16 +96,16 @@ impl From<NewHashList> for hash_lists::NewHashList {
 pub(crate) struct HashListChange {
     /// The list's new name.
     #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
+    name: Option<Field<Name>>,
     /// The list's new description. `null` removes it.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    description: Option<Option<Member<Reason>>>,
+    description: Option<Option<Field<Reason>>>,
     /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The change applies to
     /// images that are submitted from now on.
     #[serde(default, deserialize_with = "given")]
-    max_distance: Option<Member<Distance>>,
+    max_distance: Option<Field<Distance>>,
 }
 
 impl From<HashListChange> for hash_lists::HashListChange {

@@ -1,7 +1,7 @@
 //! A file of hashes as a request body: text that is read within the limits of all bodies and stored
 //! unchanged.
 
-use api_common::payload::held;
+use api_common::body::held;
 use bytes::Bytes;
 use http_server::Share;
 use poem::{Request, RequestBody, Result};

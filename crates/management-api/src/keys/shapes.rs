@@ -1,6 +1,6 @@
 //! Site keys in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use management::site_keys::IssuedKey;
 use poem_openapi::Object;
 use serde::Serialize;
@@ -17,10 +17,10 @@ pub(crate) struct SiteKey {
     /// Its last four characters.
     hint: String,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it was disabled. `null` if it works.
     #[oai(nullable)]
-    disabled_at: Option<Member<Time>>,
+    disabled_at: Option<Field<Time>>,
 }
 
 impl From<KeyRecord> for SiteKey {
@@ -30,7 +30,7 @@ impl From<KeyRecord> for SiteKey {
             site_id: record.site.as_uuid(),
             hint: record.hint,
             created_at: record.created_at.into(),
-            disabled_at: record.disabled_at.map(Member::from),
+            disabled_at: record.disabled_at.map(Field::from),
         }
     }
 }

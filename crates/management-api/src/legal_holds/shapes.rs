@@ -1,6 +1,6 @@
 //! Legal holds in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     author::Author,
     id::{ActorId, MediaId, SiteId},
@@ -25,17 +25,17 @@ pub(crate) struct LegalHold {
     media_id: Option<Uuid>,
     /// The author whose items are held.
     #[oai(nullable)]
-    author: Option<Member<Author>>,
+    author: Option<Field<Author>>,
     /// Why.
-    reason: Member<Reason>,
+    reason: Field<Reason>,
     /// The person or the token that created it. `null` for the command line.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it was lifted. `null` while it is in force.
     #[oai(nullable)]
-    lifted_at: Option<Member<Time>>,
+    lifted_at: Option<Field<Time>>,
 }
 
 impl From<legal_holds::Hold> for LegalHold {
@@ -45,11 +45,11 @@ impl From<legal_holds::Hold> for LegalHold {
             team_id: hold.team.as_uuid(),
             site_id: hold.site.as_uuid(),
             media_id: hold.what.media().map(MediaId::as_uuid),
-            author: hold.what.author().cloned().map(Member),
-            reason: Member(hold.reason),
+            author: hold.what.author().cloned().map(Field),
+            reason: Field(hold.reason),
             created_by: hold.created_by.map(ActorId::as_uuid),
             created_at: hold.created_at.into(),
-            lifted_at: hold.lifted_at.map(Member::from),
+            lifted_at: hold.lifted_at.map(Field::from),
         }
     }
 }
@@ -59,15 +59,15 @@ impl From<legal_holds::Hold> for LegalHold {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewLegalHold {
     /// The site.
-    site_id: Member<SiteId>,
+    site_id: Field<SiteId>,
     /// Hold only this item of the site.
     #[serde(default, deserialize_with = "given")]
-    media_id: Option<Member<MediaId>>,
+    media_id: Option<Field<MediaId>>,
     /// Hold only items by this author. An item has the author that it had when it was accepted. Not together with `media_id`.
     #[serde(default, deserialize_with = "given")]
-    author: Option<Member<Author>>,
+    author: Option<Field<Author>>,
     /// Why, for the people who read this later.
-    reason: Member<Reason>,
+    reason: Field<Reason>,
 }
 
 impl From<NewLegalHold> for legal_holds::NewHold {

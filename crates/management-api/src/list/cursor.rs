@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use api_common::{problem::Refusal, query::given_once};
+use api_common::{problem::Refusal, query_parameters::given_once};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{

@@ -1,6 +1,6 @@
 //! A moderator's decision.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     media::{ModerationType, Ruling, Seen, Status, VerdictNumber},
     reason::Reason,
@@ -18,16 +18,16 @@ use crate::document::example;
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDecision {
     /// Whether the item may be displayed.
-    decision: Member<Ruling>,
+    decision: Field<Ruling>,
     /// The reason. The application can read it.
-    reason: Member<Reason>,
+    reason: Field<Reason>,
     /// The item's status when the moderator looked at it. If it has another status by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
-    expected_status: Option<Member<Status>>,
+    expected_status: Option<Field<Status>>,
     /// The item's `verdict` when the moderator looked at it. If another verdict is in force by now, nothing is decided.
     /// This is stricter than `expected_status`: an item can get the same status again, but never the same number.
     #[serde(default, deserialize_with = "given")]
-    expected_verdict: Option<Member<VerdictNumber>>,
+    expected_verdict: Option<Field<VerdictNumber>>,
 }
 
 /// A decision that is in force.
@@ -36,13 +36,13 @@ pub(crate) struct Decided {
     /// The item.
     media_id: Uuid,
     /// Its status now.
-    status: Member<Status>,
+    status: Field<Status>,
     /// Its status before.
-    previous_status: Member<Status>,
+    previous_status: Field<Status>,
     /// Always `manual`.
-    moderation_type: Member<ModerationType>,
+    moderation_type: Field<ModerationType>,
     /// When it was decided.
-    moderated_at: Member<Time>,
+    moderated_at: Field<Time>,
     /// The number of this verdict. An item's verdicts count from 1.
     verdict: u16,
 }
@@ -65,9 +65,9 @@ impl From<media::Decided> for Decided {
         let step = decided.step;
         Self {
             media_id: decided.media.as_uuid(),
-            status: Member(step.to()),
-            previous_status: Member(step.from().status),
-            moderation_type: Member(ModerationType::Manual),
+            status: Field(step.to()),
+            previous_status: Field(step.from().status),
+            moderation_type: Field(ModerationType::Manual),
             moderated_at: decided.moderated_at.into(),
             verdict: step.number(),
         }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use api_common::{
-    contract::ModerationDetails,
-    member::{Member, Time},
-    raw::Raw,
+    public_schemas::ModerationDetails,
+    field::{Field, Time},
+    raw_json::RawJson,
 };
 use domain::{
     event::EventKind,
@@ -23,18 +23,18 @@ pub(super) struct MediaVerdict {
     /// Its number. An item's verdicts count from 1.
     number: i16,
     /// The item's status after it.
-    status: Member<Status>,
+    status: Field<Status>,
     /// The item's status before it.
-    previous_status: Member<Status>,
+    previous_status: Field<Status>,
     /// Who or what decided.
-    moderation_type: Member<ModerationType>,
+    moderation_type: Field<ModerationType>,
     /// `moderation_details` as in the event.
-    details: Raw<ModerationDetails>,
+    details: RawJson<ModerationDetails>,
     /// Why it was decided so: the evidence for each violation and what could not be checked, or who decided. It is meant
     /// for people: its members may change.
-    trace: Raw<HashMap<String, Value>>,
+    trace: RawJson<HashMap<String, Value>>,
     /// When it was decided.
-    moderated_at: Member<Time>,
+    moderated_at: Field<Time>,
 }
 
 /// An event about an item.
@@ -43,12 +43,12 @@ pub(super) struct MediaEvent {
     /// The event's id: the `webhook-id` of its deliveries.
     id: Uuid,
     /// Its kind.
-    kind: Member<EventKind>,
+    kind: Field<EventKind>,
     /// The number of the verdict it reports. `null` for `media.created`.
     #[oai(nullable)]
     verdict: Option<i16>,
     /// When it happened.
-    occurred_at: Member<Time>,
+    occurred_at: Field<Time>,
     /// Its delivery to each subscribed endpoint.
     deliveries: Vec<MediaDelivery>,
 }
@@ -67,10 +67,10 @@ struct MediaDelivery {
     attempts: i16,
     /// When the next attempt is due. `null` when the delivery has ended.
     #[oai(nullable)]
-    next_attempt_at: Option<Member<Time>>,
+    next_attempt_at: Option<Field<Time>>,
     /// When it ended. `null` while it is pending.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl TryFrom<media::Verdict> for MediaVerdict {
@@ -79,9 +79,9 @@ impl TryFrom<media::Verdict> for MediaVerdict {
     fn try_from(verdict: media::Verdict) -> Result<Self, store::Error> {
         Ok(Self {
             number: verdict.number,
-            status: Member(verdict.status),
-            previous_status: Member(verdict.previous_status),
-            moderation_type: Member(verdict.moderation_type),
+            status: Field(verdict.status),
+            previous_status: Field(verdict.previous_status),
+            moderation_type: Field(verdict.moderation_type),
             details: verdict.details.into(),
             trace: without_internals(&verdict.trace)?.into(),
             moderated_at: verdict.moderated_at.into(),
@@ -105,7 +105,7 @@ impl From<media::Event> for MediaEvent {
     fn from(event: media::Event) -> Self {
         Self {
             id: event.id.as_uuid(),
-            kind: Member(event.kind),
+            kind: Field(event.kind),
             verdict: event.verdict,
             occurred_at: event.occurred_at.into(),
             deliveries: event
@@ -124,8 +124,8 @@ impl From<media::Delivery> for MediaDelivery {
             endpoint_id: delivery.endpoint.as_uuid(),
             state: delivery.state,
             attempts: delivery.attempts,
-            next_attempt_at: delivery.next_attempt_at.map(Member::from),
-            ended_at: delivery.ended_at.map(Member::from),
+            next_attempt_at: delivery.next_attempt_at.map(Field::from),
+            ended_at: delivery.ended_at.map(Field::from),
         }
     }
 }

@@ -7,8 +7,8 @@ mod image;
 use std::collections::HashMap;
 
 use api_common::{
-    member::{Member, Time},
-    raw::Raw,
+    field::{Field, Time},
+    raw_json::RawJson,
 };
 use domain::{
     image::ImageFormat,
@@ -45,21 +45,21 @@ pub(crate) struct MediaItem {
     /// of the `traceparent` with which it was submitted. Without one, it has the digits of its ID.
     trace_id: String,
     /// `image` if it has an image, otherwise `text`.
-    content_type: Member<ContentType>,
+    content_type: Field<ContentType>,
     /// Its status.
-    status: Member<Status>,
+    status: Field<Status>,
     /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
     #[oai(nullable)]
     verdict: Option<i16>,
     /// When it was accepted.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When its content was removed: `body`, `content_url`, `metadata`, the image, notes, and what providers said word for
     /// word. `null` if it was not (`content_retention_days` of its site).
     #[oai(nullable)]
-    content_removed_at: Option<Member<Time>>,
+    content_removed_at: Option<Field<Time>>,
     /// When everything that was stored about it was erased, but its times and verdicts. `null` if it was not.
     #[oai(nullable)]
-    erased_at: Option<Member<Time>>,
+    erased_at: Option<Field<Time>>,
     /// The text that was submitted.
     #[oai(nullable)]
     body: Option<String>,
@@ -68,7 +68,7 @@ pub(crate) struct MediaItem {
     content_url: Option<String>,
     /// The format of its image, by its first bytes. `null` if no image is kept. `getMediaImage` returns the image itself.
     #[oai(nullable)]
-    image_format: Option<Member<ImageFormat>>,
+    image_format: Option<Field<ImageFormat>>,
     /// The size of that image in bytes.
     #[oai(nullable)]
     image_bytes: Option<u32>,
@@ -77,7 +77,7 @@ pub(crate) struct MediaItem {
     image: Option<MediaImage>,
     /// What was submitted as `metadata`, unchanged.
     #[oai(nullable)]
-    metadata: Option<Raw<HashMap<String, Value>>>,
+    metadata: Option<RawJson<HashMap<String, Value>>>,
     /// The versions of rule groups that judge it, in order. They were live when it was accepted.
     rule_group_versions: Vec<PinnedVersion>,
     /// What the providers answered: one analysis, or none if no provider was asked yet.
@@ -115,18 +115,18 @@ impl TryFrom<media::Item> for MediaItem {
             app_media_id: item.app_media_id,
             author: item.author,
             trace_id: item.trace.to_string(),
-            content_type: Member(item.content_type),
-            status: Member(item.status),
+            content_type: Field(item.content_type),
+            status: Field(item.status),
             verdict: item.verdict,
             created_at: item.created_at.into(),
-            content_removed_at: item.content_removed_at.map(Member::from),
-            erased_at: item.erased_at.map(Member::from),
+            content_removed_at: item.content_removed_at.map(Field::from),
+            erased_at: item.erased_at.map(Field::from),
             body: item.body,
             content_url: item.content_url,
-            image_format: kept.and_then(|image| image.format).map(Member),
+            image_format: kept.and_then(|image| image.format).map(Field),
             image_bytes: kept.and_then(|image| image.bytes),
             image: item.image.and_then(MediaImage::of),
-            metadata: item.metadata.map(Raw::from),
+            metadata: item.metadata.map(RawJson::from),
             rule_group_versions: item
                 .group_versions
                 .into_iter()

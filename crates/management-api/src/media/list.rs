@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use api_common::member::{Described, Member, Time};
+use api_common::field::{Described, Field, Time};
 use domain::{
     media::{ContentType, ModerationType, Status},
     submission::MAX_APP_MEDIA_ID,
@@ -29,22 +29,22 @@ pub(crate) struct ListedMedia {
     #[oai(nullable)]
     author: Option<String>,
     /// `image` if it has an image, otherwise `text`.
-    content_type: Member<ContentType>,
+    content_type: Field<ContentType>,
     /// Its status.
-    status: Member<Status>,
+    status: Field<Status>,
     /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
     #[oai(nullable)]
     verdict: Option<i16>,
     /// Who or what decided last. `null` while it is pending.
     #[oai(nullable)]
-    moderation_type: Option<Member<ModerationType>>,
+    moderation_type: Option<Field<ModerationType>>,
     /// Whether something of the item was not checked, and no person has decided since.
     unchecked: bool,
     /// When it was accepted.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it was decided last. `null` while it is pending.
     #[oai(nullable)]
-    moderated_at: Option<Member<Time>>,
+    moderated_at: Option<Field<Time>>,
 }
 
 impl From<Listed> for ListedMedia {
@@ -54,13 +54,13 @@ impl From<Listed> for ListedMedia {
             site_id: listed.site.as_uuid(),
             app_media_id: listed.app_media_id,
             author: listed.author,
-            content_type: Member(listed.content_type),
-            status: Member(listed.status),
+            content_type: Field(listed.content_type),
+            status: Field(listed.status),
             verdict: listed.verdict,
-            moderation_type: listed.moderation_type.map(Member),
+            moderation_type: listed.moderation_type.map(Field),
             unchecked: listed.is_unchecked,
             created_at: listed.created_at.into(),
-            moderated_at: listed.moderated_at.map(Member::from),
+            moderated_at: listed.moderated_at.map(Field::from),
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json, NoContent},
-    member::{Member, Time},
-    path::Path,
-    payload::JsonBody,
+    response::{Created, Json, NoContent},
+    field::{Field, Time},
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     email::Email,
@@ -56,9 +56,9 @@ pub(super) struct Invitation {
     #[oai(nullable)]
     site_ids: Option<Vec<Uuid>>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// Until when it can be accepted.
-    expires_at: Member<Time>,
+    expires_at: Field<Time>,
 }
 
 impl From<link::Invitation> for Invitation {
@@ -101,14 +101,14 @@ impl From<invitations::IssuedInvitation> for IssuedInvitation {
 pub(super) struct NewInvitation {
     /// The team. If you omit it, it is the team of your token; an operator's token invites an operator.
     #[oai(nullable)]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// The e-mail address of the person. Gatehouse sends no mail: hand the link over yourself.
-    email: Member<Email>,
+    email: Field<Email>,
     /// The role that the person gets.
-    role: Member<Role>,
+    role: Field<Role>,
     /// The sites on which a moderator decides. Null or omitted means all sites, and is the only value for other roles.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    site_ids: Option<Vec<Member<SiteId>>>,
+    site_ids: Option<Vec<Field<SiteId>>>,
 }
 
 impl From<NewInvitation> for Wanted {

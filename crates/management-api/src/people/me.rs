@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time},
+    response::Json,
+    field::{Field, Time},
     problem::Refusal,
 };
 use domain::{id::TeamId, scope::Scope};
@@ -39,10 +39,10 @@ pub(super) struct Myself {
     #[oai(nullable)]
     team_id: Option<Uuid>,
     /// What it may do.
-    scopes: Vec<Member<Scope>>,
+    scopes: Vec<Field<Scope>>,
     /// When it expires; null if it never does.
     #[oai(nullable)]
-    expires_at: Option<Member<Time>>,
+    expires_at: Option<Field<Time>>,
 }
 
 impl From<me::Me> for Myself {
@@ -57,8 +57,8 @@ impl From<me::Me> for Myself {
             id: me.actor.as_uuid(),
             name,
             team_id: me.reach.team().map(TeamId::as_uuid),
-            scopes: me.scopes.into_iter().map(Member).collect(),
-            expires_at: expires_at.map(Member::from),
+            scopes: me.scopes.into_iter().map(Field).collect(),
+            expires_at: expires_at.map(Field::from),
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Json, NoContent},
-    member::{Member, Time},
-    path::Path,
+    response::{Json, NoContent},
+    field::{Field, Time},
+    path_parameters::Path,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     id::{MemberId, SessionId, TeamId},
@@ -40,9 +40,9 @@ pub(super) struct PersonSession {
     #[oai(nullable)]
     team_id: Option<Uuid>,
     /// When the person signed in. A session ends 12 hours later at the latest.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When the session was used last, to the minute. It ends when it is not used for 30 minutes.
-    used_at: Member<Time>,
+    used_at: Field<Time>,
     /// The address from which the person signed in.
     address: String,
     /// The browser, as it names itself.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, member::given, path::Path, payload::JsonBody, problem::Refusal};
+use api_common::{response::Json, field::given, path_parameters::Path, body::JsonBody, problem::Refusal};
 use domain::{id::TeamId, scope::Scope};
 use management::{
     Management,

@@ -3,7 +3,7 @@
 mod change;
 mod new;
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -22,41 +22,41 @@ pub(crate) struct Plan {
     /// The ID of the plan.
     id: Uuid,
     /// The name of the plan. It is unique.
-    name: Member<Name>,
+    name: Field<Name>,
     /// The most submissions that a team can make in a billing period. `null` means no limit.
     #[oai(nullable)]
-    submissions_per_period: Option<Member<PerPeriod>>,
+    submissions_per_period: Option<Field<PerPeriod>>,
     /// The most webhooks that a team's submissions can cause in a billing period. `null` means no
     /// limit. Each submission counts its `media.created` and its `media.moderated`, once for each
     /// endpoint that is subscribed to the event.
     #[oai(nullable)]
-    deliveries_per_period: Option<Member<PerPeriod>>,
+    deliveries_per_period: Option<Field<PerPeriod>>,
     /// The most submissions that each site key can make in a UTC minute. A site can allow less.
-    submissions_per_minute: Member<PerMinute>,
+    submissions_per_minute: Field<PerMinute>,
     /// The most status queries that each site key can make in a UTC minute. A site can allow less.
-    status_queries_per_minute: Member<PerMinute>,
+    status_queries_per_minute: Field<PerMinute>,
     /// The most submissions that all site keys of a team together can make in a UTC minute. `null`
     /// means ten times `submissions_per_minute`.
     #[oai(nullable)]
-    team_submissions_per_minute: Option<Member<TeamPerMinute>>,
+    team_submissions_per_minute: Option<Field<TeamPerMinute>>,
     /// The most status queries that all site keys of a team together can make in a UTC minute.
     /// `null` means ten times `status_queries_per_minute`.
     #[oai(nullable)]
-    team_status_queries_per_minute: Option<Member<TeamPerMinute>>,
+    team_status_queries_per_minute: Option<Field<TeamPerMinute>>,
     /// The most webhook endpoints that a site can have, including disabled endpoints.
-    endpoints_per_site: Member<EndpointsPerSite>,
+    endpoints_per_site: Field<EndpointsPerSite>,
     /// The most sites that a team can have.
-    sites_per_team: Member<PerTeam>,
+    sites_per_team: Field<PerTeam>,
     /// The most site keys that a team can have. Disabled keys do not count.
-    site_keys_per_team: Member<PerTeam>,
+    site_keys_per_team: Field<PerTeam>,
     /// The most management tokens that a team can have. Disabled and expired tokens do not count.
-    management_tokens_per_team: Member<PerTeam>,
+    management_tokens_per_team: Field<PerTeam>,
     /// The most rule groups that a team can have.
-    rule_groups_per_team: Member<PerTeam>,
+    rule_groups_per_team: Field<PerTeam>,
     /// The most hash lists that a team can have.
-    hash_lists_per_team: Member<ListsPerTeam>,
+    hash_lists_per_team: Field<ListsPerTeam>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<plan::Plan> for Plan {
@@ -73,24 +73,24 @@ impl From<plan::Plan> for Plan {
         } = plan.terms;
         Self {
             id: plan.id.as_uuid(),
-            name: Member(name),
-            submissions_per_period: submissions_per_period.map(Member),
-            deliveries_per_period: deliveries_per_period.map(Member),
-            submissions_per_minute: Member(submissions_per_minute),
-            status_queries_per_minute: Member(status_queries_per_minute),
-            team_submissions_per_minute: team_submissions_per_minute.map(Member),
-            team_status_queries_per_minute: team_status_queries_per_minute.map(Member),
-            endpoints_per_site: Member(limits.endpoints_per_site),
-            sites_per_team: Member(limits.sites_per_team),
-            site_keys_per_team: Member(limits.site_keys_per_team),
-            management_tokens_per_team: Member(limits.management_tokens_per_team),
-            rule_groups_per_team: Member(limits.rule_groups_per_team),
-            hash_lists_per_team: Member(limits.hash_lists_per_team),
+            name: Field(name),
+            submissions_per_period: submissions_per_period.map(Field),
+            deliveries_per_period: deliveries_per_period.map(Field),
+            submissions_per_minute: Field(submissions_per_minute),
+            status_queries_per_minute: Field(status_queries_per_minute),
+            team_submissions_per_minute: team_submissions_per_minute.map(Field),
+            team_status_queries_per_minute: team_status_queries_per_minute.map(Field),
+            endpoints_per_site: Field(limits.endpoints_per_site),
+            sites_per_team: Field(limits.sites_per_team),
+            site_keys_per_team: Field(limits.site_keys_per_team),
+            management_tokens_per_team: Field(limits.management_tokens_per_team),
+            rule_groups_per_team: Field(limits.rule_groups_per_team),
+            hash_lists_per_team: Field(limits.hash_lists_per_team),
             created_at: plan.created_at.into(),
         }
     }
 }
 
-fn or<T>(given: Option<Member<T>>, otherwise: T) -> T {
+fn or<T>(given: Option<Field<T>>, otherwise: T) -> T {
     given.map_or(otherwise, |given| given.0)
 }

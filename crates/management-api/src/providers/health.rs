@@ -1,6 +1,6 @@
 //! The state of a provider, for operators.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
 use poem_openapi::Object;
@@ -27,7 +27,7 @@ pub(super) struct ProviderHealth {
     recent_mean_ms: Option<i64>,
     /// When it failed last in these. `null` if it did not.
     #[oai(nullable)]
-    recently_failed_at: Option<Member<Time>>,
+    recently_failed_at: Option<Field<Time>>,
     /// What it cost all teams together: requests, and the tokens and units that it reports. Close
     /// to a bill, and none: a worker that is killed has not stored its last minute. Empty if it was
     /// never asked, and for the built-in provider, which costs nothing.
@@ -49,7 +49,7 @@ impl ProviderHealth {
             recently_asked: recent.map_or(0, |recent| recent.asked),
             recently_failed: recent.map_or(0, |recent| recent.failed),
             recent_mean_ms: recent.and_then(|recent| recent.mean_ms),
-            recently_failed_at: recent.and_then(|recent| recent.failed_at).map(Member::from),
+            recently_failed_at: recent.and_then(|recent| recent.failed_at).map(Field::from),
         }
     }
 }
@@ -80,23 +80,23 @@ impl From<&Cost> for ProviderCost {
 #[derive(Serialize, Object)]
 struct ProviderCredential {
     /// The circuit breaker.
-    breaker: Member<BreakerState>,
+    breaker: Field<BreakerState>,
     /// Failures since the last success.
     failures: i64,
     /// How often the breaker opened since it was last closed.
     openings: i64,
     /// Until when the breaker is open, or was. `null` if it is closed.
     #[oai(nullable)]
-    open_until: Option<Member<Time>>,
+    open_until: Option<Field<Time>>,
     /// Until when the provider asked us to send nothing. `null` if it did not, or if that time is
     /// over.
     #[oai(nullable)]
-    paused_until: Option<Member<Time>>,
+    paused_until: Option<Field<Time>>,
     /// The limit on our requests that the provider reported. `null` if none is known.
     #[oai(nullable)]
     limit: Option<ProviderLimit>,
     /// When the state last changed.
-    changed_at: Member<Time>,
+    changed_at: Field<Time>,
 }
 
 impl From<&Condition> for ProviderCredential {
@@ -104,11 +104,11 @@ impl From<&Condition> for ProviderCredential {
         let state = &condition.state;
         let paused_until = state.paused_until.filter(|until| *until > condition.at);
         Self {
-            breaker: Member(state.breaker.state(condition.at)),
+            breaker: Field(state.breaker.state(condition.at)),
             failures: state.breaker.failures.into(),
             openings: state.breaker.openings.into(),
-            open_until: state.breaker.open_until.map(Member::from),
-            paused_until: paused_until.map(Member::from),
+            open_until: state.breaker.open_until.map(Field::from),
+            paused_until: paused_until.map(Field::from),
             limit: ProviderLimit::of(&state.throttle),
             changed_at: condition.changed_at.into(),
         }
@@ -125,7 +125,7 @@ struct ProviderLimit {
     /// How many requests in a row have passed since. After three, the limit is over.
     passed: i64,
     /// Until when such requests are held back. After that, one at a time is sent.
-    until: Member<Time>,
+    until: Field<Time>,
 }
 
 impl ProviderLimit {

@@ -1,6 +1,6 @@
 //! Changes of pauses and caps.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::whole::Whole;
 use management::{Refused, queues::Pause};
 use poem_openapi::Object;
@@ -22,7 +22,7 @@ pub(crate) struct QueueChange {
     /// that already lasts longer stays.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    paused_until: Option<Option<Member<Time>>>,
+    paused_until: Option<Option<Field<Time>>>,
 }
 
 impl QueueChange {
@@ -43,12 +43,12 @@ pub(crate) struct QueuePartChange {
     /// that already lasts longer stays.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    paused_until: Option<Option<Member<Time>>>,
+    paused_until: Option<Option<Field<Time>>>,
     /// How many of its jobs can run at once, over all processes. `null` restores the default of the
     /// queue.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    cap: Option<Option<Member<Cap>>>,
+    cap: Option<Option<Field<Cap>>>,
 }
 
 impl QueuePartChange {
@@ -58,14 +58,14 @@ impl QueuePartChange {
 
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     pub(super) fn cap(&self) -> Option<Option<u32>> {
-        let number = |cap: &Member<Cap>| u32::try_from(cap.get()).unwrap_or(u32::MAX);
+        let number = |cap: &Field<Cap>| u32::try_from(cap.get()).unwrap_or(u32::MAX);
         self.cap.as_ref().map(|cap| cap.as_ref().map(number))
     }
 }
 
 fn pause(
     paused: Option<bool>,
-    until: Option<&Option<Member<Time>>>,
+    until: Option<&Option<Field<Time>>>,
 ) -> Result<Option<Pause>, Refused> {
     match (paused, until) {
         (None, None) => Ok(None),

@@ -8,7 +8,7 @@ mod shapes;
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, member::Time, payload::JsonBody, problem::Refusal, query::Query};
+use api_common::{response::Json, field::Time, body::JsonBody, problem::Refusal, query_parameters::Query};
 use management::{Management, Refused, dead_jobs};
 use poem::web::Data;
 use poem_openapi::OpenApi;

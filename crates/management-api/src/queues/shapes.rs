@@ -1,6 +1,6 @@
 //! Queues, groups, lanes and workers in answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use management::queues::{Overview, QueueDetails as Details, QueueState};
 use poem_openapi::Object;
 use queue::{groups::GroupStats, lanes::LaneStats, workers};
@@ -14,7 +14,7 @@ const MOST_WORKERS: usize = 200;
 #[derive(Serialize, Object)]
 pub(crate) struct Queues {
     /// The time of the database when they were read.
-    at: Member<Time>,
+    at: Field<Time>,
     /// The queues. Those of an item's steps come first, in order.
     data: Vec<Queue>,
     /// The live worker processes, the oldest first, at most 200.
@@ -62,7 +62,7 @@ pub(crate) struct Queue {
     paused: bool,
     /// When the pause ends. `null` if the queue is not paused, or is paused until you resume it.
     #[oai(nullable)]
-    paused_until: Option<Member<Time>>,
+    paused_until: Option<Field<Time>>,
     /// How many of its groups are paused.
     paused_groups: i64,
     /// How many of its groups have a cap.
@@ -93,7 +93,7 @@ impl From<QueueState> for Queue {
             dead: stats.dead,
             oldest_due_seconds: stats.oldest_due_seconds,
             paused: restrictions.is_paused,
-            paused_until: restrictions.paused_until.map(Member::from),
+            paused_until: restrictions.paused_until.map(Field::from),
             paused_groups: restrictions.paused_groups,
             capped_groups: restrictions.capped_groups,
             paused_lanes: restrictions.paused_lanes,
@@ -107,7 +107,7 @@ impl From<QueueState> for Queue {
 #[derive(Serialize, Object)]
 pub(crate) struct QueueDetails {
     /// The time of the database when they were read.
-    at: Member<Time>,
+    at: Field<Time>,
     /// The queue.
     queue: Queue,
     /// The groups that have due or running jobs, a pause or a cap: those with the most due jobs
@@ -155,7 +155,7 @@ pub(crate) struct QueueGroup {
     paused: bool,
     /// When the pause ends. `null` if the group is not paused, or is paused until you resume it.
     #[oai(nullable)]
-    paused_until: Option<Member<Time>>,
+    paused_until: Option<Field<Time>>,
 }
 
 impl From<GroupStats> for QueueGroup {
@@ -167,7 +167,7 @@ impl From<GroupStats> for QueueGroup {
             running: group.running,
             cap: group.cap.map(i64::from),
             paused: group.is_paused,
-            paused_until: group.paused_until.map(Member::from),
+            paused_until: group.paused_until.map(Field::from),
         }
     }
 }
@@ -193,7 +193,7 @@ pub(crate) struct QueueLane {
     paused: bool,
     /// When the pause ends. `null` if the lane is not paused, or is paused until you resume it.
     #[oai(nullable)]
-    paused_until: Option<Member<Time>>,
+    paused_until: Option<Field<Time>>,
 }
 
 impl From<LaneStats> for QueueLane {
@@ -205,7 +205,7 @@ impl From<LaneStats> for QueueLane {
             running: lane.running,
             cap: lane.cap.map(i64::from),
             paused: lane.is_paused,
-            paused_until: lane.paused_until.map(Member::from),
+            paused_until: lane.paused_until.map(Field::from),
         }
     }
 }
@@ -231,7 +231,7 @@ pub(crate) struct QueueWorker {
     #[oai(nullable)]
     version: Option<String>,
     /// When the process started.
-    started_at: Member<Time>,
+    started_at: Field<Time>,
     /// How long its lease is valid if it is not renewed, in seconds. After that, other processes
     /// take over its jobs.
     lease_left_seconds: f64,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, path::Path, payload::JsonBody, problem::Refusal, query::Query};
+use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal, query_parameters::Query};
 use management::{Management, queues};
 use poem::web::Data;
 use poem_openapi::OpenApi;

@@ -1,6 +1,6 @@
 //! Recoveries in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{chain::State, event::EventKind, id::ActorId, recovery::RecoveryKind};
 use management::recoveries;
 use poem_openapi::Object;
@@ -19,19 +19,19 @@ pub(crate) struct Recovery {
     site_id: Uuid,
     /// Which events it sends: those whose deliveries failed for good (`failed`), those that were delivered (`delivered`),
     /// or those that have no delivery to the endpoint (`missing`).
-    kind: Member<RecoveryKind>,
+    kind: Field<RecoveryKind>,
     /// Only events of this kind. `null` means all kinds.
     #[oai(nullable)]
-    event: Option<Member<EventKind>>,
+    event: Option<Field<EventKind>>,
     /// It sends events that happened at this time or later, oldest first.
-    since: Member<Time>,
+    since: Field<Time>,
     /// It sends events that happened before this time.
-    until: Member<Time>,
+    until: Field<Time>,
     /// All events before this time are done. `null` if none is done yet.
     #[oai(nullable)]
-    reached: Option<Member<Time>>,
+    reached: Option<Field<Time>>,
     /// Its state.
-    state: Member<State>,
+    state: Field<State>,
     /// How many deliveries it has looked at, or how many events if its kind is `missing`.
     looked_at: i64,
     /// How many of them it has put on their way.
@@ -43,10 +43,10 @@ pub(crate) struct Recovery {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl From<recovery::Recovery> for Recovery {
@@ -55,18 +55,18 @@ impl From<recovery::Recovery> for Recovery {
             id: recovery.id.as_uuid(),
             endpoint_id: recovery.endpoint.as_uuid(),
             site_id: recovery.site.as_uuid(),
-            kind: Member(recovery.kind),
-            event: recovery.event.map(Member),
+            kind: Field(recovery.kind),
+            event: recovery.event.map(Field),
             since: recovery.since.into(),
             until: recovery.until.into(),
-            reached: recovery.reached.map(Member::from),
-            state: Member(recovery.state),
+            reached: recovery.reached.map(Field::from),
+            state: Field(recovery.state),
             looked_at: recovery.looked_at,
             resent: recovery.resent,
             error: recovery.error,
             created_by: recovery.created_by.map(ActorId::as_uuid),
             created_at: recovery.created_at.into(),
-            ended_at: recovery.ended_at.map(Member::from),
+            ended_at: recovery.ended_at.map(Field::from),
         }
     }
 }
@@ -78,15 +78,15 @@ pub(crate) struct NewRecovery {
     /// Which events: those whose deliveries failed for good (`failed`), those that were delivered, for a receiver that has
     /// lost them (`delivered`), or those that have no delivery because the endpoint did not exist or was disabled, of the
     /// kinds that it gets now (`missing`).
-    kind: Member<RecoveryKind>,
+    kind: Field<RecoveryKind>,
     /// Only events of this kind. If omitted, all kinds.
     #[serde(default, deserialize_with = "given")]
-    event: Option<Member<EventKind>>,
+    event: Option<Field<EventKind>>,
     /// Only events that happened at this time or later. Events are kept for the site's `webhook_retention_days`.
-    since: Member<Time>,
+    since: Field<Time>,
     /// Only events that happened before this time. If omitted or in the future, before now.
     #[serde(default, deserialize_with = "given")]
-    until: Option<Member<Time>>,
+    until: Option<Field<Time>>,
 }
 
 impl From<NewRecovery> for recoveries::NewRecovery {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, given},
-    path::Path,
-    payload::JsonBody,
+    response::Json,
+    field::{Field, given},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
 };
 use domain::{
@@ -24,32 +24,32 @@ use super::super::{Tag, caller::Caller};
 #[derive(Serialize, Object)]
 pub(super) struct DeskSettings {
     /// Within how many minutes a person should decide items of low severity.
-    low_minutes: Member<ReviewMinutes>,
+    low_minutes: Field<ReviewMinutes>,
     /// The same for items of normal severity.
-    normal_minutes: Member<ReviewMinutes>,
+    normal_minutes: Field<ReviewMinutes>,
     /// The same for items of high severity.
-    high_minutes: Member<ReviewMinutes>,
+    high_minutes: Field<ReviewMinutes>,
     /// The same for items of critical severity.
-    critical_minutes: Member<ReviewMinutes>,
+    critical_minutes: Field<ReviewMinutes>,
     /// For how many seconds a decision can be undone before it is told.
-    undo_seconds: Member<UndoSeconds>,
+    undo_seconds: Field<UndoSeconds>,
     /// Which percentage of what one person decided is shown to a second one, who does not know that it was decided.
-    audit_percent: Member<AuditPercent>,
+    audit_percent: Field<AuditPercent>,
     /// One in so many reviews is of an item whose right decision is known. `null` means none.
     #[oai(nullable)]
-    golden_every: Option<Member<GoldenEvery>>,
+    golden_every: Option<Field<GoldenEvery>>,
 }
 
 impl From<desk::DeskSettings> for DeskSettings {
     fn from(settings: desk::DeskSettings) -> Self {
         Self {
-            low_minutes: Member(settings.low_minutes),
-            normal_minutes: Member(settings.normal_minutes),
-            high_minutes: Member(settings.high_minutes),
-            critical_minutes: Member(settings.critical_minutes),
-            undo_seconds: Member(settings.undo_seconds),
-            audit_percent: Member(settings.audit_percent),
-            golden_every: settings.golden_every.map(Member),
+            low_minutes: Field(settings.low_minutes),
+            normal_minutes: Field(settings.normal_minutes),
+            high_minutes: Field(settings.high_minutes),
+            critical_minutes: Field(settings.critical_minutes),
+            undo_seconds: Field(settings.undo_seconds),
+            audit_percent: Field(settings.audit_percent),
+            golden_every: settings.golden_every.map(Field),
         }
     }
 }
@@ -60,32 +60,32 @@ impl From<desk::DeskSettings> for DeskSettings {
 pub(super) struct DeskSettingsChange {
     /// Within how many minutes a person should decide items of low severity.
     #[serde(default, deserialize_with = "given")]
-    low_minutes: Option<Member<ReviewMinutes>>,
+    low_minutes: Option<Field<ReviewMinutes>>,
     /// The same for items of normal severity.
     #[serde(default, deserialize_with = "given")]
-    normal_minutes: Option<Member<ReviewMinutes>>,
+    normal_minutes: Option<Field<ReviewMinutes>>,
     /// The same for items of high severity.
     #[serde(default, deserialize_with = "given")]
-    high_minutes: Option<Member<ReviewMinutes>>,
+    high_minutes: Option<Field<ReviewMinutes>>,
     /// The same for items of critical severity.
     #[serde(default, deserialize_with = "given")]
-    critical_minutes: Option<Member<ReviewMinutes>>,
+    critical_minutes: Option<Field<ReviewMinutes>>,
     /// For how many seconds a decision can be undone before it is told.
     #[serde(default, deserialize_with = "given")]
-    undo_seconds: Option<Member<UndoSeconds>>,
+    undo_seconds: Option<Field<UndoSeconds>>,
     /// Which percentage of what one person decided is shown to a second one, who does not know that it was decided.
     #[serde(default, deserialize_with = "given")]
-    audit_percent: Option<Member<AuditPercent>>,
+    audit_percent: Option<Field<AuditPercent>>,
     /// One in so many reviews is of an item whose right decision is known. `null` means none.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    golden_every: Option<Option<Member<GoldenEvery>>>,
+    golden_every: Option<Option<Field<GoldenEvery>>>,
 }
 
 impl DeskSettingsChange {
     fn apply(self, settings: desk::DeskSettings) -> desk::DeskSettings {
-        let minutes = |change: Option<Member<ReviewMinutes>>, present: ReviewMinutes| {
+        let minutes = |change: Option<Field<ReviewMinutes>>, present: ReviewMinutes| {
             change.map_or(present, |minutes| minutes.0)
         };
         desk::DeskSettings {

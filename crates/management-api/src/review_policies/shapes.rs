@@ -1,6 +1,6 @@
 //! Policies in requests and answers.
 
-use api_common::member::{Described, Member, Time, given};
+use api_common::field::{Described, Field, Time, given};
 use domain::{
     id::TeamId,
     name::Name,
@@ -41,27 +41,27 @@ pub(crate) struct ReviewPolicy {
     /// Its team.
     team_id: Uuid,
     /// What programs and reports call it.
-    code: Member<PolicyCode>,
+    code: Field<PolicyCode>,
     /// What people call it.
-    name: Member<Name>,
+    name: Field<Name>,
     /// What moderators read about it.
-    guideline: Member<Guideline>,
+    guideline: Field<Guideline>,
     /// What applications are told, unless the moderator writes something else.
-    reason: Member<Reason>,
+    reason: Field<Reason>,
     /// Its key on the desk, from 1 to 9. `null` if it has none.
     #[oai(nullable)]
-    key: Option<Member<PolicyKey>>,
+    key: Option<Field<PolicyKey>>,
     /// How urgent items are for which it is suggested.
-    severity: Member<Severity>,
+    severity: Field<Severity>,
     /// It is suggested for items that the machine flagged for one of these categories.
-    categories: Vec<Member<Category>>,
+    categories: Vec<Field<Category>>,
     /// It is suggested for items that a rule with one of these names matched.
-    rules: Vec<Member<MatchedRule>>,
+    rules: Vec<Field<MatchedRule>>,
     /// Whether two people must say the same before it is told. It applies where the policy is suggested, and to decisions
     /// that name it.
     two_people: bool,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<review_policies::ReviewPolicy> for ReviewPolicy {
@@ -70,17 +70,17 @@ impl From<review_policies::ReviewPolicy> for ReviewPolicy {
         Self {
             id: policy.id.as_uuid(),
             team_id: policy.team.as_uuid(),
-            code: Member(settings.code),
-            name: Member(settings.name),
-            guideline: Member(settings.guideline),
-            reason: Member(settings.reason),
-            key: settings.key.map(Member),
-            severity: Member(settings.severity),
-            categories: settings.categories.into_iter().map(Member).collect(),
+            code: Field(settings.code),
+            name: Field(settings.name),
+            guideline: Field(settings.guideline),
+            reason: Field(settings.reason),
+            key: settings.key.map(Field),
+            severity: Field(settings.severity),
+            categories: settings.categories.into_iter().map(Field).collect(),
             rules: settings
                 .rules
                 .into_iter()
-                .map(|name| Member(MatchedRule(name)))
+                .map(|name| Field(MatchedRule(name)))
                 .collect(),
             two_people: settings.two_people,
             created_at: policy.created_at.into(),
@@ -94,30 +94,30 @@ impl From<review_policies::ReviewPolicy> for ReviewPolicy {
 pub(crate) struct NewReviewPolicy {
     /// The team. If omitted, the team of the token.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// What programs and reports call it. No other policy of the team has the same code.
-    code: Member<PolicyCode>,
+    code: Field<PolicyCode>,
     /// What people call it.
-    name: Member<Name>,
+    name: Field<Name>,
     /// What moderators read about it. If omitted, nothing.
     #[serde(default, deserialize_with = "given")]
-    guideline: Option<Member<Guideline>>,
+    guideline: Option<Field<Guideline>>,
     /// What applications are told, unless the moderator writes something else.
-    reason: Member<Reason>,
+    reason: Field<Reason>,
     /// Its key on the desk, from 1 to 9. No other policy of the team has the same key. If omitted, it has none.
     #[serde(default, deserialize_with = "given")]
-    key: Option<Member<PolicyKey>>,
+    key: Option<Field<PolicyKey>>,
     /// How urgent items are for which it is suggested. If omitted, `normal`.
     #[serde(default, deserialize_with = "given")]
-    severity: Option<Member<Severity>>,
+    severity: Option<Field<Severity>>,
     /// Suggest it for items that the machine flagged for one of these categories.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    categories: Option<Vec<Member<Category>>>,
+    categories: Option<Vec<Field<Category>>>,
     /// Suggest it for items that a rule with one of these names matched.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    rules: Option<Vec<Member<MatchedRule>>>,
+    rules: Option<Vec<Field<MatchedRule>>>,
     /// Whether two people must say the same before it is told. If omitted, one is enough.
     #[serde(default, deserialize_with = "given")]
     two_people: Option<bool>,
@@ -149,32 +149,32 @@ impl NewReviewPolicy {
 pub(crate) struct ReviewPolicyChange {
     /// What programs and reports call it. No other policy of the team has the same code.
     #[serde(default, deserialize_with = "given")]
-    code: Option<Member<PolicyCode>>,
+    code: Option<Field<PolicyCode>>,
     /// What people call it.
     #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
+    name: Option<Field<Name>>,
     /// What moderators read about it.
     #[serde(default, deserialize_with = "given")]
-    guideline: Option<Member<Guideline>>,
+    guideline: Option<Field<Guideline>>,
     /// What applications are told, unless the moderator writes something else.
     #[serde(default, deserialize_with = "given")]
-    reason: Option<Member<Reason>>,
+    reason: Option<Field<Reason>>,
     /// Its key on the desk, from 1 to 9. `null` removes it.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    key: Option<Option<Member<PolicyKey>>>,
+    key: Option<Option<Field<PolicyKey>>>,
     /// How urgent items are for which it is suggested.
     #[serde(default, deserialize_with = "given")]
-    severity: Option<Member<Severity>>,
+    severity: Option<Field<Severity>>,
     /// Suggest it for items that the machine flagged for one of these categories.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    categories: Option<Vec<Member<Category>>>,
+    categories: Option<Vec<Field<Category>>>,
     /// Suggest it for items that a rule with one of these names matched.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    rules: Option<Vec<Member<MatchedRule>>>,
+    rules: Option<Vec<Field<MatchedRule>>>,
     /// Whether two people must say the same before it is told.
     #[serde(default, deserialize_with = "given")]
     two_people: Option<bool>,
@@ -198,10 +198,10 @@ impl ReviewPolicyChange {
     }
 }
 
-fn plain<T>(members: Vec<Member<T>>) -> Vec<T> {
+fn plain<T>(members: Vec<Field<T>>) -> Vec<T> {
     members.into_iter().map(|member| member.0).collect()
 }
 
-fn names(rules: Vec<Member<MatchedRule>>) -> Vec<Name> {
+fn names(rules: Vec<Field<MatchedRule>>) -> Vec<Name> {
     rules.into_iter().map(|rule| rule.0.0).collect()
 }

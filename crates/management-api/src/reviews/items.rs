@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Json, NoContent},
-    member::{Member, Time, given},
-    path::Path,
-    payload::JsonBody,
+    response::{Json, NoContent},
+    field::{Field, Time, given},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     id::MediaId,
@@ -41,7 +41,7 @@ use super::{
 pub(super) struct NewAppeal {
     /// What the person who appeals says. Whoever reviews the item reads it.
     #[serde(default, deserialize_with = "given")]
-    text: Option<Member<NoteText>>,
+    text: Option<Field<NoteText>>,
 }
 
 /// An appeal that waits for a person.
@@ -50,16 +50,16 @@ pub(super) struct Appeal {
     /// The item.
     media_id: Uuid,
     /// Its status. It stays until somebody decides otherwise.
-    status: Member<Status>,
+    status: Field<Status>,
     /// When somebody should have looked.
-    due_at: Member<Time>,
+    due_at: Field<Time>,
 }
 
 impl From<Appealed> for Appeal {
     fn from(appealed: Appealed) -> Self {
         Self {
             media_id: appealed.media.as_uuid(),
-            status: Member(appealed.status),
+            status: Field(appealed.status),
             due_at: appealed.due_at.into(),
         }
     }
@@ -70,7 +70,7 @@ impl From<Appealed> for Appeal {
 #[serde(deny_unknown_fields)]
 pub(super) struct NewNote {
     /// The text. Only people of the team can read it.
-    text: Member<NoteText>,
+    text: Field<NoteText>,
 }
 
 impl NewNote {
@@ -104,7 +104,7 @@ pub(super) struct Notes {
 #[serde(deny_unknown_fields)]
 pub(super) struct NewGoldenItem {
     /// What people should decide.
-    expected: Member<Ruling>,
+    expected: Field<Ruling>,
 }
 
 /// An item whose right decision is known.
@@ -115,11 +115,11 @@ pub(super) struct GoldenMedia {
     /// Its site.
     site_id: Uuid,
     /// What people should decide.
-    expected: Member<Ruling>,
+    expected: Field<Ruling>,
     /// Who says so: a person or a token.
     added_by: Uuid,
     /// Since when.
-    added_at: Member<Time>,
+    added_at: Field<Time>,
 }
 
 impl From<GoldenItem> for GoldenMedia {
@@ -127,7 +127,7 @@ impl From<GoldenItem> for GoldenMedia {
         Self {
             media_id: item.media.as_uuid(),
             site_id: item.site.as_uuid(),
-            expected: Member(item.expected),
+            expected: Field(item.expected),
             added_by: item.added_by.as_uuid(),
             added_at: item.added_at.into(),
         }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use api_common::{
-    contract::ModerationDetails,
-    member::{Member, Time, given},
-    raw::Raw,
+    public_schemas::ModerationDetails,
+    field::{Field, Time, given},
+    raw_json::RawJson,
 };
 use chrono::{DateTime, Utc};
 use domain::{
@@ -29,7 +29,7 @@ use crate::media::{MediaImage, without_internals};
 pub(crate) struct NewClaim {
     /// The most reviews that the caller wants to have. If omitted, one.
     #[serde(default, deserialize_with = "given")]
-    limit: Option<Member<Whole<1, 20>>>,
+    limit: Option<Field<Whole<1, 20>>>,
 }
 
 impl NewClaim {
@@ -56,20 +56,20 @@ pub(crate) struct Review {
     /// The site's name.
     site_name: String,
     /// Why a person is asked.
-    kind: Member<ReviewKind>,
+    kind: Field<ReviewKind>,
     /// How urgent it is.
-    severity: Member<Severity>,
+    severity: Field<Severity>,
     /// Who is asked.
-    tier: Member<Tier>,
+    tier: Field<Tier>,
     /// Since when it waits.
-    waiting_since: Member<Time>,
+    waiting_since: Field<Time>,
     /// When it should be decided: the site's desk settings say after how long.
-    due_at: Member<Time>,
+    due_at: Field<Time>,
     /// Until when it is the caller's.
     #[oai(nullable)]
-    leased_until: Option<Member<Time>>,
+    leased_until: Option<Field<Time>>,
     /// `image` if the item has an image, otherwise `text`.
-    content_type: Member<ContentType>,
+    content_type: Field<ContentType>,
     /// The text.
     #[oai(nullable)]
     body: Option<String>,
@@ -83,7 +83,7 @@ pub(crate) struct Review {
     has_preview: bool,
     /// What was submitted as `metadata`, unchanged.
     #[oai(nullable)]
-    metadata: Option<Raw<HashMap<String, Value>>>,
+    metadata: Option<RawJson<HashMap<String, Value>>>,
     /// The author, from the metadata. `null` if the site has no `author_pointer`.
     #[oai(nullable)]
     author: Option<String>,
@@ -92,10 +92,10 @@ pub(crate) struct Review {
     author_history: Option<ReviewAuthorHistory>,
     /// `moderation_details` of the machine's verdict: why a person is asked.
     #[oai(nullable)]
-    details: Option<Raw<ModerationDetails>>,
+    details: Option<RawJson<ModerationDetails>>,
     /// Where and why rules matched. It is meant for people: its members may change.
     #[oai(nullable)]
-    trace: Option<Raw<HashMap<String, Value>>>,
+    trace: Option<RawJson<HashMap<String, Value>>>,
     /// The policies that the machine's findings suggest, the most severe first.
     suggested_policy_ids: Vec<Uuid>,
     /// The last 100 notes of the team about the item, oldest first.
@@ -128,7 +128,7 @@ pub(super) struct ReviewNote {
     /// The text.
     text: String,
     /// When it was written.
-    written_at: Member<Time>,
+    written_at: Field<Time>,
 }
 
 /// What somebody said in a review.
@@ -140,14 +140,14 @@ struct ReviewOpinion {
     #[oai(nullable)]
     name: Option<String>,
     /// What.
-    decision: Member<Ruling>,
+    decision: Field<Ruling>,
     /// By which policy.
     #[oai(nullable)]
     policy_id: Option<Uuid>,
     /// The reason.
     reason: String,
     /// When.
-    decided_at: Member<Time>,
+    decided_at: Field<Time>,
 }
 
 impl TryFrom<Vec<reviews::Shown>> for ClaimedReviews {
@@ -171,7 +171,7 @@ impl TryFrom<reviews::Shown> for Review {
             notes,
             unseen,
         } = shown;
-        let kind = Member(review.shown_kind());
+        let kind = Field(review.shown_kind());
         let (details, trace) = match review.machine {
             Some(machine) => {
                 let trace = without_internals(&machine.trace)?;
@@ -184,17 +184,17 @@ impl TryFrom<reviews::Shown> for Review {
             site_id: review.site.as_uuid(),
             site_name: review.site_name,
             kind,
-            severity: Member(review.severity),
-            tier: Member(review.tier),
+            severity: Field(review.severity),
+            tier: Field(review.tier),
             waiting_since: review.waiting_since.into(),
             due_at: review.due_at.into(),
-            leased_until: review.leased_until.map(Member::from),
-            content_type: Member(review.content_type),
+            leased_until: review.leased_until.map(Field::from),
+            content_type: Field(review.content_type),
             body: review.body,
             content_url: review.content_url,
             image: review.image.and_then(MediaImage::of),
             has_preview: review.content_type == ContentType::Image && unseen.is_none(),
-            metadata: review.metadata.map(Raw::from),
+            metadata: review.metadata.map(RawJson::from),
             author: review.author,
             author_history: author.map(|history| ReviewAuthorHistory {
                 approved: history.approved,
@@ -235,7 +235,7 @@ impl From<reviews::Earlier> for ReviewOpinion {
         Self {
             by: earlier.by.as_uuid(),
             name: earlier.name,
-            decision: Member(earlier.ruling),
+            decision: Field(earlier.ruling),
             policy_id: earlier.policy.map(ReviewPolicyId::as_uuid),
             reason: earlier.reason,
             decided_at: earlier.said_at.into(),
@@ -249,7 +249,7 @@ pub(crate) struct Lease {
     /// The review.
     id: Uuid,
     /// Until when.
-    leased_until: Member<Time>,
+    leased_until: Field<Time>,
 }
 
 impl Lease {
@@ -267,7 +267,7 @@ impl Lease {
 pub(crate) struct NewEscalation {
     /// A note for them, which is kept with the item.
     #[serde(default, deserialize_with = "given")]
-    note: Option<Member<NoteText>>,
+    note: Option<Field<NoteText>>,
 }
 
 impl From<NewEscalation> for Option<NoteText> {
@@ -281,13 +281,13 @@ impl From<NewEscalation> for Option<NoteText> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewReviewDecision {
     /// Whether the item may be displayed.
-    decision: Member<Ruling>,
+    decision: Field<Ruling>,
     /// The policy by which it is rejected.
     #[serde(default, deserialize_with = "given")]
-    policy_id: Option<Member<ReviewPolicyId>>,
+    policy_id: Option<Field<ReviewPolicyId>>,
     /// The reason, which the application can read. If omitted, that of the policy. A rejection without a policy needs one.
     #[serde(default, deserialize_with = "given")]
-    reason: Option<Member<Reason>>,
+    reason: Option<Field<Reason>>,
 }
 
 impl From<NewReviewDecision> for reviews::NewDecision {
@@ -306,16 +306,16 @@ pub(crate) struct HeldDecision {
     /// The review.
     id: Uuid,
     /// What was decided.
-    decision: Member<Ruling>,
+    decision: Field<Ruling>,
     /// Until when it can be undone, and nobody is told.
-    held_until: Member<Time>,
+    held_until: Field<Time>,
 }
 
 impl From<reviews::Held> for HeldDecision {
     fn from(held: reviews::Held) -> Self {
         Self {
             id: held.review.as_uuid(),
-            decision: Member(held.ruling),
+            decision: Field(held.ruling),
             held_until: held.until.into(),
         }
     }
@@ -334,23 +334,23 @@ struct WaitingPart {
     /// The site.
     site_id: Uuid,
     /// How urgent they are.
-    severity: Member<Severity>,
+    severity: Field<Severity>,
     /// Who is asked.
-    tier: Member<Tier>,
+    tier: Field<Tier>,
     /// How many there are.
     reviews: i64,
     /// How many of them should have been decided by now.
     overdue: i64,
     /// Since when the first of them waits.
-    oldest_waiting_since: Member<Time>,
+    oldest_waiting_since: Field<Time>,
 }
 
 impl From<Vec<reviews::Waiting>> for WaitingReviews {
     fn from(waiting: Vec<reviews::Waiting>) -> Self {
         let parts = waiting.into_iter().map(|part| WaitingPart {
             site_id: part.site.as_uuid(),
-            severity: Member(part.severity),
-            tier: Member(part.tier),
+            severity: Field(part.severity),
+            tier: Field(part.tier),
             reviews: part.reviews,
             overdue: part.overdue,
             oldest_waiting_since: part.oldest.into(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Json, NoContent},
-    path::Path,
+    response::{Json, NoContent},
+    path_parameters::Path,
     problem::Refusal,
 };
 use domain::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, path::Path, problem::Refusal, query::Query};
+use api_common::{response::Json, path_parameters::Path, problem::Refusal, query_parameters::Query};
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,

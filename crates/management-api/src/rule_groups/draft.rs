@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    path::Path,
-    payload::JsonBody,
+    response::Json,
+    path_parameters::Path,
+    body::JsonBody,
     problem::{Code, Refusal},
 };
 use domain::{id::RuleGroupId, scope::Scope};

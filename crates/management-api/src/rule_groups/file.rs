@@ -8,10 +8,10 @@ mod revision;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Created, Json},
-    path::Path,
+    response::{Created, Json},
+    path_parameters::Path,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::id::{GroupVersionId, RuleGroupId, TeamId};
 use management::{Management, rule_groups::files};

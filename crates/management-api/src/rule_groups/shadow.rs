@@ -5,7 +5,7 @@ mod shapes;
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, path::Path, payload::JsonBody, problem::Refusal, query::Query};
+use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal, query_parameters::Query};
 use domain::id::{GroupVersionId, RuleGroupId};
 use management::{Management, rule_groups::shadow};
 use poem::web::Data;

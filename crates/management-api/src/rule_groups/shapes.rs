@@ -1,8 +1,8 @@
 //! Rule groups in requests and answers.
 
 use api_common::{
-    answer::Created,
-    member::{Member, Time, given},
+    response::Created,
+    field::{Field, Time, given},
 };
 use domain::{
     id::{GroupVersionId, TeamId},
@@ -42,7 +42,7 @@ pub(crate) struct RuleGroup {
     /// The revision of the draft. It grows with each change of what the draft shows.
     draft_revision: i64,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<Group> for RuleGroup {
@@ -98,17 +98,17 @@ impl CreatedRuleGroup {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRuleGroup {
     /// The group's name. No other group of the team may have the same name.
-    name: Member<Name>,
+    name: Field<Name>,
     /// The team that will own it. If omitted, it is the team of the token. Operators must name a team.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// The rules of the first version, which is live at once. If omitted, the version has no rules.
     #[serde(default)]
     #[oai(default)]
     rules: RuleDocuments,
     /// A note about the first version.
     #[oai(nullable)]
-    note: Option<Member<Reason>>,
+    note: Option<Field<Reason>>,
 }
 
 impl From<NewRuleGroup> for rule_groups::NewRuleGroup {
@@ -128,5 +128,5 @@ impl From<NewRuleGroup> for rule_groups::NewRuleGroup {
 pub(crate) struct RuleGroupChange {
     /// The group's new name.
     #[serde(default, deserialize_with = "given")]
-    pub(super) name: Option<Member<Name>>,
+    pub(super) name: Option<Field<Name>>,
 }

@@ -5,7 +5,7 @@ mod shapes;
 
 use std::sync::Arc;
 
-use api_common::{answer::Json, path::Path, payload::JsonBody, problem::Refusal};
+use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal};
 use domain::id::RuleGroupId;
 use management::{Management, rule_groups::trials};
 use poem::web::Data;

@@ -2,7 +2,7 @@
 
 mod change;
 
-use api_common::member::{Member, given};
+use api_common::field::{Field, given};
 use domain::{
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
@@ -26,24 +26,24 @@ pub(super) use change::SiteChange;
 #[serde(deny_unknown_fields)]
 pub(super) struct NewSite {
     /// The name of the site. No other site of the team can have the same name.
-    name: Member<Name>,
+    name: Field<Name>,
     /// The team that will own it. If omitted, it is the team of the token. If an operator omits it,
     /// it is the team of the default rule group.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// The rule group that judges if no other group does. It must belong to the site's team.
-    default_rule_group_id: Member<RuleGroupId>,
+    default_rule_group_id: Field<RuleGroupId>,
     /// The rule groups that together judge submissions that name no group, in this order. The
     /// default is none.
     #[serde(default)]
     #[oai(default, validator(max_items = 50))]
-    rule_group_ids: Vec<Member<RuleGroupId>>,
+    rule_group_ids: Vec<Field<RuleGroupId>>,
     /// What happens to content that could not be checked. The default is `review`.
     #[serde(default, deserialize_with = "given")]
-    on_failure: Option<Member<OnFailure>>,
+    on_failure: Option<Field<OnFailure>>,
     /// How status queries show the status. The default is `state`.
     #[serde(default, deserialize_with = "given")]
-    status_vocabulary: Option<Member<StatusVocabulary>>,
+    status_vocabulary: Option<Field<StatusVocabulary>>,
     /// The providers that analyse texts, in order of preference. `null` means the order that the
     /// operator configured.
     #[oai(nullable, validator(min_items = 1, max_items = 20))]
@@ -51,42 +51,42 @@ pub(super) struct NewSite {
     /// The policy, in words, for models that judge by one. `null` means the policy that the
     /// operator configured.
     #[oai(nullable)]
-    policy: Option<Member<Policy>>,
+    policy: Option<Field<Policy>>,
     /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
     /// means that every text is sent to the provider.
     #[oai(nullable)]
-    answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
+    answer_cache_seconds: Option<Field<AnswerCacheSeconds>>,
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901) such as `/user/id`. Items that are
     /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
     /// items have no author.
     #[oai(nullable)]
-    author_pointer: Option<Member<MetadataPointer>>,
+    author_pointer: Option<Field<MetadataPointer>>,
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. The default is `true`.
     #[serde(default, deserialize_with = "given")]
     compat_store: Option<bool>,
     /// What clients of OpenAI get for content of which something could not be checked. The default is `flag`.
     #[serde(default, deserialize_with = "given")]
-    compat_unchecked: Option<Member<CompatUnchecked>>,
+    compat_unchecked: Option<Field<CompatUnchecked>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[oai(nullable)]
-    submissions_per_minute: Option<Member<PerMinute>>,
+    submissions_per_minute: Option<Field<PerMinute>>,
     /// The most status queries that each site key can make in a UTC minute. `null` means the limit
     /// of the team's plan.
     #[oai(nullable)]
-    status_queries_per_minute: Option<Member<PerMinute>>,
+    status_queries_per_minute: Option<Field<PerMinute>>,
     /// For how many days items are kept after the last verdict. `null` means for ever.
     #[oai(nullable)]
-    item_retention_days: Option<Member<ItemRetentionDays>>,
+    item_retention_days: Option<Field<ItemRetentionDays>>,
     /// For how many days the content of items is kept after the last verdict. `null` means as long as the item.
     #[oai(nullable)]
-    content_retention_days: Option<Member<ContentRetentionDays>>,
+    content_retention_days: Option<Field<ContentRetentionDays>>,
     /// For how many days image files are kept after the last verdict. The default is 30.
     #[serde(default, deserialize_with = "given")]
-    image_retention_days: Option<Member<ImageRetentionDays>>,
+    image_retention_days: Option<Field<ImageRetentionDays>>,
     /// For how many days events and their deliveries are kept. The default is 30.
     #[serde(default, deserialize_with = "given")]
-    webhook_retention_days: Option<Member<WebhookRetentionDays>>,
+    webhook_retention_days: Option<Field<WebhookRetentionDays>>,
 }
 
 impl NewSite {
@@ -123,6 +123,6 @@ impl NewSite {
     }
 }
 
-fn plain(groups: Vec<Member<RuleGroupId>>) -> Vec<RuleGroupId> {
+fn plain(groups: Vec<Field<RuleGroupId>>) -> Vec<RuleGroupId> {
     groups.into_iter().map(|group| group.0).collect()
 }

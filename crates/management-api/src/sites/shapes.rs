@@ -1,6 +1,6 @@
 //! Sites in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{
     id::{ClosureId, RuleGroupId},
     image::ImageRetentionDays,
@@ -29,10 +29,10 @@ pub(crate) struct Site {
     name: String,
     /// What happens to content that could not be checked and that no rule rejects: a person reviews
     /// it (`review`), or it is rejected (`reject`) or approved (`approve`).
-    on_failure: Member<OnFailure>,
+    on_failure: Field<OnFailure>,
     /// How status queries show the status: as one of the four states (`state`), or as `pending` or
     /// `completed` with the result in `action` (`completed`).
-    status_vocabulary: Member<StatusVocabulary>,
+    status_vocabulary: Field<StatusVocabulary>,
     /// The providers that analyse texts, in order of preference. The first available provider is
     /// asked. The next one is asked for the categories that the first could not score. `null` means
     /// the order that the operator configured.
@@ -41,45 +41,45 @@ pub(crate) struct Site {
     /// The policy, in words, for models that judge by one. `null` means the policy that the
     /// operator configured.
     #[oai(nullable)]
-    policy: Option<Member<Policy>>,
+    policy: Option<Field<Policy>>,
     /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
     /// means that every text is sent to the provider.
     #[oai(nullable)]
-    answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
+    answer_cache_seconds: Option<Field<AnswerCacheSeconds>>,
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901). `null` means that items have no
     /// author. A change counts for items that are accepted later.
     #[oai(nullable)]
-    author_pointer: Option<Member<MetadataPointer>>,
+    author_pointer: Option<Field<MetadataPointer>>,
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. If not, an item is removed about
     /// 15 seconds after its verdict; there are no events and webhooks of it, and no person reviews it.
     compat_store: bool,
     /// What clients of OpenAI get for content of which something could not be checked: a flagged result, unless the site
     /// approved the item (`flag`), or an error with the code `not_checked` (`error`).
-    compat_unchecked: Member<CompatUnchecked>,
+    compat_unchecked: Field<CompatUnchecked>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan. The plan's limit applies in any case.
     #[oai(nullable)]
-    submissions_per_minute: Option<Member<PerMinute>>,
+    submissions_per_minute: Option<Field<PerMinute>>,
     /// The most status queries that each site key can make in a UTC minute. `null` means the limit
     /// of the team's plan. The plan's limit applies in any case.
     #[oai(nullable)]
-    status_queries_per_minute: Option<Member<PerMinute>>,
+    status_queries_per_minute: Option<Field<PerMinute>>,
     /// For how many days items are kept after the last verdict, with everything that belongs to them. `null` means for
     /// ever. An item stays longer while its events are kept, while it waits for a person, and while it is a golden item.
     /// Statistics stay.
     #[oai(nullable)]
-    item_retention_days: Option<Member<ItemRetentionDays>>,
+    item_retention_days: Option<Field<ItemRetentionDays>>,
     /// For how many days the content of items is kept after the last verdict: text, metadata, image and its URL, what
     /// providers said word for word, and people's notes. `null` means as long as the item. Scores and verdicts stay. It
     /// stays longer for the same reasons as an item.
     #[oai(nullable)]
-    content_retention_days: Option<Member<ContentRetentionDays>>,
+    content_retention_days: Option<Field<ContentRetentionDays>>,
     /// For how many days image files are kept after the last verdict. What is known about the
     /// images stays.
-    image_retention_days: Member<ImageRetentionDays>,
+    image_retention_days: Field<ImageRetentionDays>,
     /// For how many days events and their deliveries are kept. The days of a delivery count from
     /// its end.
-    webhook_retention_days: Member<WebhookRetentionDays>,
+    webhook_retention_days: Field<WebhookRetentionDays>,
     /// The rule group that judges if no other group does.
     default_rule_group_id: Uuid,
     /// The rule groups that together judge submissions that name no group, in this order. If there
@@ -91,9 +91,9 @@ pub(crate) struct Site {
     closure_id: Option<Uuid>,
     /// Since when the site is closed for good. `null` before.
     #[oai(nullable)]
-    closed_at: Option<Member<Time>>,
+    closed_at: Option<Field<Time>>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<ManagedSite> for Site {
@@ -103,20 +103,20 @@ impl From<ManagedSite> for Site {
             id: site.id.as_uuid(),
             team_id: site.team.as_uuid(),
             name: settings.name,
-            on_failure: Member(settings.on_failure),
-            status_vocabulary: Member(settings.status_vocabulary),
+            on_failure: Field(settings.on_failure),
+            status_vocabulary: Field(settings.status_vocabulary),
             providers: settings.providers,
-            policy: settings.policy.map(Member),
-            answer_cache_seconds: settings.answer_cache_seconds.map(Member),
-            author_pointer: settings.author_pointer.map(Member),
+            policy: settings.policy.map(Field),
+            answer_cache_seconds: settings.answer_cache_seconds.map(Field),
+            author_pointer: settings.author_pointer.map(Field),
             compat_store: settings.compat_store,
-            compat_unchecked: Member(settings.compat_unchecked),
-            submissions_per_minute: settings.submissions_per_minute.map(Member),
-            status_queries_per_minute: settings.status_queries_per_minute.map(Member),
-            item_retention_days: settings.item_retention_days.map(Member),
-            content_retention_days: settings.content_retention_days.map(Member),
-            image_retention_days: Member(settings.image_retention_days),
-            webhook_retention_days: Member(settings.webhook_retention_days),
+            compat_unchecked: Field(settings.compat_unchecked),
+            submissions_per_minute: settings.submissions_per_minute.map(Field),
+            status_queries_per_minute: settings.status_queries_per_minute.map(Field),
+            item_retention_days: settings.item_retention_days.map(Field),
+            content_retention_days: settings.content_retention_days.map(Field),
+            image_retention_days: Field(settings.image_retention_days),
+            webhook_retention_days: Field(settings.webhook_retention_days),
             default_rule_group_id: settings.default_rule_group.as_uuid(),
             rule_group_ids: settings
                 .rule_groups
@@ -124,7 +124,7 @@ impl From<ManagedSite> for Site {
                 .map(RuleGroupId::as_uuid)
                 .collect(),
             closure_id: site.closure.map(ClosureId::as_uuid),
-            closed_at: site.closed_at.map(Member::from),
+            closed_at: site.closed_at.map(Field::from),
             created_at: site.created_at.into(),
         }
     }

@@ -1,6 +1,6 @@
 //! Statistics in answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{id::SiteId, statistics::Interval};
 use management::statistics::{Answer, Query};
 use poem_openapi::Object;
@@ -15,14 +15,14 @@ pub(crate) struct StatisticsReport {
     #[oai(nullable)]
     site_id: Option<Uuid>,
     /// The beginning of the first hour or day.
-    from: Member<Time>,
+    from: Field<Time>,
     /// The end of the last hour or day.
-    to: Member<Time>,
+    to: Field<Time>,
     /// The length of a bucket.
-    interval: Member<Interval>,
+    interval: Field<Interval>,
     /// Everything that happened before this time is counted. What happened later is counted in part. A transaction of
     /// the database that stays open for long holds this time back, although the figures continue to grow.
-    counted_until: Member<Time>,
+    counted_until: Field<Time>,
     /// Whether what happened before statistics were introduced is counted, too. After an upgrade, this is `false` until
     /// all stored items were counted.
     history_counted: bool,
@@ -42,7 +42,7 @@ pub(crate) struct StatisticsReport {
 #[derive(Serialize, Object)]
 struct StatisticsBucket {
     /// When it begins.
-    start: Member<Time>,
+    start: Field<Time>,
     /// What happened in it.
     figures: StatisticsFigures,
 }
@@ -134,7 +134,7 @@ impl StatisticsReport {
             site_id: wanted.site.map(SiteId::as_uuid),
             from: answer.from.into(),
             to: answer.to.into(),
-            interval: Member(wanted.interval),
+            interval: Field(wanted.interval),
             counted_until: report.counted_until.into(),
             history_counted: report.has_history,
             totals: totals.into(),

@@ -1,6 +1,6 @@
 //! Teams in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{id::PlanId, name::Name};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ pub(crate) struct Team {
     name: String,
     /// Since when the team is closed for good. `null` before.
     #[oai(nullable)]
-    closed_at: Option<Member<Time>>,
+    closed_at: Option<Field<Time>>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<team::Team> for Team {
@@ -26,7 +26,7 @@ impl From<team::Team> for Team {
         Self {
             id: team.id.as_uuid(),
             name: team.name,
-            closed_at: team.closed_at.map(Member::from),
+            closed_at: team.closed_at.map(Field::from),
             created_at: team.created_at.into(),
         }
     }
@@ -37,11 +37,11 @@ impl From<team::Team> for Team {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewTeam {
     /// The name of the team. Names need not be unique.
-    pub(super) name: Member<Name>,
+    pub(super) name: Field<Name>,
     /// The plan that the team subscribes to. If omitted, it is the plan that every new database
     /// has. Its name is `Unlimited` unless an operator renamed it.
     #[oai(nullable)]
-    pub(super) plan_id: Option<Member<PlanId>>,
+    pub(super) plan_id: Option<Field<PlanId>>,
 }
 
 /// Fields of a team to change. Omitted fields keep their value.
@@ -50,5 +50,5 @@ pub(crate) struct NewTeam {
 pub(crate) struct TeamChange {
     /// The name of the team. Names need not be unique.
     #[serde(default, deserialize_with = "given")]
-    pub(super) name: Option<Member<Name>>,
+    pub(super) name: Option<Field<Name>>,
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use api_common::member::Described;
+use api_common::field::Described;
 use poem_openapi::registry::MetaSchema;
 use store::token::Extent;
 

@@ -1,6 +1,6 @@
 //! Tokens in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{
     id::{TeamId, TokenId},
     name::Name,
@@ -26,7 +26,7 @@ pub(crate) struct Token {
     /// Its last four characters.
     hint: String,
     /// What it may do.
-    scopes: Vec<Member<Scope>>,
+    scopes: Vec<Field<Scope>>,
     /// Who created it: `token`, or `command_line`, which means somebody with access to the
     /// database. `null` if it was created before Gatehouse recorded this.
     #[oai(nullable)]
@@ -35,13 +35,13 @@ pub(crate) struct Token {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it expires. `null` if it never expires.
     #[oai(nullable)]
-    expires_at: Option<Member<Time>>,
+    expires_at: Option<Field<Time>>,
     /// When it was disabled. `null` if it is enabled.
     #[oai(nullable)]
-    disabled_at: Option<Member<Time>>,
+    disabled_at: Option<Field<Time>>,
 }
 
 impl From<token::Token> for Token {
@@ -51,12 +51,12 @@ impl From<token::Token> for Token {
             team_id: token.team.map(TeamId::as_uuid),
             name: token.name,
             hint: token.hint,
-            scopes: token.scopes.into_iter().map(Member).collect(),
+            scopes: token.scopes.into_iter().map(Field).collect(),
             creator: token.creator,
             created_by: token.created_by.map(TokenId::as_uuid),
             created_at: token.created_at.into(),
-            expires_at: token.expires_at.map(Member::from),
-            disabled_at: token.disabled_at.map(Member::from),
+            expires_at: token.expires_at.map(Field::from),
+            disabled_at: token.disabled_at.map(Field::from),
         }
     }
 }
@@ -86,18 +86,18 @@ impl From<tokens::IssuedToken> for IssuedToken {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
     /// The name of the token. Names need not be unique.
-    name: Member<Name>,
+    name: Field<Name>,
     /// The team in which it will act. If omitted, it is the team of your token. If an operator
     /// omits it, the new token is an operator's token.
     #[oai(nullable)]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// What it may do. You can give only scopes that your token has.
     #[oai(validator(min_items = 1))]
-    scopes: Vec<Member<Scope>>,
+    scopes: Vec<Field<Scope>>,
     /// When it expires, at the latest when your token expires. If omitted or `null`, it expires
     /// together with your token, or never if your token never expires.
     #[oai(nullable)]
-    expires_at: Option<Member<Time>>,
+    expires_at: Option<Field<Time>>,
 }
 
 impl From<NewToken> for tokens::NewToken {

@@ -5,11 +5,11 @@ mod item;
 use std::sync::Arc;
 
 use api_common::{
-    answer::{Accepted, Json},
-    member::Time,
-    path::Path,
+    response::{Accepted, Json},
+    field::Time,
+    path_parameters::Path,
     problem::{Code, Refusal},
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     event::EventKind,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time},
-    path::Path,
+    response::Json,
+    field::{Field, Time},
+    path_parameters::Path,
     problem::Refusal,
-    query::Query,
+    query_parameters::Query,
 };
 use domain::{
     event::EventKind,
@@ -39,7 +39,7 @@ struct WebhookEvent {
     /// The media item it is about.
     media_id: Uuid,
     /// When it happened.
-    occurred_at: Member<Time>,
+    occurred_at: Field<Time>,
     /// Its delivery to each subscribed endpoint, newest endpoints first, at most 100. Empty if no endpoint was subscribed:
     /// a recovery of kind `missing` sends it.
     deliveries: Vec<WebhookEventDelivery>,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use api_common::{
-    answer::Json,
-    member::{Member, Time, given},
-    path::Path,
-    payload::JsonBody,
+    response::Json,
+    field::{Field, Time, given},
+    path_parameters::Path,
+    body::JsonBody,
     problem::Refusal,
 };
 use domain::{id::SiteId, scope::Scope};
@@ -31,21 +31,21 @@ use crate::{
 pub(crate) struct WebhookSecret {
     /// Since when the current secret signs. `null` means since the site was created.
     #[oai(nullable)]
-    signs_since: Option<Member<Time>>,
+    signs_since: Option<Field<Time>>,
     /// Until when the previous secret signs as well. `null` if there is none.
     #[oai(nullable)]
-    previous_until: Option<Member<Time>>,
+    previous_until: Option<Field<Time>>,
     /// When the next secret begins to sign. `null` if there is none.
     #[oai(nullable)]
-    next_at: Option<Member<Time>>,
+    next_at: Option<Field<Time>>,
 }
 
 impl From<Standing> for WebhookSecret {
     fn from(standing: Standing) -> Self {
         Self {
-            signs_since: standing.signs_since.map(Member::from),
-            previous_until: standing.previous_until.map(Member::from),
-            next_at: standing.next_at.map(Member::from),
+            signs_since: standing.signs_since.map(Field::from),
+            previous_until: standing.previous_until.map(Field::from),
+            next_at: standing.next_at.map(Field::from),
         }
     }
 }
@@ -56,7 +56,7 @@ impl From<Standing> for WebhookSecret {
 pub(crate) struct NewRotation {
     /// When the new secret begins to sign, at most 30 days ahead. If omitted or in the past, it signs at once.
     #[serde(default, deserialize_with = "given")]
-    activate_at: Option<Member<Time>>,
+    activate_at: Option<Field<Time>>,
 }
 
 /// A new webhook secret.
@@ -65,9 +65,9 @@ pub(crate) struct IssuedWebhookSecret {
     /// The secret itself, for your receivers. It is shown only here.
     secret: String,
     /// When it begins to sign.
-    activates_at: Member<Time>,
+    activates_at: Field<Time>,
     /// Until when the previous secret signs as well.
-    previous_until: Member<Time>,
+    previous_until: Field<Time>,
     /// Which older secret this rotation dropped at once: `next` was scheduled and will never sign; `previous` no longer
     /// signs although its 24 hours were not over. `null` if none was dropped. More values may be added.
     #[oai(nullable)]

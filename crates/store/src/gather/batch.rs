@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use fair_share::Lines;
+use fair_share::RoundRobin;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::{
@@ -27,7 +27,7 @@ pub(super) async fn gather<Q, A, H, F, R>(
     R: Future<Output = ()> + Send + 'static,
 {
     let runners = Arc::new(Semaphore::new(bounds.runners));
-    let mut lines = Lines::default();
+    let mut lines = RoundRobin::default();
     while let Ok(runner) = Arc::clone(&runners).acquire_owned().await {
         if away.load(Ordering::Relaxed) {
             // The last batch was given up, and these calls would wait as long for nothing.
@@ -56,7 +56,7 @@ pub(super) async fn gather<Q, A, H, F, R>(
 }
 
 fn line_up<Q, A, H: Clone + Eq + Hash>(
-    lines: &mut Lines<H, Waiting<Q, A, H>>,
+    lines: &mut RoundRobin<H, Waiting<Q, A, H>>,
     together: Vec<Waiting<Q, A, H>>,
 ) {
     for waiting in together {
@@ -67,7 +67,7 @@ fn line_up<Q, A, H: Clone + Eq + Hash>(
 /// The next calls of all holders in turn. Empty if nobody waits any more.
 fn next_batch<Q, A, H: Clone + Eq + Hash>(
     bounds: Bounds,
-    lines: &mut Lines<H, Waiting<Q, A, H>>,
+    lines: &mut RoundRobin<H, Waiting<Q, A, H>>,
 ) -> Vec<Call<Q, A, H>> {
     let mut batch: Vec<Call<Q, A, H>> = Vec::new();
     let mut bytes = 0;

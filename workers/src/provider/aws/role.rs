@@ -13,7 +13,7 @@ use std::{
 };
 
 use aws_credential_types::Credentials;
-use telemetry::{Repeated, failed, over};
+use telemetry::{RepeatedFailure, failed, over};
 use tracing::info;
 use url::Url;
 
@@ -97,7 +97,7 @@ pub(super) struct Holder {
     /// Held by the task that requests credentials.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,
-    trouble: Repeated,
+    trouble: RepeatedFailure,
 }
 
 #[derive(Default)]
@@ -127,7 +127,7 @@ impl Holder {
             role,
             asking: tokio::sync::Mutex::default(),
             state: Mutex::default(),
-            trouble: Repeated::in_turn(),
+            trouble: RepeatedFailure::in_turn(),
         }))
     }
 

@@ -1,7 +1,7 @@
 //! The reports of the desk: an hour of three people, 400 decisions, and every figure calculated by hand from the script.
 
-mod by_hand;
-mod hour;
+mod expected_figures;
+mod simulated_hour;
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::jobs;
 
-use self::{by_hand::Expected, hour::Hour};
+use self::{expected_figures::Expected, simulated_hour::Hour};
 use super::{claim_one, decide};
 use crate::{
     app::{App, Tenant},

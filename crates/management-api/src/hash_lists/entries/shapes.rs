@@ -1,6 +1,6 @@
 //! Entries of hash lists in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{
     id::{ActorId, MediaId},
     image_hash::{Pdq, Sha256Digest},
@@ -19,10 +19,10 @@ pub(crate) struct HashEntry {
     id: Uuid,
     /// The SHA-256 of the file. `null` if only the PDQ hash is known.
     #[oai(nullable)]
-    sha256: Option<Member<Sha256Digest>>,
+    sha256: Option<Field<Sha256Digest>>,
     /// The PDQ hash of the image. `null` if only the SHA-256 is known.
     #[oai(nullable)]
-    pdq: Option<Member<Pdq>>,
+    pdq: Option<Field<Pdq>>,
     /// A note about the entry.
     #[oai(nullable)]
     note: Option<String>,
@@ -38,15 +38,15 @@ pub(crate) struct HashEntry {
     #[oai(nullable)]
     added_by: Option<Uuid>,
     /// When it was added.
-    added_at: Member<Time>,
+    added_at: Field<Time>,
 }
 
 impl From<entry::Entry> for HashEntry {
     fn from(entry: entry::Entry) -> Self {
         Self {
             id: entry.id.as_uuid(),
-            sha256: entry.hashes.sha256().map(Member),
-            pdq: entry.hashes.pdq().map(Member),
+            sha256: entry.hashes.sha256().map(Field),
+            pdq: entry.hashes.pdq().map(Field),
             note: (!entry.note.is_empty()).then_some(entry.note),
             media_id: entry.media.map(MediaId::as_uuid),
             distance: None,
@@ -72,13 +72,13 @@ impl From<(entry::Entry, u32)> for HashEntry {
 pub(crate) struct NewHashEntry {
     /// The SHA-256 of a file. Give this, `pdq`, or both for one image.
     #[oai(nullable)]
-    sha256: Option<Member<Sha256Digest>>,
+    sha256: Option<Field<Sha256Digest>>,
     /// The PDQ hash of an image.
     #[oai(nullable)]
-    pdq: Option<Member<Pdq>>,
+    pdq: Option<Field<Pdq>>,
     /// A note about the entry.
     #[oai(nullable)]
-    note: Option<Member<Reason>>,
+    note: Option<Field<Reason>>,
 }
 
 impl From<NewHashEntry> for NewHash {

@@ -1,6 +1,6 @@
 //! Imports in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{chain::State, id::ActorId, image_hash::HashAlgorithm};
 use poem_openapi::Object;
 use serde::Serialize;
@@ -15,9 +15,9 @@ pub(crate) struct HashImport {
     /// The hash list.
     hash_list_id: Uuid,
     /// The kind of hash in lines that do not name it.
-    algorithm: Member<HashAlgorithm>,
+    algorithm: Field<HashAlgorithm>,
     /// The state of the import.
-    state: Member<State>,
+    state: Field<State>,
     /// How many lines the file has.
     total_lines: i64,
     /// How many lines were read.
@@ -35,10 +35,10 @@ pub(crate) struct HashImport {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl From<import::Import> for HashImport {
@@ -46,8 +46,8 @@ impl From<import::Import> for HashImport {
         Self {
             id: import.id.as_uuid(),
             hash_list_id: import.list.as_uuid(),
-            algorithm: Member(import.algorithm),
-            state: Member(import.state),
+            algorithm: Field(import.algorithm),
+            state: Field(import.state),
             total_lines: import.total_lines,
             lines: import.lines,
             added: import.added,
@@ -56,7 +56,7 @@ impl From<import::Import> for HashImport {
             error: import.error,
             created_by: import.created_by.map(ActorId::as_uuid),
             created_at: import.created_at.into(),
-            ended_at: import.ended_at.map(Member::from),
+            ended_at: import.ended_at.map(Field::from),
         }
     }
 }

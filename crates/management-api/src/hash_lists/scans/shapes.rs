@@ -1,6 +1,6 @@
 //! Scans in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     chain::State,
     id::{ActorId, TeamId},
@@ -27,15 +27,15 @@ pub(crate) struct HashScan {
     #[oai(nullable)]
     since_revision: Option<i64>,
     /// It looks at items accepted before this time, the newest first.
-    until: Member<Time>,
+    until: Field<Time>,
     /// When the oldest of these items was accepted. `null` if there is none.
     #[oai(nullable)]
-    oldest: Option<Member<Time>>,
+    oldest: Option<Field<Time>>,
     /// It has looked at all items accepted after this time. `null` if it has looked at none yet.
     #[oai(nullable)]
-    reached: Option<Member<Time>>,
+    reached: Option<Field<Time>>,
     /// The state of the scan.
-    state: Member<State>,
+    state: Field<State>,
     /// How many images it has looked at. Images that were never hashed do not count.
     looked_at: i64,
     /// How many of them are on the list.
@@ -47,10 +47,10 @@ pub(crate) struct HashScan {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl From<scan::Scan> for HashScan {
@@ -61,15 +61,15 @@ impl From<scan::Scan> for HashScan {
             team_id: scan.team.map(TeamId::as_uuid),
             since_revision: scan.since_revision,
             until: scan.until.into(),
-            oldest: scan.oldest.map(Member::from),
-            reached: scan.reached.map(Member::from),
-            state: Member(scan.state),
+            oldest: scan.oldest.map(Field::from),
+            reached: scan.reached.map(Field::from),
+            state: Field(scan.state),
             looked_at: scan.looked_at,
             matched: scan.matched,
             error: scan.error,
             created_by: scan.created_by.map(ActorId::as_uuid),
             created_at: scan.created_at.into(),
-            ended_at: scan.ended_at.map(Member::from),
+            ended_at: scan.ended_at.map(Field::from),
         }
     }
 }
@@ -81,10 +81,10 @@ pub(crate) struct NewHashScan {
     /// The team whose items are looked at. If omitted, it is the team of the list; for a shared list, it is the team of the
     /// token. If an operator omits it for a shared list, the items of all teams are looked at.
     #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
+    team_id: Option<Field<TeamId>>,
     /// Only entries that are newer than this revision of the list. If omitted, all entries count.
     #[serde(default, deserialize_with = "given")]
-    since_revision: Option<Member<Revision>>,
+    since_revision: Option<Field<Revision>>,
 }
 
 impl From<NewHashScan> for NewScan {
@@ -102,11 +102,11 @@ pub(crate) struct HashScanMatch {
     /// The media item.
     media_id: Uuid,
     /// The item's present status.
-    status: Member<Status>,
+    status: Field<Status>,
     /// The nearest entry of the list.
     hash_entry_id: Uuid,
     /// The kind of hash that matched.
-    algorithm: Member<HashAlgorithm>,
+    algorithm: Field<HashAlgorithm>,
     /// By how many bits it differs from the entry. It is 0 for the same file.
     distance: u32,
 }
@@ -115,9 +115,9 @@ impl From<scan::Match> for HashScanMatch {
     fn from(found: scan::Match) -> Self {
         Self {
             media_id: found.media.as_uuid(),
-            status: Member(found.status),
+            status: Field(found.status),
             hash_entry_id: found.entry.as_uuid(),
-            algorithm: Member(found.algorithm),
+            algorithm: Field(found.algorithm),
             distance: found.distance,
         }
     }

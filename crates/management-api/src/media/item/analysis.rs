@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use api_common::{
-    member::{Member, Time},
-    raw::Raw,
+    field::{Field, Time},
+    raw_json::RawJson,
 };
 use domain::{decision::Unchecked, id::MediaId, media::Modality};
 use poem_openapi::Object;
@@ -18,13 +18,13 @@ pub(super) struct MediaAnalysis {
     /// Scores from 0 to 1 by category: the highest of all providers, of text and image. `null` if no provider could score
     /// it.
     #[oai(nullable)]
-    scores: Option<Raw<HashMap<String, f64>>>,
+    scores: Option<RawJson<HashMap<String, f64>>>,
     /// What each provider answered.
     providers: Vec<ProviderAnswer>,
     /// What could not be checked.
     unchecked: Vec<MediaUnchecked>,
     /// When the analysis ended.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 /// What one provider answered about an item.
@@ -33,7 +33,7 @@ pub(super) struct ProviderAnswer {
     /// The provider's name.
     provider: String,
     /// What it was shown: the item's text or its image.
-    modality: Member<Modality>,
+    modality: Field<Modality>,
     /// Its scores from 0 to 1 by category. Categories that it could not score are absent.
     scores: HashMap<String, f64>,
     /// How long it took, in milliseconds.
@@ -68,7 +68,7 @@ impl TryFrom<media::Analysis> for MediaAnalysis {
         let unchecked: Vec<Unchecked> = serde_json::from_str(analysis.unchecked.get())?;
         let providers = providers.into_iter().map(ProviderAnswer::from).collect();
         Ok(Self {
-            scores: analysis.scores.map(Raw::from),
+            scores: analysis.scores.map(RawJson::from),
             providers,
             unchecked: unchecked.iter().map(MediaUnchecked::from).collect(),
             created_at: analysis.created_at.into(),
@@ -84,7 +84,7 @@ impl From<ProviderReport> for ProviderAnswer {
             .map(|(category, score)| (category.to_string(), score));
         Self {
             provider: report.provider,
-            modality: Member(report.modality),
+            modality: Field(report.modality),
             scores: scores.collect(),
             elapsed_ms: report.elapsed_ms,
             failure: report.failure,

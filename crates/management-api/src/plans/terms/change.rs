@@ -1,6 +1,6 @@
 //! A change of a plan.
 
-use api_common::member::{Member, given};
+use api_common::field::{Field, given};
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -18,51 +18,51 @@ use super::or;
 pub(crate) struct PlanChange {
     /// The name of the plan. No other plan can have the same name.
     #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
+    name: Option<Field<Name>>,
     /// The most submissions that a team can make in a billing period. `null` means no limit.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    submissions_per_period: Option<Option<Member<PerPeriod>>>,
+    submissions_per_period: Option<Option<Field<PerPeriod>>>,
     /// The most webhooks that a team's submissions can cause in a billing period. `null` means no
     /// limit.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    deliveries_per_period: Option<Option<Member<PerPeriod>>>,
+    deliveries_per_period: Option<Option<Field<PerPeriod>>>,
     /// The most submissions that each site key can make in a UTC minute.
     #[serde(default, deserialize_with = "given")]
-    submissions_per_minute: Option<Member<PerMinute>>,
+    submissions_per_minute: Option<Field<PerMinute>>,
     /// The most status queries that each site key can make in a UTC minute.
     #[serde(default, deserialize_with = "given")]
-    status_queries_per_minute: Option<Member<PerMinute>>,
+    status_queries_per_minute: Option<Field<PerMinute>>,
     /// The most submissions that all site keys of a team together can make in a UTC minute. `null`
     /// means ten times `submissions_per_minute`.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    team_submissions_per_minute: Option<Option<Member<TeamPerMinute>>>,
+    team_submissions_per_minute: Option<Option<Field<TeamPerMinute>>>,
     /// The most status queries that all site keys of a team together can make in a UTC minute.
     /// `null` means ten times `status_queries_per_minute`.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    team_status_queries_per_minute: Option<Option<Member<TeamPerMinute>>>,
+    team_status_queries_per_minute: Option<Option<Field<TeamPerMinute>>>,
     /// The most webhook endpoints that a site can have. Sites that have more keep them.
     #[serde(default, deserialize_with = "given")]
-    endpoints_per_site: Option<Member<EndpointsPerSite>>,
+    endpoints_per_site: Option<Field<EndpointsPerSite>>,
     /// The most sites that a team can have. Teams that have more keep them. The same is true of the
     /// limits below.
     #[serde(default, deserialize_with = "given")]
-    sites_per_team: Option<Member<PerTeam>>,
+    sites_per_team: Option<Field<PerTeam>>,
     /// The most site keys that a team can have.
     #[serde(default, deserialize_with = "given")]
-    site_keys_per_team: Option<Member<PerTeam>>,
+    site_keys_per_team: Option<Field<PerTeam>>,
     /// The most management tokens that a team can have.
     #[serde(default, deserialize_with = "given")]
-    management_tokens_per_team: Option<Member<PerTeam>>,
+    management_tokens_per_team: Option<Field<PerTeam>>,
     /// The most rule groups that a team can have.
     #[serde(default, deserialize_with = "given")]
-    rule_groups_per_team: Option<Member<PerTeam>>,
+    rule_groups_per_team: Option<Field<PerTeam>>,
     /// The most hash lists that a team can have.
     #[serde(default, deserialize_with = "given")]
-    hash_lists_per_team: Option<Member<ListsPerTeam>>,
+    hash_lists_per_team: Option<Field<ListsPerTeam>>,
 }
 
 impl PlanChange {
@@ -104,6 +104,6 @@ impl PlanChange {
 }
 
 #[expect(clippy::option_option, reason = "absent and null are two things")]
-pub(super) fn or_null<T>(given: Option<Option<Member<T>>>, otherwise: Option<T>) -> Option<T> {
+pub(super) fn or_null<T>(given: Option<Option<Field<T>>>, otherwise: Option<T>) -> Option<T> {
     given.map_or(otherwise, |given| given.map(|given| given.0))
 }

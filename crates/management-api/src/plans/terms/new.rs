@@ -1,6 +1,6 @@
 //! A new plan.
 
-use api_common::member::Member;
+use api_common::field::Field;
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -16,38 +16,38 @@ use super::or;
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPlan {
     /// The name of the plan. No other plan can have the same name.
-    name: Member<Name>,
+    name: Field<Name>,
     /// The most submissions that a team can make in a billing period. `null` means no limit.
     #[oai(nullable)]
-    submissions_per_period: Option<Member<PerPeriod>>,
+    submissions_per_period: Option<Field<PerPeriod>>,
     /// The most webhooks that a team's submissions can cause in a billing period. `null` means no
     /// limit.
     #[oai(nullable)]
-    deliveries_per_period: Option<Member<PerPeriod>>,
+    deliveries_per_period: Option<Field<PerPeriod>>,
     /// The most submissions that each site key can make in a UTC minute. The default is 1,000.
-    submissions_per_minute: Option<Member<PerMinute>>,
+    submissions_per_minute: Option<Field<PerMinute>>,
     /// The most status queries that each site key can make in a UTC minute. The default is 2,000.
-    status_queries_per_minute: Option<Member<PerMinute>>,
+    status_queries_per_minute: Option<Field<PerMinute>>,
     /// The most submissions that all site keys of a team together can make in a UTC minute. `null`
     /// means ten times `submissions_per_minute`.
     #[oai(nullable)]
-    team_submissions_per_minute: Option<Member<TeamPerMinute>>,
+    team_submissions_per_minute: Option<Field<TeamPerMinute>>,
     /// The most status queries that all site keys of a team together can make in a UTC minute.
     /// `null` means ten times `status_queries_per_minute`.
     #[oai(nullable)]
-    team_status_queries_per_minute: Option<Member<TeamPerMinute>>,
+    team_status_queries_per_minute: Option<Field<TeamPerMinute>>,
     /// The most webhook endpoints that a site can have. The default is 10.
-    endpoints_per_site: Option<Member<EndpointsPerSite>>,
+    endpoints_per_site: Option<Field<EndpointsPerSite>>,
     /// The most sites that a team can have. The default is 100.
-    sites_per_team: Option<Member<PerTeam>>,
+    sites_per_team: Option<Field<PerTeam>>,
     /// The most site keys that a team can have. The default is 200.
-    site_keys_per_team: Option<Member<PerTeam>>,
+    site_keys_per_team: Option<Field<PerTeam>>,
     /// The most management tokens that a team can have. The default is 100.
-    management_tokens_per_team: Option<Member<PerTeam>>,
+    management_tokens_per_team: Option<Field<PerTeam>>,
     /// The most rule groups that a team can have. The default is 200.
-    rule_groups_per_team: Option<Member<PerTeam>>,
+    rule_groups_per_team: Option<Field<PerTeam>>,
     /// The most hash lists that a team can have. The default is 100.
-    hash_lists_per_team: Option<Member<ListsPerTeam>>,
+    hash_lists_per_team: Option<Field<ListsPerTeam>>,
 }
 
 impl NewPlan {

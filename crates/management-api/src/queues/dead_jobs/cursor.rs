@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use api_common::{member::Described, problem::Refusal};
+use api_common::{field::Described, problem::Refusal};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use poem_openapi::registry::MetaSchema;

@@ -1,6 +1,6 @@
 //! Which dead jobs a request is about.
 
-use api_common::member::Time;
+use api_common::field::Time;
 use queue::{
     Group, JobId, Lane,
     dead::{Filter, Place},

@@ -1,6 +1,6 @@
 //! A replay of dead jobs, as a request and its answer.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::whole::Whole;
 use management::FieldProblem;
 use poem_openapi::Object;
@@ -28,16 +28,16 @@ const DEFAULT: u32 = 100;
 pub(crate) struct NewDeadJobReplay {
     /// Only jobs with these IDs.
     #[oai(nullable, validator(min_items = 1, max_items = 1_000))]
-    ids: Option<Vec<Member<JobNumber>>>,
+    ids: Option<Vec<Field<JobNumber>>>,
     /// Only jobs of this queue.
     #[oai(nullable)]
-    queue: Option<Member<QueueKey>>,
+    queue: Option<Field<QueueKey>>,
     /// Only jobs that died of this cause.
     #[oai(nullable)]
-    cause: Option<Member<Cause>>,
+    cause: Option<Field<Cause>>,
     /// Only jobs with this text in their error.
     #[oai(nullable)]
-    error: Option<Member<ErrorText>>,
+    error: Option<Field<ErrorText>>,
     /// Only jobs of this team, in all its lanes.
     #[oai(nullable)]
     team_id: Option<Uuid>,
@@ -46,19 +46,19 @@ pub(crate) struct NewDeadJobReplay {
     lane_id: Option<Uuid>,
     /// Only jobs that died at this time or later.
     #[oai(nullable)]
-    since: Option<Member<Time>>,
+    since: Option<Field<Time>>,
     /// Only jobs that died before this time.
     #[oai(nullable)]
-    until: Option<Member<Time>>,
+    until: Option<Field<Time>>,
     /// Must be `true` if there is no condition. Then every dead job is replayed.
     #[oai(nullable)]
     all: Option<bool>,
     /// How many dead jobs this request looks at. Without it, 100.
     #[oai(nullable)]
-    limit: Option<Member<Visited>>,
+    limit: Option<Field<Visited>>,
     /// Where to continue: the `next_cursor` of the answer to the same request.
     #[oai(nullable)]
-    cursor: Option<Member<ReplayCursor>>,
+    cursor: Option<Field<ReplayCursor>>,
 }
 
 impl NewDeadJobReplay {

@@ -1,6 +1,6 @@
 //! Dead jobs in answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use management::dead_jobs::Summary;
 use poem_openapi::Object;
 use queue::dead::{Buried, Group};
@@ -27,7 +27,7 @@ pub(crate) struct DeadJob {
     #[oai(nullable)]
     subject_id: Option<Uuid>,
     /// Why it died. More causes may be added.
-    cause: Member<Cause>,
+    cause: Field<Cause>,
     /// The last error, at most 2 KB.
     error: String,
     /// How many attempts it used.
@@ -35,9 +35,9 @@ pub(crate) struct DeadJob {
     /// How many attempts it had.
     max_attempts: i64,
     /// When it was enqueued.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it died.
-    died_at: Member<Time>,
+    died_at: Field<Time>,
 }
 
 impl From<Buried> for DeadJob {
@@ -48,7 +48,7 @@ impl From<Buried> for DeadJob {
             group_id: job.group.0,
             lane_id: job.lane.0,
             subject_id: jobs::subject(&job.payload),
-            cause: Member(Cause(job.cause)),
+            cause: Field(Cause(job.cause)),
             error: job.error,
             attempts: job.attempt.into(),
             max_attempts: job.max_attempts.into(),
@@ -62,7 +62,7 @@ impl From<Buried> for DeadJob {
 #[derive(Serialize, Object)]
 pub(crate) struct DeadJobSummary {
     /// The time of the database when they were counted.
-    at: Member<Time>,
+    at: Field<Time>,
     /// How many dead jobs match.
     matching: i64,
     /// How many of them are in groups that were left out.
@@ -90,7 +90,7 @@ pub(crate) struct DeadJobGroup {
     /// The name of the queue.
     queue: String,
     /// Why they died. More causes may be added.
-    cause: Member<Cause>,
+    cause: Field<Cause>,
     /// The error that they share, at most 2 KB.
     error: String,
     /// How many jobs there are.
@@ -98,16 +98,16 @@ pub(crate) struct DeadJobGroup {
     /// How many lanes they are in.
     lanes: i64,
     /// When the first of them died.
-    first_died_at: Member<Time>,
+    first_died_at: Field<Time>,
     /// When the last of them died.
-    last_died_at: Member<Time>,
+    last_died_at: Field<Time>,
 }
 
 impl From<Group> for DeadJobGroup {
     fn from(group: Group) -> Self {
         Self {
             queue: group.queue,
-            cause: Member(Cause(group.cause)),
+            cause: Field(Cause(group.cause)),
             error: group.error,
             jobs: group.jobs,
             lanes: group.lanes,

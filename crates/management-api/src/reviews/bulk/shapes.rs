@@ -1,6 +1,6 @@
 //! Bulk decisions in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     author::Author,
     chain::State,
@@ -32,27 +32,27 @@ pub(crate) struct NewReviewFilter {
     /// Only reviews of items of this site.
     #[oai(nullable)]
     #[serde(default)]
-    site_id: Option<Member<SiteId>>,
+    site_id: Option<Field<SiteId>>,
     /// Only reviews of this severity.
     #[oai(nullable)]
     #[serde(default)]
-    severity: Option<Member<Severity>>,
+    severity: Option<Field<Severity>>,
     /// Only reviews for which this policy is suggested.
     #[oai(nullable)]
     #[serde(default)]
-    policy_id: Option<Member<ReviewPolicyId>>,
+    policy_id: Option<Field<ReviewPolicyId>>,
     /// Only reviews of items that the machine flagged for this category.
     #[oai(nullable)]
     #[serde(default)]
-    category: Option<Member<Category>>,
+    category: Option<Field<Category>>,
     /// Only reviews of items that a rule with this name matched.
     #[oai(nullable)]
     #[serde(default)]
-    rule: Option<Member<Name>>,
+    rule: Option<Field<Name>>,
     /// Only reviews of items by this author.
     #[oai(nullable)]
     #[serde(default)]
-    author: Option<Member<Author>>,
+    author: Option<Field<Author>>,
 }
 
 impl From<NewReviewFilter> for bulk::Filter {
@@ -73,33 +73,33 @@ impl From<NewReviewFilter> for bulk::Filter {
 struct ReviewFilter {
     /// Reviews of items of this site.
     #[oai(nullable)]
-    site_id: Option<Member<SiteId>>,
+    site_id: Option<Field<SiteId>>,
     /// Reviews of this severity.
     #[oai(nullable)]
-    severity: Option<Member<Severity>>,
+    severity: Option<Field<Severity>>,
     /// Reviews for which this policy was suggested.
     #[oai(nullable)]
-    policy_id: Option<Member<ReviewPolicyId>>,
+    policy_id: Option<Field<ReviewPolicyId>>,
     /// Reviews of items that the machine had flagged for this category.
     #[oai(nullable)]
-    category: Option<Member<Category>>,
+    category: Option<Field<Category>>,
     /// Reviews of items that a rule with this name had matched.
     #[oai(nullable)]
-    rule: Option<Member<Name>>,
+    rule: Option<Field<Name>>,
     /// Reviews of items by this author.
     #[oai(nullable)]
-    author: Option<Member<Author>>,
+    author: Option<Field<Author>>,
 }
 
 impl From<bulk::Filter> for ReviewFilter {
     fn from(filter: bulk::Filter) -> Self {
         Self {
-            site_id: filter.site.map(Member),
-            severity: filter.severity.map(Member),
-            policy_id: filter.policy.map(Member),
-            category: filter.category.map(Member),
-            rule: filter.rule.map(Member),
-            author: filter.author.map(Member),
+            site_id: filter.site.map(Field),
+            severity: filter.severity.map(Field),
+            policy_id: filter.policy.map(Field),
+            category: filter.category.map(Field),
+            rule: filter.rule.map(Field),
+            author: filter.author.map(Field),
         }
     }
 }
@@ -147,23 +147,23 @@ impl TryFrom<bulk::Preview> for BulkPreview {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBulkDecision {
     /// Whether the items may be displayed.
-    decision: Member<Ruling>,
+    decision: Field<Ruling>,
     /// The policy by which they are rejected.
     #[serde(default, deserialize_with = "given")]
-    policy_id: Option<Member<ReviewPolicyId>>,
+    policy_id: Option<Field<ReviewPolicyId>>,
     /// The reason, which the application can read. If omitted, that of the policy. A rejection without a policy needs one.
     #[serde(default, deserialize_with = "given")]
-    reason: Option<Member<Reason>>,
+    reason: Option<Field<Reason>>,
     /// The reviews.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1, max_items = 500))]
-    review_ids: Option<Vec<Member<ReviewId>>>,
+    review_ids: Option<Vec<Field<ReviewId>>>,
     /// Which reviews: all that match.
     #[serde(default, deserialize_with = "given")]
     filter: Option<NewReviewFilter>,
     /// The number of reviews that the preview showed. If more match by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
-    count: Option<Member<Whole<1, 10_000>>>,
+    count: Option<Field<Whole<1, 10_000>>>,
 }
 
 impl NewBulkDecision {
@@ -205,7 +205,7 @@ pub(crate) struct BulkDecision {
     /// The bulk decision.
     id: Uuid,
     /// What was decided.
-    decision: Member<Ruling>,
+    decision: Field<Ruling>,
     /// The policy by which the items are rejected.
     #[oai(nullable)]
     policy_id: Option<Uuid>,
@@ -223,24 +223,24 @@ pub(crate) struct BulkDecision {
     /// How many of the decisions were undone before they were told.
     undone: i32,
     /// Its state.
-    state: Member<State>,
+    state: Field<State>,
     /// Why it failed. `null` if it did not.
     #[oai(nullable)]
     error: Option<String>,
     /// The person or token that decided.
     created_by: Uuid,
     /// When it was started.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs. The last decisions may still be held then.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl From<bulk::Bulk> for BulkDecision {
     fn from(bulk: bulk::Bulk) -> Self {
         Self {
             id: bulk.id.as_uuid(),
-            decision: Member(bulk.decision),
+            decision: Field(bulk.decision),
             policy_id: bulk.policy.map(ReviewPolicyId::as_uuid),
             reason: bulk.reason,
             filter: bulk.filter.map(ReviewFilter::from),
@@ -248,11 +248,11 @@ impl From<bulk::Bulk> for BulkDecision {
             done: bulk.done,
             skipped: bulk.skipped,
             undone: bulk.undone,
-            state: Member(bulk.state),
+            state: Field(bulk.state),
             error: bulk.error,
             created_by: bulk.created_by.as_uuid(),
             created_at: bulk.created_at.into(),
-            ended_at: bulk.ended_at.map(Member::from),
+            ended_at: bulk.ended_at.map(Field::from),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How the machine compares with people, in answers.
 
-use api_common::member::Member;
+use api_common::field::Field;
 use domain::{curve::Point, score::Category};
 use management::reviews::quality::{Curve, Machine, MatchedRule, RuleCurves};
 use poem_openapi::Object;
@@ -36,7 +36,7 @@ struct ReviewThresholdRule {
     /// The rule's name.
     rule_name: String,
     /// What it looks for.
-    category: Member<Category>,
+    category: Field<Category>,
     /// The rule's threshold for review.
     #[oai(nullable)]
     review_at: Option<f64>,
@@ -118,7 +118,7 @@ impl From<RuleCurves> for ReviewThresholdRule {
             rule_group_name: rule.group_name,
             rule_id: rule.rule.as_uuid(),
             rule_name: rule.name,
-            category: Member(rule.category),
+            category: Field(rule.category),
             review_at: rule.review_at,
             reject_at: rule.reject_at,
             overall: curves.overall.into(),

@@ -1,6 +1,6 @@
 //! The reports of the desk in answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{id::SiteId, proportion::Proportion, review::Severity};
 use management::reviews::quality::{
     Agreement, Backlog, ByPolicy, NamedPolicy, Overturned, Person, Quality, Speed,
@@ -18,9 +18,9 @@ pub(crate) struct ReviewQuality {
     #[oai(nullable)]
     site_id: Option<Uuid>,
     /// From this time on.
-    from: Member<Time>,
+    from: Field<Time>,
     /// Before this time.
-    to: Member<Time>,
+    to: Field<Time>,
     /// How many decisions were counted.
     counted: usize,
     /// Whether these are all of the span.
@@ -117,7 +117,7 @@ struct ReviewBacklog {
     /// How many of them should have been decided by now.
     overdue: i64,
     /// Since when the first of them has waited.
-    oldest_waiting_since: Member<Time>,
+    oldest_waiting_since: Field<Time>,
 }
 
 /// How long decisions took, in seconds from the beginning of the wait. A percentile is the time of one of the decisions (nearest
@@ -141,7 +141,7 @@ struct ReviewSpeed {
 #[derive(Serialize, Object)]
 struct ReviewSeveritySpeed {
     /// The severity.
-    severity: Member<Severity>,
+    severity: Field<Severity>,
     /// How long the decisions took.
     time_to_decision: ReviewSpeed,
 }
@@ -250,7 +250,7 @@ impl From<Quality> for ReviewQuality {
                 .speed_by_severity
                 .into_iter()
                 .map(|(severity, speed)| ReviewSeveritySpeed {
-                    severity: Member(severity),
+                    severity: Field(severity),
                     time_to_decision: speed.into(),
                 })
                 .collect(),

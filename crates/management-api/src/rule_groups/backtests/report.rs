@@ -3,7 +3,7 @@
 mod examples;
 mod progress;
 
-use api_common::member::Member;
+use api_common::field::Field;
 use domain::{
     backtest::{Agreement, Count, Decided},
     id::RuleId,
@@ -37,11 +37,11 @@ pub(crate) struct BacktestReport {
 #[derive(Serialize, Object)]
 struct BacktestCount {
     /// The status that the machine gave them at the time.
-    old_status: Member<Status>,
+    old_status: Field<Status>,
     /// The status that they would get.
-    new_status: Member<Status>,
+    new_status: Field<Status>,
     /// What people decided.
-    decided: Member<Decided>,
+    decided: Field<Decided>,
     /// The number of items.
     items: u64,
 }
@@ -78,9 +78,9 @@ impl From<backtests::BacktestReport> for BacktestReport {
 impl From<Count> for BacktestCount {
     fn from(count: Count) -> Self {
         Self {
-            old_status: Member(count.old),
-            new_status: Member(count.new),
-            decided: Member(count.decided),
+            old_status: Field(count.old),
+            new_status: Field(count.new),
+            decided: Field(count.decided),
             items: count.items,
         }
     }
@@ -114,11 +114,11 @@ pub(crate) struct BacktestChangeEntry {
     /// The media item.
     media_id: Uuid,
     /// The status that the machine gave it at the time.
-    old_status: Member<Status>,
+    old_status: Field<Status>,
     /// The status that it would get.
-    new_status: Member<Status>,
+    new_status: Field<Status>,
     /// What people decided.
-    decided: Member<Decided>,
+    decided: Field<Decided>,
     /// The rules that it would violate, of all groups that judge it. At most 20 are listed.
     violated_rules: Vec<Uuid>,
 }
@@ -127,9 +127,9 @@ impl From<backtest::Change> for BacktestChangeEntry {
     fn from(change: backtest::Change) -> Self {
         Self {
             media_id: change.media.as_uuid(),
-            old_status: Member(change.old),
-            new_status: Member(change.new),
-            decided: Member(change.decided),
+            old_status: Field(change.old),
+            new_status: Field(change.new),
+            decided: Field(change.decided),
             violated_rules: change.rules.into_iter().map(RuleId::as_uuid).collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! Backtests in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::id::{GroupVersionId, SiteId};
 use management::rule_groups::backtests::{self, Items};
 use poem_openapi::Object;
@@ -12,20 +12,20 @@ use serde::Deserialize;
 pub(crate) struct NewBacktest {
     /// A version of the group. If omitted, it is the draft as it is now.
     #[serde(default, deserialize_with = "given")]
-    version_id: Option<Member<GroupVersionId>>,
+    version_id: Option<Field<GroupVersionId>>,
     /// Only items of this site. The group judges all of them, as if it had been attached to the site. If omitted, it judges
     /// the items of all sites of the team that it has judged before.
     #[serde(default, deserialize_with = "given")]
-    site_id: Option<Member<SiteId>>,
+    site_id: Option<Field<SiteId>>,
     /// Only items accepted at this time or later.
     #[serde(default, deserialize_with = "given")]
-    since: Option<Member<Time>>,
+    since: Option<Field<Time>>,
     /// Only items accepted before this time. The default is now.
     #[serde(default, deserialize_with = "given")]
-    until: Option<Member<Time>>,
+    until: Option<Field<Time>>,
     /// The most items to look at, the newest first. The default is 10,000.
     #[serde(default, deserialize_with = "given")]
-    limit: Option<Member<Items>>,
+    limit: Option<Field<Items>>,
 }
 
 impl From<NewBacktest> for backtests::NewBacktest {

@@ -1,8 +1,8 @@
 //! A rule group as a document in a request: YAML or JSON.
 
 use api_common::{
-    member::Member,
-    payload::{held, is_json, parse},
+    field::Field,
+    body::{held, is_json, parse},
     problem::Refusal,
 };
 use bytes::Bytes;
@@ -25,7 +25,7 @@ pub(super) const YAML: &str = "application/yaml";
 #[derive(Object)]
 pub(crate) struct NewRuleFile {
     /// The group's name.
-    name: Member<Name>,
+    name: Field<Name>,
     /// The group's rules, in the order of evaluation.
     rules: RuleDocuments,
 }

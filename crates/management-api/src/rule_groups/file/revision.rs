@@ -1,6 +1,6 @@
 //! The revision of a draft, as a query parameter.
 
-use api_common::member::Described;
+use api_common::field::Described;
 use poem_openapi::registry::MetaSchema;
 
 /// A revision in a query.

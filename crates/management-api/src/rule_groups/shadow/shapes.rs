@@ -1,6 +1,6 @@
 //! Shadows in requests and answers.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{id::GroupVersionId, media::Status};
 use management::rule_groups::shadow;
 use poem_openapi::Object;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShadowVersionChange {
     /// A version of the group that is not live.
-    pub(super) version_id: Member<GroupVersionId>,
+    pub(super) version_id: Field<GroupVersionId>,
 }
 
 /// What a version said in the shadow of the live one.
@@ -36,9 +36,9 @@ pub(crate) struct ShadowReport {
 #[derive(Serialize, Object)]
 pub(super) struct ShadowCount {
     /// The status that they got.
-    live_status: Member<Status>,
+    live_status: Field<Status>,
     /// The status that they would have got.
-    shadow_status: Member<Status>,
+    shadow_status: Field<Status>,
     /// The number of items.
     items: i64,
 }
@@ -59,8 +59,8 @@ impl From<shadow::ShadowReport> for ShadowReport {
 impl From<shadow::ShadowCount> for ShadowCount {
     fn from(count: shadow::ShadowCount) -> Self {
         Self {
-            live_status: Member(count.live),
-            shadow_status: Member(count.shadow),
+            live_status: Field(count.live),
+            shadow_status: Field(count.shadow),
             items: count.items,
         }
     }
@@ -72,19 +72,19 @@ pub(crate) struct ShadowDifference {
     /// The media item.
     media_id: Uuid,
     /// The status that it got.
-    live_status: Member<Status>,
+    live_status: Field<Status>,
     /// The status that it would have got.
-    shadow_status: Member<Status>,
+    shadow_status: Field<Status>,
     /// When it was judged.
-    judged_at: Member<Time>,
+    judged_at: Field<Time>,
 }
 
 impl From<Difference> for ShadowDifference {
     fn from(difference: Difference) -> Self {
         Self {
             media_id: difference.media.as_uuid(),
-            live_status: Member(difference.live),
-            shadow_status: Member(difference.shadow),
+            live_status: Field(difference.live),
+            shadow_status: Field(difference.shadow),
             judged_at: difference.judged_at.into(),
         }
     }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use api_common::{
-    contract::ModerationDetails,
-    member::{Member, given},
+    public_schemas::ModerationDetails,
+    field::{Field, given},
     problem::Refusal,
-    raw::Raw,
-    text::optional_judged,
+    raw_json::RawJson,
+    text_decoding::optional_judged,
 };
 use domain::{
     id::GroupVersionId,
@@ -34,16 +34,16 @@ pub(crate) struct NewTest {
     /// The scores to use. If omitted, the providers are asked, if the rules ask for scores and this process knows
     /// providers.
     #[serde(default, deserialize_with = "given")]
-    scores: Option<Member<Scores>>,
+    scores: Option<Field<Scores>>,
     /// A version of the group. Its rules judge the sample. If you omit both this and `rules`, the draft judges.
     #[serde(default, deserialize_with = "given")]
-    version_id: Option<Member<GroupVersionId>>,
+    version_id: Option<Field<GroupVersionId>>,
     /// Rules that judge the sample instead of the group's rules.
     #[serde(default, deserialize_with = "given")]
     rules: Option<RuleDocuments>,
     /// What happens to content that cannot be checked. The default is `review`.
     #[serde(default, deserialize_with = "given")]
-    on_failure: Option<Member<OnFailure>>,
+    on_failure: Option<Field<OnFailure>>,
 }
 
 impl From<NewTest> for NewTrial {
@@ -63,18 +63,18 @@ impl From<NewTest> for NewTrial {
 #[derive(Serialize, Object)]
 pub(crate) struct TestResult {
     /// The status that an item with this content would get, if no other group judged it.
-    status: Member<Status>,
+    status: Field<Status>,
     /// Who or what decides.
-    moderation_type: Member<ModerationType>,
+    moderation_type: Field<ModerationType>,
     /// `moderation_details` as applications would get them.
-    details: Raw<ModerationDetails>,
+    details: RawJson<ModerationDetails>,
     /// How the result came about. It is for people: its members may change.
-    trace: Raw<HashMap<String, Value>>,
+    trace: RawJson<HashMap<String, Value>>,
     /// The rules that the sample violates and what they matched, with nothing masked.
     matches: Vec<TestMatch>,
     /// The scores that the rules were compared with. `null` if there were none.
     #[oai(nullable)]
-    scores: Option<Member<Scores>>,
+    scores: Option<Field<Scores>>,
     /// Where the scores come from: `request`, `providers` or `nowhere`.
     scores_from: String,
     /// Categories that the rules ask for and that have no score.
@@ -124,14 +124,14 @@ impl TryFrom<Trial> for TestResult {
         let text = trial.text.as_deref().unwrap_or_default();
         let violations = trial.violations.iter();
         Ok(Self {
-            status: Member(trial.status),
-            moderation_type: Member(trial.moderation_type),
+            status: Field(trial.status),
+            moderation_type: Field(trial.moderation_type),
             details: trial.details.into(),
             trace: trace.into(),
             matches: violations
                 .map(|violation| TestMatch::new(violation, text))
                 .collect(),
-            scores: trial.scores.map(Member),
+            scores: trial.scores.map(Field),
             scores_from: trial.scores_from.as_str().to_owned(),
             unscored: trial.unscored.iter().map(Category::to_string).collect(),
         })

@@ -1,6 +1,6 @@
 //! Versions of rule groups in requests and answers.
 
-use api_common::member::{Member, Time, given};
+use api_common::field::{Field, Time, given};
 use domain::{
     id::{ActorId, GroupVersionId},
     reason::Reason,
@@ -28,7 +28,7 @@ pub(crate) struct RuleGroupVersion {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
 }
 
 impl From<ListedVersion> for RuleGroupVersion {
@@ -72,7 +72,7 @@ pub(crate) struct NewRuleGroupVersion {
     revision: i64,
     /// A note about the version.
     #[oai(nullable)]
-    note: Option<Member<Reason>>,
+    note: Option<Field<Reason>>,
     /// Whether the version is live at once. The default is `true`. With `false`, you can make it live later, or have it judge
     /// in the shadow.
     #[serde(default, deserialize_with = "given")]
@@ -94,7 +94,7 @@ impl From<NewRuleGroupVersion> for NewVersion {
 #[serde(deny_unknown_fields)]
 pub(crate) struct LiveVersionChange {
     /// A version of the group.
-    pub(super) version_id: Member<GroupVersionId>,
+    pub(super) version_id: Field<GroupVersionId>,
 }
 
 /// An entry in the history of live versions.
@@ -110,7 +110,7 @@ pub(crate) struct RuleGroupPublication {
     #[oai(nullable)]
     published_by: Option<Uuid>,
     /// When it began to judge new submissions.
-    published_at: Member<Time>,
+    published_at: Field<Time>,
 }
 
 impl From<Publication> for RuleGroupPublication {

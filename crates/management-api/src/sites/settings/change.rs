@@ -1,6 +1,6 @@
 //! The settings of a site that can be changed.
 
-use api_common::member::{Member, given};
+use api_common::field::{Field, given};
 use domain::{
     id::RuleGroupId,
     image::ImageRetentionDays,
@@ -25,13 +25,13 @@ use super::plain;
 pub(crate) struct SiteChange {
     /// The name of the site. No other site of the team can have the same name.
     #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
+    name: Option<Field<Name>>,
     /// What happens to content that could not be checked.
     #[serde(default, deserialize_with = "given")]
-    on_failure: Option<Member<OnFailure>>,
+    on_failure: Option<Field<OnFailure>>,
     /// How status queries show the status.
     #[serde(default, deserialize_with = "given")]
-    status_vocabulary: Option<Member<StatusVocabulary>>,
+    status_vocabulary: Option<Field<StatusVocabulary>>,
     /// The providers that analyse texts from now on, in order of preference. `null` means the order
     /// that the operator configured.
     #[serde(default, deserialize_with = "given")]
@@ -43,67 +43,67 @@ pub(crate) struct SiteChange {
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    policy: Option<Option<Member<Policy>>>,
+    policy: Option<Option<Field<Policy>>>,
     /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
     /// means that every text is sent to the provider; stored answers are removed.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    answer_cache_seconds: Option<Option<Member<AnswerCacheSeconds>>>,
+    answer_cache_seconds: Option<Option<Field<AnswerCacheSeconds>>>,
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901) such as `/user/id`. Items that are
     /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
     /// new items have no author. Items that were accepted before keep what they have.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    author_pointer: Option<Option<Member<MetadataPointer>>>,
+    author_pointer: Option<Option<Field<MetadataPointer>>>,
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge from now on.
     #[serde(default, deserialize_with = "given")]
     compat_store: Option<bool>,
     /// What clients of OpenAI get for content of which something could not be checked.
     #[serde(default, deserialize_with = "given")]
-    compat_unchecked: Option<Member<CompatUnchecked>>,
+    compat_unchecked: Option<Field<CompatUnchecked>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    submissions_per_minute: Option<Option<Member<PerMinute>>>,
+    submissions_per_minute: Option<Option<Field<PerMinute>>>,
     /// The most status queries that each site key can make in a UTC minute. `null` means the limit
     /// of the team's plan.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    status_queries_per_minute: Option<Option<Member<PerMinute>>>,
+    status_queries_per_minute: Option<Option<Field<PerMinute>>>,
     /// For how many days items are kept after the last verdict. `null` means for ever.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    item_retention_days: Option<Option<Member<ItemRetentionDays>>>,
+    item_retention_days: Option<Option<Field<ItemRetentionDays>>>,
     /// For how many days the content of items is kept after the last verdict. `null` means as long as the item.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    content_retention_days: Option<Option<Member<ContentRetentionDays>>>,
+    content_retention_days: Option<Option<Field<ContentRetentionDays>>>,
     /// For how many days image files are kept after the last verdict.
     #[serde(default, deserialize_with = "given")]
-    image_retention_days: Option<Member<ImageRetentionDays>>,
+    image_retention_days: Option<Field<ImageRetentionDays>>,
     /// For how many days events and their deliveries are kept.
     #[serde(default, deserialize_with = "given")]
-    webhook_retention_days: Option<Member<WebhookRetentionDays>>,
+    webhook_retention_days: Option<Field<WebhookRetentionDays>>,
     /// The rule group that judges if no other group does. It must belong to the site's team.
     #[serde(default, deserialize_with = "given")]
-    default_rule_group_id: Option<Member<RuleGroupId>>,
+    default_rule_group_id: Option<Field<RuleGroupId>>,
     /// The rule groups that together judge submissions from now on. This replaces the whole list.
     /// If it is empty, the default group judges.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 50))]
-    rule_group_ids: Option<Vec<Member<RuleGroupId>>>,
+    rule_group_ids: Option<Vec<Field<RuleGroupId>>>,
 }
 
 impl SiteChange {
     pub(crate) fn applied_to(self, settings: Settings) -> Settings {
-        let plain_limit = |limit: Option<Member<PerMinute>>| limit.map(|limit| limit.0);
+        let plain_limit = |limit: Option<Field<PerMinute>>| limit.map(|limit| limit.0);
         Settings {
             name: self.name.map_or(settings.name, |name| name.0.into()),
             on_failure: self.on_failure.map_or(settings.on_failure, |wish| wish.0),

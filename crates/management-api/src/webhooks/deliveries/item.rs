@@ -3,7 +3,7 @@
 mod attempt;
 mod examples;
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use management::deliveries::headers;
 use poem_openapi::Object;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(crate) struct WebhookDelivery {
     /// The event's kind, such as `media.created`. More kinds may be added.
     event: String,
     /// When the event happened.
-    occurred_at: Member<Time>,
+    occurred_at: Field<Time>,
     /// The media item it is about.
     media_id: Uuid,
     /// The endpoint.
@@ -36,10 +36,10 @@ pub(crate) struct WebhookDelivery {
     attempts: i16,
     /// When the next attempt is due. `null` when the delivery has ended.
     #[oai(nullable)]
-    next_attempt_at: Option<Member<Time>>,
+    next_attempt_at: Option<Field<Time>>,
     /// When it ended. `null` while it is pending.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl From<Listed> for WebhookDelivery {
@@ -53,8 +53,8 @@ impl From<Listed> for WebhookDelivery {
             endpoint_id: listed.endpoint.as_uuid(),
             state: listed.status.to_string(),
             attempts: listed.attempts,
-            next_attempt_at: listed.next_attempt_at.map(Member::from),
-            ended_at: listed.ended_at.map(Member::from),
+            next_attempt_at: listed.next_attempt_at.map(Field::from),
+            ended_at: listed.ended_at.map(Field::from),
         }
     }
 }

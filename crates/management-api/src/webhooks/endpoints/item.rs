@@ -1,6 +1,6 @@
 //! A webhook endpoint in answers, and the result of a test.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::CustomHeader};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -30,22 +30,22 @@ pub(crate) struct WebhookEndpoint {
     /// The names of the custom headers of every request. Their values are never shown.
     header_names: Vec<String>,
     /// When it was created.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it was disabled. `null` if it is enabled.
     #[oai(nullable)]
-    disabled_at: Option<Member<Time>>,
+    disabled_at: Option<Field<Time>>,
     /// Why it was disabled: its owner's reason, or that it answered 410 Gone, or that no delivery succeeded for five days.
     #[oai(nullable)]
     disabled_reason: Option<String>,
     /// Its first failure since its last success. `null` if its last attempt succeeded.
     #[oai(nullable)]
-    failing_since: Option<Member<Time>>,
+    failing_since: Option<Field<Time>>,
     /// Its circuit breaker: `closed`, `open` (it keeps failing, so nothing is sent) or `half_open` (one request tests
     /// whether it works again). More states may be added.
     breaker: String,
     /// Until when nothing more is sent. `null` if requests are sent.
     #[oai(nullable)]
-    breaker_until: Option<Member<Time>>,
+    breaker_until: Option<Field<Time>>,
     /// How many of its last 1,000 deliveries are pending.
     waiting_deliveries: i64,
 }
@@ -69,11 +69,11 @@ impl From<Endpoint> for WebhookEndpoint {
             max_per_second: settings.max_per_second,
             header_names: settings.headers.iter().map(name).collect(),
             created_at: endpoint.created_at.into(),
-            disabled_at: endpoint.disabled_at.map(Member::from),
+            disabled_at: endpoint.disabled_at.map(Field::from),
             disabled_reason: endpoint.disabled_reason,
-            failing_since: endpoint.health.failing_since.map(Member::from),
+            failing_since: endpoint.health.failing_since.map(Field::from),
             breaker: breaker.state(endpoint.at).to_string(),
-            breaker_until: until.map(Member::from),
+            breaker_until: until.map(Field::from),
             waiting_deliveries: endpoint.waiting,
         }
     }
@@ -84,7 +84,7 @@ impl From<Endpoint> for WebhookEndpoint {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDisabling {
     /// The reason. It is shown with the endpoint.
-    pub(super) reason: Member<Reason>,
+    pub(super) reason: Field<Reason>,
 }
 
 /// The result of a retry.

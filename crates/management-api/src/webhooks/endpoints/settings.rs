@@ -1,6 +1,6 @@
 //! The settings of a new endpoint, and the settings that can be changed.
 
-use api_common::member::{Member, given};
+use api_common::field::{Field, given};
 use domain::{
     event::EventKind,
     name::Name,
@@ -32,17 +32,17 @@ const _: () = assert!(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWebhookEndpoint {
     /// Its URL. The address must be public and the port 80, 443, 8080 or 8443, unless the operator allows more.
-    url: Member<EndpointUrl>,
+    url: Field<EndpointUrl>,
     /// The kinds of event that it gets. If omitted, all kinds that exist now.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1))]
-    events: Option<Vec<Member<EventKind>>>,
+    events: Option<Vec<Field<EventKind>>>,
     /// What it is for, in your own words.
     #[oai(nullable)]
-    description: Option<Member<Name>>,
+    description: Option<Field<Name>>,
     /// The most requests a second that it gets. `null` means no limit.
     #[oai(nullable)]
-    max_per_second: Option<Member<PerSecond>>,
+    max_per_second: Option<Field<PerSecond>>,
     /// Custom headers of every request, such as credentials for a gateway in front of it.
     #[serde(default)]
     #[oai(default, validator(max_items = 20))]
@@ -57,21 +57,21 @@ const _: () = assert!(MAX_HEADERS == 20, "the bound of `headers`");
 pub(crate) struct WebhookEndpointChange {
     /// Its new URL. Waiting deliveries go there, too.
     #[serde(default, deserialize_with = "given")]
-    url: Option<Member<EndpointUrl>>,
+    url: Option<Field<EndpointUrl>>,
     /// The kinds of event that it gets from now on. This replaces the whole list.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1))]
-    events: Option<Vec<Member<EventKind>>>,
+    events: Option<Vec<Field<EventKind>>>,
     /// What it is for. `null` removes the description.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    description: Option<Option<Member<Name>>>,
+    description: Option<Option<Field<Name>>>,
     /// The most requests a second that it gets. `null` means no limit.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
-    max_per_second: Option<Option<Member<PerSecond>>>,
+    max_per_second: Option<Option<Field<PerSecond>>>,
     /// Custom headers of every request from now on. This replaces the whole list: headers that you do not name are removed.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 20))]
@@ -111,7 +111,7 @@ impl From<WebhookEndpointChange> for EndpointChange {
     }
 }
 
-fn kinds(events: Vec<Member<EventKind>>) -> Vec<EventKind> {
+fn kinds(events: Vec<Field<EventKind>>) -> Vec<EventKind> {
     events.into_iter().map(|event| event.0).collect()
 }
 

@@ -1,6 +1,6 @@
 //! A backtest in answers: its settings and its progress.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use domain::{
     chain::State,
     id::{ActorId, GroupVersionId, SiteId},
@@ -27,11 +27,11 @@ pub(crate) struct Backtest {
     site_id: Option<Uuid>,
     /// Only items accepted at this time or later. `null` means no limit.
     #[oai(nullable)]
-    since: Option<Member<Time>>,
+    since: Option<Field<Time>>,
     /// Only items accepted before this time.
-    until: Member<Time>,
+    until: Field<Time>,
     /// The state of the backtest.
-    state: Member<State>,
+    state: Field<State>,
     /// How many items it will look at.
     total: i64,
     /// How many items it has looked at: the sum of the next five numbers.
@@ -55,10 +55,10 @@ pub(crate) struct Backtest {
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
-    created_at: Member<Time>,
+    created_at: Field<Time>,
     /// When it ended. `null` while it runs.
     #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
+    ended_at: Option<Field<Time>>,
 }
 
 impl From<backtest::Backtest> for Backtest {
@@ -69,9 +69,9 @@ impl From<backtest::Backtest> for Backtest {
             rule_group_id: backtest.group.as_uuid(),
             version_id: backtest.version.map(GroupVersionId::as_uuid),
             site_id: backtest.site.map(SiteId::as_uuid),
-            since: backtest.since.map(Member::from),
+            since: backtest.since.map(Field::from),
             until: backtest.until.into(),
-            state: Member(backtest.state),
+            state: Field(backtest.state),
             total: backtest.total,
             looked_at: backtest.looked_at,
             judged: backtest.judged,
@@ -83,7 +83,7 @@ impl From<backtest::Backtest> for Backtest {
             error: backtest.error,
             created_by: backtest.created_by.map(ActorId::as_uuid),
             created_at: backtest.created_at.into(),
-            ended_at: backtest.ended_at.map(Member::from),
+            ended_at: backtest.ended_at.map(Field::from),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The request of a delivery, and the attempts to send it.
 
-use api_common::member::{Member, Time};
+use api_common::field::{Field, Time};
 use management::deliveries::SentHeader;
 use poem_openapi::Object;
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(super) struct DeliveryAttempt {
     /// Its number. Attempts count from 1 and continue when the delivery is sent again.
     number: i16,
     /// When it began.
-    started_at: Member<Time>,
+    started_at: Field<Time>,
     /// How long it took, in milliseconds.
     duration_ms: i32,
     /// The URL it was sent to. `null` if it was not recorded.
