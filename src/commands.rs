@@ -4,14 +4,14 @@ mod admin;
 mod api;
 mod audit;
 mod check;
-mod client;
+mod http_client;
 mod console;
 mod erasure;
 mod export;
 mod healthcheck;
 mod import;
-mod kept;
-mod lines;
+mod result_file;
+mod input_lines;
 mod listen;
 mod migrate;
 mod progress;
@@ -29,7 +29,7 @@ use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    darkroom, demo_file,
+    preview_sandbox, demo_file,
 };
 
 /// A self-hosted content moderation service.
@@ -136,7 +136,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
             return in_runtime(thresholds::run(args, keys));
         }
         Command::Import(options) => in_runtime(import::run(options))?,
-        Command::Darkroom { memory } => darkroom::run(memory)?,
+        Command::Darkroom { memory } => preview_sandbox::run(memory)?,
         Command::Listen(args) => {
             let defaults = listen::Defaults {
                 secret: config::webhook_secret()?,

@@ -7,18 +7,18 @@ mod egress;
 mod environment;
 mod http;
 mod invalid;
-mod known;
+mod known_variables;
 mod logs;
 mod master_key;
-mod nearest;
+mod did_you_mean;
 mod otlp;
 mod postgres;
 mod providers;
 mod retention;
 mod rules;
 mod sign_on;
-mod values;
-mod work;
+mod value_parsers;
+mod worker;
 
 use std::{
     ffi::OsString,
@@ -33,11 +33,11 @@ use domain::{key::SiteKey, signature::WebhookSecret};
 
 pub(crate) use commands::{ApiOptions, CheckOptions, UpOptions, WorkerOptions};
 pub(crate) use console::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
-pub(crate) use egress::{EgressOptions, judge};
+pub(crate) use egress::{EgressOptions, check_url};
 pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;
 pub(crate) use invalid::{Invalid, exit_code, invalid};
-pub(crate) use known::unknown_variables;
+pub(crate) use known_variables::unknown_variables;
 pub(crate) use logs::{LogFormat, log_filter, log_format};
 pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
 pub(crate) use otlp::OtlpOptions;
@@ -45,7 +45,7 @@ pub(crate) use postgres::{
     AnyDatabaseOptions, Database, DatabaseOptions, Located, PoolOptions, database_hosts,
 };
 pub(crate) use rules::{RuleOptions, StoredRulesOptions};
-pub(crate) use values::{address, id, one_of, queue_name, service_url, time, whole};
+pub(crate) use value_parsers::{address, id, one_of, queue_name, service_url, time, whole};
 
 /// Where the HTTP interface listens.
 #[derive(Clone, Copy, Debug, Args)]

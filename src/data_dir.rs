@@ -4,11 +4,11 @@
 //! Everything in it belongs to the user who runs Gatehouse. If root starts `up`, that is the
 //! account that `up` changes to. Root only creates the directory for this account.
 
-mod owners;
-mod provide;
+mod permissions;
+mod create_as_root;
 #[cfg(test)]
 mod tests;
-mod write;
+mod atomic_write;
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
@@ -21,11 +21,11 @@ use std::{
 use anyhow::{Context as _, anyhow, bail};
 use rustix::fs::OFlags;
 
-use self::owners::Owner;
-use provide::real;
+use self::permissions::Owner;
+use create_as_root::real;
 
-pub(crate) use self::owners::foreign;
-pub(crate) use provide::provide;
+pub(crate) use self::permissions::foreign;
+pub(crate) use create_as_root::create_as_root;
 
 const SYSTEM_PATH: &str = "/var/lib/gatehouse";
 const LOCK: &str = "lock";

@@ -16,7 +16,7 @@ use url::Url;
 use crate::{
     data_dir::DataDir,
     demo_file::{self, Demo},
-    face::told,
+    command_line::told,
     rule_file,
 };
 

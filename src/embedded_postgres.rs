@@ -7,7 +7,7 @@
 
 mod binaries;
 mod cluster;
-mod leftovers;
+mod stale_processes;
 mod pid_file;
 mod server;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use self::{cluster::Cluster, leftovers::settle, server::Server};
+use self::{cluster::Cluster, stale_processes::settle, server::Server};
 use crate::data_dir::DataDir;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

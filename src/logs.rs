@@ -1,6 +1,6 @@
 //! The log of a process, and the errors of commands.
 
-mod lines;
+mod line_format;
 
 use std::io::IsTerminal as _;
 
@@ -11,7 +11,7 @@ use tracing_subscriber::{
 
 use crate::{
     config::{self, LogFormat, invalid},
-    panics,
+    panic_log,
     prometheus::Statements,
     terminal,
 };
@@ -42,19 +42,19 @@ pub(crate) fn start() -> anyhow::Result<()> {
     let logs = match format {
         LogFormat::Human => {
             let lines = format::format().with_target(false).with_ansi(terminal);
-            logs.event_format(lines::Human(lines)).boxed()
+            logs.event_format(line_format::Human(lines)).boxed()
         }
         LogFormat::Json => {
             let lines = format::json().flatten_event(true);
             let logs = logs.fmt_fields(format::JsonFields::new());
-            logs.event_format(lines::Machine(lines)).boxed()
+            logs.event_format(line_format::Machine(lines)).boxed()
         }
     };
     tracing_subscriber::registry()
         .with(logs.with_filter(filter))
         .with(Statements::layer())
         .init();
-    panics::log();
+    panic_log::log();
     Ok(())
 }
 

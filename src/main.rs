@@ -1,21 +1,21 @@
 //! Gatehouse: one binary, many commands. `gatehouse up` runs everything in one process; `gatehouse api` and
 //! `gatehouse worker` are the same service in as many processes as you like.
 
-mod account;
+mod system_account;
 mod commands;
 mod config;
-mod darkroom;
+mod preview_sandbox;
 mod data_dir;
 mod demo;
 mod demo_file;
 mod duration;
 mod embedded_postgres;
-mod example;
-mod face;
+mod example_data;
+mod command_line;
 mod logs;
 mod open_files;
 mod otlp;
-mod panics;
+mod panic_log;
 mod prometheus;
 mod rule_file;
 mod service;

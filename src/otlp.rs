@@ -3,7 +3,7 @@
 //!
 //! It never delays what it tells of. What the collector does not take is dropped and counted.
 
-mod message;
+mod protobuf;
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::message::Origin;
+use self::protobuf::Origin;
 
 /// The most spans in one request.
 const BATCH: usize = 512;

@@ -1,10 +1,10 @@
 //! The metrics of a process, as Prometheus reads them.
 
-mod catalogue;
-pub(crate) mod figures;
-mod page;
-mod runtime;
-mod statements;
+mod descriptions;
+pub(crate) mod database_metrics;
+mod exposition;
+mod tokio_runtime;
+mod sql_statements;
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use store::PgPool;
 use tokio::time::Instant;
 
-pub(crate) use self::statements::Statements;
+pub(crate) use self::sql_statements::Statements;
 use crate::service;
 
 /// Milliseconds to minutes: requests, jobs, deliveries.
@@ -54,11 +54,11 @@ pub(crate) fn start(role: &'static str) -> anyhow::Result<PrometheusHandle> {
         .set_buckets_for_metric(Matcher::Suffix("_rows".into()), &ROWS)?
         .set_buckets_for_metric(Matcher::Suffix("_image_bytes".into()), &BYTES)?
         .install_recorder()?;
-    catalogue::describe();
+    descriptions::describe();
     process().describe();
     database::expect_no_errors();
-    statements::expect_none();
-    let mut busy = runtime::Busy::start();
+    sql_statements::expect_none();
+    let mut busy = tokio_runtime::Busy::start();
     gauge!(
         "gatehouse_build_info",
         "version" => env!("CARGO_PKG_VERSION"), "role" => role, "host" => service::host()
@@ -88,7 +88,7 @@ fn process() -> metrics_process::Collector {
 pub(crate) fn sample(started: Instant, pool: &PgPool) {
     gauge!("gatehouse_uptime_seconds").set(started.elapsed().as_secs_f64());
     process().collect();
-    runtime::sample();
+    tokio_runtime::sample();
     let idle = pool.num_idle();
     let size = usize::try_from(pool.size()).unwrap_or(usize::MAX);
     gauge!("gatehouse_db_pool_connections", "state" => "idle").set(idle as f64);
@@ -98,5 +98,5 @@ pub(crate) fn sample(started: Instant, pool: &PgPool) {
 
 /// The text of `/metrics`.
 pub(crate) fn render(metrics: &PrometheusHandle) -> String {
-    page::page(&metrics.render())
+    exposition::page(&metrics.render())
 }

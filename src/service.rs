@@ -1,10 +1,10 @@
 //! What the long-running commands have in common: they listen, wait for their schema, and stop in order.
 
-mod connections;
-mod export;
+mod connection_budget;
+mod span_export;
 mod monitoring;
-mod open;
-mod process;
+mod command_connections;
+mod process_name;
 mod readiness;
 mod systemd;
 
@@ -18,11 +18,11 @@ use tracing::{info, warn};
 
 use crate::config::PoolOptions;
 
-pub(crate) use connections::{Wants, warn_of_too_many};
-pub(crate) use export::start_export;
+pub(crate) use connection_budget::{Wants, warn_of_too_many};
+pub(crate) use span_export::start_export;
 pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
-pub(crate) use open::{connect, open, open_current};
-pub(crate) use process::{host, process};
+pub(crate) use command_connections::{connect, open, open_current};
+pub(crate) use process_name::{host, process_name};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
 pub(crate) use systemd::tell_systemd;
 

@@ -1,10 +1,10 @@
 //! `gatehouse admin`: sets up Gatehouse from the command line, for anyone with access to the
 //! database.
 
-mod example_data;
-mod expired;
-mod master_key;
-mod operator;
+mod remove_example_data;
+mod remove_expired;
+mod rotate_master_key;
+mod teams_and_tokens;
 mod person;
 mod plan;
 mod site;
@@ -28,7 +28,7 @@ use crate::{
     config::{
         AnyDatabaseOptions, EgressOptions, Located, RuleOptions, StoredRulesOptions, id, one_of,
     },
-    face::{self, Means, told},
+    command_line::{self, Means, told},
     service, terminal,
 };
 
@@ -93,8 +93,8 @@ enum SetUp {
         #[arg(long, value_parser = id::<TeamId>)]
         team: Option<TeamId>,
         /// The scopes of the token, separated by commas, or `all`
-        #[arg(long, required = true, value_delimiter = ',', value_parser = operator::scopes())]
-        scopes: Vec<operator::Scopes>,
+        #[arg(long, required = true, value_delimiter = ',', value_parser = teams_and_tokens::scopes())]
+        scopes: Vec<teams_and_tokens::Scopes>,
     },
     /// Invite a person into a team, or as an operator; the link is shown once
     CreateUser(person::NewUser),
@@ -180,15 +180,15 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let made = match options.action {
         Action::RotateMasterKey => {
             let mut conn = service::connect(&located.database, NAME).await?;
-            master_key::rotate(&mut conn, &located.master_key()?).await?
+            rotate_master_key::rotate(&mut conn, &located.master_key()?).await?
         }
         Action::RemoveExampleData => {
             let pool = service::open_current(&located.database, NAME).await?;
-            example_data::remove(&database::for_command(&pool)).await?
+            remove_example_data::remove(&database::for_command(&pool)).await?
         }
         Action::RemoveExpired => {
             let pool = service::open_current(&located.database, NAME).await?;
-            expired::remove(&database::for_command(&pool)).await?
+            remove_expired::remove(&database::for_command(&pool)).await?
         }
         Action::SetUp(action) => {
             let pool = service::open_current(&located.database, NAME).await?;
@@ -197,7 +197,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
                 service::check_master_key(&mut *pool.acquire().await?, key).await?;
             }
             let queue = Queue::open_to_notify(pool.clone());
-            let management = face::management(&pool, queue, means);
+            let management = command_line::management(&pool, queue, means);
             set_up(&management, *action).await?
         }
     };
@@ -242,9 +242,9 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
     let made = match action {
         SetUp::CreatePlan(new) => plan::create(management, new).await,
         SetUp::ChangePlan(change) => return plan::change(management, change).await,
-        SetUp::CreateTeam { name, plan } => operator::create_team(management, &name, plan).await,
+        SetUp::CreateTeam { name, plan } => teams_and_tokens::create_team(management, &name, plan).await,
         SetUp::Subscribe { team, plan, state } => {
-            operator::subscribe(management, team, plan, state).await
+            teams_and_tokens::subscribe(management, team, plan, state).await
         }
         SetUp::CreateUser(new) => person::invite(management, new).await,
         SetUp::ResetPassword(wanted) => person::reset(management, wanted).await,
@@ -252,7 +252,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
         SetUp::HandOver(wanted) => person::hand_over(management, wanted).await,
         SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {
-            operator::create_token(management, name, team, &scopes).await
+            teams_and_tokens::create_token(management, name, team, &scopes).await
         }
         SetUp::CreateSite {
             team, name, rules, ..

@@ -35,7 +35,7 @@ use workers::{
 use super::console;
 use crate::{
     config::{self, ApiOptions, HttpOptions},
-    darkroom, logs,
+    preview_sandbox, logs,
     open_files::{self, Wanted},
     prometheus, service,
 };
@@ -80,7 +80,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let connections = service::own_connections(options.database.pool) + INTERFACE_CONNECTIONS;
-    let process = service::process("api", monitoring.local_addr()?, connections);
+    let process = service::process_name("api", monitoring.local_addr()?, connections);
     let metrics = prometheus::start("api")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;
@@ -112,7 +112,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         // Only worker processes know the providers.
         Workbench::new(options.rules.limits(), None),
         outlet,
-        darkroom::develop(program),
+        preview_sandbox::spawn(program),
         sign_on,
         readiness.clone(),
     );
@@ -226,7 +226,7 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
     let judging = outbound.clone();
     Outlet::new(
-        Arc::new(move |team, url| config::judge(judging.policy(), team, url)),
+        Arc::new(move |team, url| config::check_url(judging.policy(), team, url)),
         Arc::new(move |target| {
             let (outbound, clock) = (outbound.clone(), clock.clone());
             Box::pin(async move { ping(&outbound, &clock, &target).await.ok() })

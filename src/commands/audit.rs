@@ -2,8 +2,8 @@
 //! or to an export.
 
 mod export;
-mod file;
-mod line;
+mod verify_file;
+mod export_line;
 mod verify;
 
 use std::{

@@ -1,6 +1,6 @@
 //! `gatehouse check`: tries everything that a process needs, without starting one.
 
-mod live;
+mod provider_checks;
 mod notes;
 
 use std::{io, process::ExitCode};
@@ -47,7 +47,7 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
             .collect();
         tell(&format!("providers: {}", described.join(", ")))?;
         if options.providers_live {
-            live::ask_all(&providers, |outcome| {
+            provider_checks::ask_all(&providers, |outcome| {
                 if let Some(line) = problems.of(outcome) {
                     tell(&line)?;
                 }

@@ -1,7 +1,7 @@
 //! `gatehouse export`: downloads the archive of a site over HTTP, and goes on where it was when something broke.
 
 mod http;
-mod partial;
+mod partial_download;
 
 use std::{
     path::PathBuf,
@@ -27,7 +27,7 @@ use crate::{
     terminal::{self, tell},
 };
 use http::{Failure, Server};
-use partial::Partial;
+use partial_download::Partial;
 
 /// How long nothing may arrive before the connection counts as broken.
 const SILENCE: Duration = Duration::from_mins(1);

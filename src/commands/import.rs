@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     config::{AnyDatabaseOptions, RuleOptions, id},
-    face::{self, Means, told, told_of_rules},
+    command_line::{self, Means, told, told_of_rules},
     service,
     terminal::{self, quoted, tell},
 };
@@ -61,7 +61,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         ..Means::default()
     };
     let queue = Queue::open_to_notify(pool.clone());
-    let management = face::management(&pool, queue, means);
+    let management = command_line::management(&pool, queue, means);
     let made = import(&management, &verified, options.team, options.site).await?;
     if options.json {
         return terminal::print_json(&made);

@@ -3,10 +3,10 @@
 //! purpose so that you can watch retries.
 
 mod forward;
-mod pretty;
+mod pretty_json;
 mod print;
 mod secret;
-mod verify;
+mod verify_signature;
 
 use std::{convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -140,8 +140,8 @@ impl Receiver {
                 Err(_) => return nothing_but(StatusCode::REQUEST_TIMEOUT),
             };
         let verdict = match self.secret.load() {
-            Ok(secret) => verify::verify(&secret, &head.headers, &body),
-            Err(reason) => verify::Verdict::NoSecret(reason),
+            Ok(secret) => verify_signature::verify(&secret, &head.headers, &body),
+            Err(reason) => verify_signature::Verdict::NoSecret(reason),
         };
         let (answer, from) = match &self.forward {
             _ if verdict.is_rejection() => (

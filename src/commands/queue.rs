@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{
     config::{AnyDatabaseOptions, queue_name, whole},
     duration::humane,
-    face::{self, Means},
+    command_line::{self, Means},
     service, terminal,
 };
 
@@ -88,7 +88,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let located = options.database.locate()?;
     let pool = service::open_current(&located.database, "gatehouse queue").await?;
     let queue = Queue::open_to_notify(pool.clone());
-    let management = &face::management(&pool, queue, Means::default());
+    let management = &command_line::management(&pool, queue, Means::default());
     let report = match options.action {
         Action::Status(args) => status::run(management, args).await?,
         Action::Jobs(args) => jobs::run(&mut *management.pool.acquire().await?, &args).await?,

@@ -15,7 +15,7 @@ use serde_json::json;
 use url::Url;
 
 use super::{
-    lines::Lines,
+    input_lines::Lines,
     progress::{SHOWN_EVERY, so_far},
     site_key,
 };

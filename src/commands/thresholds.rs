@@ -2,10 +2,10 @@
 //! here that selects as many texts as the user's threshold there, and how far both agree.
 
 mod args;
-mod matching;
+mod matching_threshold;
 mod openai;
 mod perspective;
-mod refusal;
+mod api_errors;
 mod report;
 mod sample;
 mod scores_file;
@@ -17,7 +17,7 @@ use anyhow::Context as _;
 use futures::StreamExt as _;
 
 use super::{
-    lines::{Line, Lines},
+    input_lines::{Line, Lines},
     progress::{SHOWN_EVERY, so_far},
 };
 use crate::terminal::{self, tell};

@@ -2,7 +2,7 @@
 
 mod first_start;
 mod prepare;
-mod welcome;
+mod startup_message;
 
 use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ use workers::{Context, Settings, outbound::Outbound};
 use super::{api, console, worker};
 use crate::{
     config::{self, UpOptions},
-    darkroom,
+    preview_sandbox,
     data_dir::DataDir,
     demo::{Addresses, Consent},
     demo_file::Demo,
@@ -35,7 +35,7 @@ use crate::{
     prometheus, service,
 };
 use first_start::{master_key, prepare_database, prepare_demo};
-use welcome::Welcome;
+use startup_message::Welcome;
 
 pub(crate) use prepare::{Prepared, prepare};
 
@@ -165,7 +165,7 @@ async fn serve(
     let metrics = prometheus::start("up")?;
     let export = service::start_export(&options.otlp)?;
     let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
-    let process = service::process("up", listeners.monitoring.local_addr()?, connections);
+    let process = service::process_name("up", listeners.monitoring.local_addr()?, connections);
     let queue = Queue::open_as(
         pool.clone(),
         options.work.queue(options.pool.claims()),
@@ -191,7 +191,7 @@ async fn serve(
         &master_key,
         Workbench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
-        darkroom::develop(program),
+        preview_sandbox::spawn(program),
         sign_on,
         readiness.clone(),
     );

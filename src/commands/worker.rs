@@ -37,7 +37,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let monitoring = TcpListener::from_std(monitoring)?;
     let connections = service::own_connections(options.database.pool);
-    let process = service::process("worker", monitoring.local_addr()?, connections);
+    let process = service::process_name("worker", monitoring.local_addr()?, connections);
     let metrics = prometheus::start("worker")?;
     let export = service::start_export(&options.otlp)?;
     let stop = service::stop_signal()?;

@@ -16,8 +16,8 @@ use super::{
     postgres::{AnyDatabaseOptions, DatabaseOptions, PoolOptions},
     providers::ProviderOptions,
     rules::RuleOptions,
-    values::queue_name,
-    work::WorkOptions,
+    value_parsers::queue_name,
+    worker::WorkOptions,
 };
 
 /// Options of `gatehouse up`.

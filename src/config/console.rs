@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{
     sign_on::{SignOnOptions, SignOnSettings},
-    values::{address, origin},
+    value_parsers::{address, origin},
 };
 
 /// Where the console listens by default.

@@ -1,8 +1,8 @@
 //! Addresses beyond the public internet that the operator opens for webhooks and images by URL.
 
-mod allowed;
+mod exception;
 mod demo_endpoint;
-mod judge;
+mod url_check;
 #[cfg(test)]
 mod tests;
 
@@ -12,11 +12,11 @@ use clap::Args;
 use workers::outbound::{AllowedRange, Bounds, EgressPolicy, Exemption};
 
 use super::whole;
-use allowed::Opened;
+use exception::Opened;
 
-pub(crate) use allowed::Allowed;
+pub(crate) use exception::Allowed;
 pub(super) use demo_endpoint::demo_endpoint;
-pub(crate) use judge::judge;
+pub(crate) use url_check::check_url;
 
 /// The egress guard's exceptions.
 #[derive(Debug, Args)]

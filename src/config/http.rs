@@ -12,7 +12,7 @@ use store::{accept::AcceptSettings, gather::Bounds};
 use super::{
     retention::RetentionOptions,
     rules::StoredRulesOptions,
-    values::{network, whole},
+    value_parsers::{network, whole},
 };
 
 /// Bounds of the HTTP interface.

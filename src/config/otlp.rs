@@ -3,7 +3,7 @@
 use clap::Args;
 use url::Url;
 
-use super::values::http_url;
+use super::value_parsers::http_url;
 
 /// Where the spans of traces go, and of how many traces.
 #[derive(Debug, Args)]

@@ -16,7 +16,7 @@ use super::{
     invalid::invalid,
     master_key::{master_key, master_key_in, required_master_key},
     read_value,
-    values::whole,
+    value_parsers::whole,
     variable,
 };
 use crate::{

@@ -20,7 +20,7 @@ use workers::provider::{
     Auth, Builtin, NoProxy, OpenAi, Provider, Providers, Proxy, Remote, Scope,
 };
 
-use super::{invalid::invalid, values::http_url, variable};
+use super::{invalid::invalid, value_parsers::http_url, variable};
 
 pub(super) use file::variables;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use store::accept::Retention;
 
-use super::values::whole;
+use super::value_parsers::whole;
 
 /// How long things are kept that belong to no site. Sites have settings of their own.
 #[derive(Clone, Copy, Debug, Args)]

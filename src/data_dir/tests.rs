@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 
 use super::*;
-use crate::account::Account;
+use crate::system_account::SystemAccount;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -161,26 +161,26 @@ fn case_43_root_gives_an_account_only_what_is_new_or_empty() {
         return;
     }
     let account =
-        Account::for_root(crate::account::DEFAULT).expect("`scripts/setup test` makes it");
+        SystemAccount::for_root(crate::system_account::DEFAULT).expect("`scripts/setup test` makes it");
     let uid = account.uid().as_raw();
     let temporary = tempfile::tempdir().unwrap();
     set_mode(temporary.path(), 0o711);
     let owner = |path: &Path| fs::symlink_metadata(path).unwrap().uid();
 
-    let new = provide(&temporary.path().join("a/new"), &account).unwrap();
+    let new = create_as_root(&temporary.path().join("a/new"), &account).unwrap();
     assert_eq!((owner(&new), mode(&new)), (uid, 0o700));
-    provide(&new, &account).unwrap();
+    create_as_root(&new, &account).unwrap();
 
     let empty = temporary.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    provide(&empty, &account).unwrap();
+    create_as_root(&empty, &account).unwrap();
     assert_eq!((owner(&empty), mode(&empty)), (uid, 0o700));
 
     // A directory of an earlier version: it belongs to root and has files.
     let old = temporary.path().join("old");
     fs::create_dir(&old).unwrap();
     fs::write(old.join("master.key"), "").unwrap();
-    let line = format!("{:#}", provide(&old, &account).unwrap_err());
+    let line = format!("{:#}", create_as_root(&old, &account).unwrap_err());
     assert!(
         line.contains(&format!("chown -R gatehouse: {}", old.display())) && !line.contains('\n'),
         "{line}"
@@ -193,7 +193,7 @@ fn case_43_root_gives_an_account_only_what_is_new_or_empty() {
     std::os::unix::fs::chown(&strangers, Some(54_321), None).unwrap();
     let line = format!(
         "{:#}",
-        provide(&strangers.join("data"), &account).unwrap_err()
+        create_as_root(&strangers.join("data"), &account).unwrap_err()
     );
     assert!(line.contains("could replace the data directory"), "{line}");
     assert!(!strangers.join("data").exists());

@@ -23,7 +23,7 @@ use anyhow::{Context as _, bail};
 
 use super::binaries::{Binaries, SUPPORTED};
 use crate::{
-    account::Account,
+    system_account::SystemAccount,
     data_dir::{Audience, DATABASE_URL, DataDir, foreign},
 };
 use configuration::{ACCESS, CONFIGURATION, IDENTITIES, access, configuration, identities};
@@ -53,7 +53,7 @@ impl Cluster {
     pub(super) async fn prepare(data: &DataDir) -> anyhow::Result<Self> {
         let directory = data.join(DATABASE);
         discard_drafts(data);
-        let account = Account::current()?;
+        let account = SystemAccount::current()?;
         let major = existing_version(&directory)?;
         if major.is_some() {
             require_own(&directory, &account)?;
@@ -125,7 +125,7 @@ pub(super) fn advice(complaint: &str) -> &'static str {
 
 /// Refuses a directory of another user. Postgres would refuse it, too, but would not say what to
 /// do.
-fn require_own(directory: &Path, account: &Account) -> anyhow::Result<()> {
+fn require_own(directory: &Path, account: &SystemAccount) -> anyhow::Result<()> {
     let owner = fs::metadata(directory)
         .with_context(|| format!("cannot look at {}", directory.display()))?
         .uid();

@@ -9,7 +9,7 @@ use store::figures;
 use tempfile::TempDir;
 
 use super::*;
-use crate::account::{self, Account};
+use crate::system_account::{self, SystemAccount};
 
 /// If root runs the tests, runs the test of this name in a process of the account that `up` uses.
 /// Returns `true` after it succeeded.
@@ -17,7 +17,7 @@ fn ran_as_account(test: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         return false;
     }
-    let account = Account::for_root(account::DEFAULT).expect("`scripts/setup test` makes it");
+    let account = SystemAccount::for_root(system_account::DEFAULT).expect("`scripts/setup test` makes it");
     let ended = Command::new("/proc/self/exe")
         .args([
             "--exact",

@@ -51,6 +51,6 @@ pub(crate) fn serve_monitoring(
 
 /// Publishes figures about the whole database as long as this process is one of the two that do.
 pub(crate) fn publish_figures(pool: &PgPool, queue: &Queue) -> AbortHandle {
-    let publishing = prometheus::figures::publish(pool.clone(), queue.clone());
+    let publishing = prometheus::database_metrics::publish(pool.clone(), queue.clone());
     tokio::spawn(publishing).abort_handle()
 }

@@ -25,7 +25,7 @@ use uuid::Uuid;
 use super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -119,21 +119,21 @@ impl AuditLog {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let entry = json!({
         "id": "01980f6d-03aa-7bbb-8ccc-0123456789ab",
-        "occurred_at": example::CREATED_AT,
+        "occurred_at": example_values::CREATED_AT,
         "actor": "token",
-        "actor_id": example::TOKEN,
+        "actor_id": example_values::TOKEN,
         "action": "plan.update",
         "team_id": null,
-        "target_id": example::PLAN,
+        "target_id": example_values::PLAN,
         "details": { "changed": { "submissions_per_period": { "from": 50_000, "to": 100_000 } } },
         "request_id": "0199f0a2-4c11-7d61-8a7e-1f6f0b7f5c55",
         "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
     });
     vec![Operation {
-        answer: Some(example::list(&entry)),
+        answer: Some(example_values::list(&entry)),
         ..Operation::new("listAuditLog", Scope::AuditRead)
     }]
 }

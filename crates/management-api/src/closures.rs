@@ -1,7 +1,7 @@
 //! Closures: close a site or a team, watch it, cancel it while that is possible.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-use shapes::{Closure, NewClosure};
+pub(super) use openapi::descriptions;
+use schemas::{Closure, NewClosure};
 
 pub(crate) struct Closures;
 

@@ -1,7 +1,7 @@
 //! Erasures: remove everything that is stored about some items, watch it, get the certificate.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-use shapes::{Erasure, NewErasure, SigningKey};
+pub(super) use openapi::descriptions;
+use schemas::{Erasure, NewErasure, SigningKey};
 
 pub(crate) struct Erasures;
 

@@ -1,8 +1,8 @@
 //! Exports of a site's data: list, create, read, and the archive.
 
 mod archive;
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{Export, NewExport};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{Export, NewExport};
 
 pub(crate) struct Exports;
 

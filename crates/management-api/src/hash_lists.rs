@@ -1,11 +1,11 @@
 //! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
 
-mod described;
+mod openapi;
 mod entries;
 mod image;
 mod imports;
 mod scans;
-mod shapes;
+mod schemas;
 mod upload;
 
 use std::sync::Arc;
@@ -28,8 +28,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{HashList, HashListChange, NewHashList};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{HashList, HashListChange, NewHashList};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (

@@ -1,7 +1,7 @@
 //! Site keys: list, create, rotate, read, disable.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{IssuedSiteKey, SiteKey};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{IssuedSiteKey, SiteKey};
 
 pub(crate) struct SiteKeys;
 

@@ -1,7 +1,7 @@
 //! Legal holds: list, create, read, lift.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-use shapes::{LegalHold, NewLegalHold};
+pub(super) use openapi::descriptions;
+use schemas::{LegalHold, NewLegalHold};
 
 pub(crate) struct LegalHolds;
 

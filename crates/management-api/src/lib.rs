@@ -7,7 +7,7 @@
 mod audit_log;
 mod caller;
 mod closures;
-mod document;
+mod openapi;
 mod erasures;
 mod exports;
 mod hash_lists;
@@ -76,7 +76,7 @@ pub fn operations(management: Arc<Management>, reader: BodyReader) -> Operations
 /// The OpenAPI document: pretty JSON with a newline at the end.
 pub fn document() -> String {
     written(&service(), |document| {
-        document::finish(document, described());
+        openapi::finish(document, descriptions());
         rule_groups::document(document);
     })
 }
@@ -115,31 +115,31 @@ fn service() -> OpenApiService<Nouns, Pings> {
 }
 
 /// What the document says about each operation, in the same order.
-fn described() -> Vec<document::Operation> {
+fn descriptions() -> Vec<openapi::Operation> {
     [
-        teams::described(),
-        plans::described(),
-        subscriptions::described(),
-        usage::described(),
-        statistics::described(),
-        sites::described(),
-        exports::described(),
-        keys::described(),
-        rule_groups::described(),
-        hash_lists::described(),
-        recoveries::described(),
-        webhooks::described(),
-        providers::described(),
+        teams::descriptions(),
+        plans::descriptions(),
+        subscriptions::descriptions(),
+        usage::descriptions(),
+        statistics::descriptions(),
+        sites::descriptions(),
+        exports::descriptions(),
+        keys::descriptions(),
+        rule_groups::descriptions(),
+        hash_lists::descriptions(),
+        recoveries::descriptions(),
+        webhooks::descriptions(),
+        providers::descriptions(),
         queues::described(),
-        media::described(),
-        reviews::described(),
-        review_policies::described(),
-        erasures::described(),
-        closures::described(),
-        legal_holds::described(),
-        tokens::described(),
-        people::described(),
-        audit_log::described(),
+        media::descriptions(),
+        reviews::descriptions(),
+        review_policies::descriptions(),
+        erasures::descriptions(),
+        closures::descriptions(),
+        legal_holds::descriptions(),
+        tokens::descriptions(),
+        people::descriptions(),
+        audit_log::descriptions(),
     ]
     .concat()
 }

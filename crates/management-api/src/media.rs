@@ -39,7 +39,7 @@ use self::{
 use super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -191,10 +191,10 @@ impl Media {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     vec![
         Operation {
-            answer: Some(example::list(&list::example())),
+            answer: Some(example_values::list(&list::example())),
             ..Operation::new("listMedia", Scope::MediaRead)
         },
         Operation {

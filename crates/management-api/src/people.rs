@@ -1,9 +1,9 @@
 //! People: list, read, change, disable; links to a new password; a team's rules for signing in.
 
 mod invitations;
-mod me;
+mod own_account;
 mod sessions;
-mod sign_in;
+mod sign_in_rules;
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use uuid::Uuid;
 use super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -43,8 +43,8 @@ pub(super) type Nouns = (
     People,
     invitations::Invitations,
     sessions::Sessions,
-    sign_in::SignIn,
-    me::Me,
+    sign_in_rules::SignIn,
+    own_account::Me,
 );
 
 pub(super) fn nouns() -> Nouns {
@@ -52,8 +52,8 @@ pub(super) fn nouns() -> Nouns {
         People,
         invitations::Invitations,
         sessions::Sessions,
-        sign_in::SignIn,
-        me::Me,
+        sign_in_rules::SignIn,
+        own_account::Me,
     )
 }
 
@@ -258,21 +258,21 @@ impl People {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let person = json!({
-        "id": example::PERSON,
-        "team_id": example::TEAM,
+        "id": example_values::PERSON,
+        "team_id": example_values::TEAM,
         "email": "ada@example.com",
         "name": "Ada Lovelace",
         "role": "moderator",
-        "site_ids": [example::SITE],
+        "site_ids": [example_values::SITE],
         "has_factor": true,
-        "created_at": example::CREATED_AT,
+        "created_at": example_values::CREATED_AT,
         "disabled_at": null,
     });
     let own = vec![
         Operation {
-            answer: Some(example::list(&person)),
+            answer: Some(example_values::list(&person)),
             ..Operation::new("listPeople", Scope::PeopleRead)
         },
         Operation {
@@ -281,7 +281,7 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::LastOwner],
-            request: Some(json!({ "role": "moderator", "site_ids": [example::SITE] })),
+            request: Some(json!({ "role": "moderator", "site_ids": [example_values::SITE] })),
             answer: Some(person),
             ..Operation::new("updatePerson", Scope::PeopleWrite)
         },
@@ -300,10 +300,10 @@ pub(super) fn described() -> Vec<Operation> {
     ];
     [
         own,
-        invitations::described(),
-        sessions::described(),
-        sign_in::described(),
-        me::described(),
+        invitations::descriptions(),
+        sessions::descriptions(),
+        sign_in_rules::descriptions(),
+        own_account::descriptions(),
     ]
     .concat()
 }

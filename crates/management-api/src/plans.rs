@@ -1,6 +1,6 @@
 //! Plans: list, create, read, change.
 
-mod terms;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use poem::web::Data;
 use poem_openapi::OpenApi;
 use serde_json::json;
 
-use self::terms::{NewPlan, Plan, PlanChange};
+use self::schemas::{NewPlan, Plan, PlanChange};
 use super::{
     PREFIX, Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -105,9 +105,9 @@ impl Plans {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let plan = json!({
-        "id": example::PLAN,
+        "id": example_values::PLAN,
         "name": "Small",
         "submissions_per_period": 100_000,
         "deliveries_per_period": 400_000,
@@ -121,11 +121,11 @@ pub(super) fn described() -> Vec<Operation> {
         "management_tokens_per_team": 100,
         "rule_groups_per_team": 200,
         "hash_lists_per_team": 100,
-        "created_at": example::CREATED_AT,
+        "created_at": example_values::CREATED_AT,
     });
     vec![
         Operation {
-            answer: Some(example::list(&plan)),
+            answer: Some(example_values::list(&plan)),
             ..Operation::new("listPlans", Scope::PlansRead)
         },
         Operation {

@@ -24,7 +24,7 @@ use self::health::ProviderHealth;
 use super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
 };
 
 /// Every provider that workers are configured with.
@@ -99,7 +99,7 @@ impl Providers {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let provider = json!({
         "name": "openai",
         "kind": "openai",
@@ -108,7 +108,7 @@ pub(super) fn described() -> Vec<Operation> {
         ],
         "image_categories": ["adult", "violence", "self_harm"],
         "paused_until": null,
-        "seen_at": example::CREATED_AT,
+        "seen_at": example_values::CREATED_AT,
         "health": {
             "credentials": [{
                 "breaker": "closed",
@@ -120,14 +120,14 @@ pub(super) fn described() -> Vec<Operation> {
                     "from_bytes": 4_096,
                     "met": 1,
                     "passed": 0,
-                    "until": example::CREATED_AT,
+                    "until": example_values::CREATED_AT,
                 },
-                "changed_at": example::CREATED_AT,
+                "changed_at": example_values::CREATED_AT,
             }],
             "recently_asked": 480,
             "recently_failed": 2,
             "recent_mean_ms": 212,
-            "recently_failed_at": example::CREATED_AT,
+            "recently_failed_at": example_values::CREATED_AT,
             "costs": [
                 { "what": "text_requests", "today": 4_211, "last_30_days": 126_040 },
                 { "what": "input_tokens", "today": 901_154, "last_30_days": 26_972_560 },

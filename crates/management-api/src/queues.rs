@@ -2,21 +2,21 @@
 
 mod change;
 mod dead_jobs;
-mod described;
-mod names;
-mod shapes;
-mod state;
+mod descriptions;
+mod parameters;
+mod schemas;
+mod operations;
 
-use super::document::Operation;
+use super::openapi::Operation;
 
 /// The operations, noun by noun.
-pub(super) type Nouns = (state::Queues, dead_jobs::DeadJobs);
+pub(super) type Nouns = (operations::Queues, dead_jobs::DeadJobs);
 
 pub(super) fn nouns() -> Nouns {
-    (state::Queues, dead_jobs::DeadJobs)
+    (operations::Queues, dead_jobs::DeadJobs)
 }
 
 /// What the document says beyond the signatures.
 pub(super) fn described() -> Vec<Operation> {
-    [described::described(), dead_jobs::described()].concat()
+    [descriptions::descriptions(), dead_jobs::descriptions()].concat()
 }

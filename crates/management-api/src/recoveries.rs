@@ -1,7 +1,7 @@
 //! Recoveries: send again what an endpoint has missed or lost, watch, stop.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{NewRecovery, Recovery};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{NewRecovery, Recovery};
 
 pub(crate) struct Recoveries;
 

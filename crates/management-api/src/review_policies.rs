@@ -1,8 +1,8 @@
 //! Policies of the review desk, and its settings for a site.
 
-mod described;
+mod openapi;
 mod desk;
-mod shapes;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-use shapes::{NewReviewPolicy, ReviewPolicy, ReviewPolicyChange};
+pub(super) use openapi::descriptions;
+use schemas::{NewReviewPolicy, ReviewPolicy, ReviewPolicyChange};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (ReviewPolicies, desk::Desk);

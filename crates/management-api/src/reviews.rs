@@ -1,10 +1,10 @@
 //! Reviews: claim, look, renew, skip, escalate, decide, undo.
 
 mod bulk;
-mod described;
+mod openapi;
 mod items;
 mod reports;
-mod shapes;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use poem_openapi::OpenApi;
 
 use super::{Tag, caller::Caller, media::PreviewFile};
 
-pub(super) use described::described;
+pub(super) use openapi::descriptions;
 use items::{NewNote, WrittenNote};
-use shapes::{
+use schemas::{
     ClaimedReviews, HeldDecision, Lease, NewClaim, NewEscalation, NewReviewDecision, Review,
     WaitingReviews,
 };

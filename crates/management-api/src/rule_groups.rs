@@ -2,15 +2,15 @@
 
 mod attachments;
 mod backtests;
-mod described;
+mod openapi;
 mod diff;
 mod draft;
 mod examples;
-mod file;
+mod import_export;
 mod rules;
-mod schema;
+mod rule_schema;
 mod shadow;
-mod shapes;
+mod schemas;
 mod trial;
 mod versions;
 mod warnings;
@@ -37,8 +37,8 @@ use super::{
 };
 use examples::{created_example, group_example};
 
-pub(super) use described::described;
-pub(super) use shapes::{CreatedRuleGroup, NewRuleGroup, RuleGroup, RuleGroupChange};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{CreatedRuleGroup, NewRuleGroup, RuleGroup, RuleGroupChange};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -49,7 +49,7 @@ pub(super) type Nouns = (
     shadow::Shadows,
     trial::Trials,
     backtests::Backtests,
-    file::Files,
+    import_export::Files,
     attachments::Attachments,
 );
 
@@ -62,15 +62,15 @@ pub(super) fn nouns() -> Nouns {
         shadow::Shadows,
         trial::Trials,
         backtests::Backtests,
-        file::Files,
+        import_export::Files,
         attachments::Attachments,
     )
 }
 
 /// Adds the schemas of rules and of rule files to the document.
 pub(super) fn document(document: &mut Value) {
-    schema::declare(document);
-    file::declare(document);
+    rule_schema::declare(document);
+    import_export::declare(document);
 }
 
 pub(crate) struct RuleGroups;

@@ -1,8 +1,8 @@
 //! Sites: list, create, read, change.
 
-mod described;
+mod openapi;
 mod settings;
-mod shapes;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{IssuedSite, Site};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{IssuedSite, Site};
 
 pub(crate) struct Sites;
 

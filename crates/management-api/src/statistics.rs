@@ -1,7 +1,7 @@
 //! Statistics: figures by hour and day.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use poem::web::Data;
 use poem_openapi::OpenApi;
 use uuid::Uuid;
 
-use self::shapes::StatisticsReport;
+use self::schemas::StatisticsReport;
 use super::{Tag, caller::Caller};
 
-pub(super) use self::described::described;
+pub(super) use self::openapi::descriptions;
 
 pub(crate) struct Statistics;
 

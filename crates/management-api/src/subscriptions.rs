@@ -25,7 +25,7 @@ use uuid::Uuid;
 use super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
 };
 
 /// The plan of a team, and whether the subscription is active. Every team has a subscription.
@@ -120,12 +120,12 @@ impl Subscriptions {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let subscription = json!({
-        "team_id": example::TEAM,
-        "plan_id": example::PLAN,
+        "team_id": example_values::TEAM,
+        "plan_id": example_values::PLAN,
         "state": "active",
-        "started_at": example::CREATED_AT,
+        "started_at": example_values::CREATED_AT,
         "past_due_since": null,
     });
     vec![
@@ -135,7 +135,7 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::OperatorsOnly],
-            request: Some(json!({ "plan_id": example::PLAN, "state": "active" })),
+            request: Some(json!({ "plan_id": example_values::PLAN, "state": "active" })),
             answer: Some(subscription),
             ..Operation::new("putSubscription", Scope::SubscriptionsWrite)
         },

@@ -1,7 +1,7 @@
 //! Teams: list, create, read, rename.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use super::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{NewTeam, Team, TeamChange};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{NewTeam, Team, TeamChange};
 
 pub(crate) struct Teams;
 

@@ -1,8 +1,8 @@
 //! Tokens: list, create, read, and disable, on request together with the tokens that they created.
 
 mod cascade;
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use super::{
     tokens::cascade::Cascade,
 };
 
-pub(super) use described::described;
-pub(super) use shapes::{IssuedToken, NewToken, Token};
+pub(super) use openapi::descriptions;
+pub(super) use schemas::{IssuedToken, NewToken, Token};
 
 pub(crate) struct Tokens;
 

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
 };
 
 /// How much of its plan a team has used.
@@ -97,9 +97,9 @@ impl Usage {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let usage = json!({
-        "team_id": example::TEAM,
+        "team_id": example_values::TEAM,
         "periods": [
             {
                 "start": "2026-02-28T12:00:00.123456Z",

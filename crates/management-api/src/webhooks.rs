@@ -5,7 +5,7 @@ mod endpoints;
 mod events;
 mod secret;
 
-use super::document::Operation;
+use super::openapi::Operation;
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -25,12 +25,12 @@ pub(super) fn nouns() -> Nouns {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     [
-        endpoints::described(),
-        secret::described(),
-        deliveries::described(),
-        events::described(),
+        endpoints::descriptions(),
+        secret::descriptions(),
+        deliveries::descriptions(),
+        events::descriptions(),
     ]
     .concat()
 }

@@ -19,7 +19,7 @@ use management::{
 use serde_json::{Value, json};
 
 use crate::{
-    face::{told, told_of_rules},
+    command_line::{told, told_of_rules},
     rule_file,
 };
 

@@ -11,7 +11,7 @@ use store::{
 };
 use uuid::Uuid;
 
-use super::{Chains, NAME, chain, line::Line};
+use super::{Chains, NAME, chain, export_line::Line};
 use crate::{
     config::{AnyDatabaseOptions, time},
     service, terminal,

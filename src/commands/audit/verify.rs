@@ -10,7 +10,7 @@ use domain::{
 use serde_json::json;
 use store::audit;
 
-use super::{Chains, NAME, chain, file};
+use super::{Chains, NAME, chain, verify_file};
 use crate::{config::AnyDatabaseOptions, service, terminal};
 
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(super) async fn run(database: AnyDatabaseOptions, args: &Args) -> anyhow::Re
         let name = path.display();
         let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
         let file = BufReader::new(file);
-        file::verify(file, args.team, args.head, |chain, walk, finding| {
+        verify_file::verify(file, args.team, args.head, |chain, walk, finding| {
             told.tell(chain, walk, finding)
         })
         .with_context(|| format!("{name} is not a whole export"))?;

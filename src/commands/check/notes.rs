@@ -3,7 +3,7 @@
 use store::{PgPool, figures};
 
 use super::super::migrate;
-use crate::prometheus::figures::hidden;
+use crate::prometheus::database_metrics::hidden;
 
 /// What somebody should know about the server and about the rights of the role there.
 pub(super) async fn about(pool: &PgPool) -> anyhow::Result<Vec<String>> {

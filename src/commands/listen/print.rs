@@ -4,7 +4,7 @@ use std::{io, net::SocketAddr};
 
 use hyper::{HeaderMap, StatusCode};
 
-use super::{GIVE_ONE, Receiver, Secret, pretty::pretty, verify::Verdict};
+use super::{GIVE_ONE, Receiver, Secret, pretty_json::pretty, verify_signature::Verdict};
 use crate::terminal::{self, printable};
 
 /// Longer bodies are cut after this many characters. It is enough for any event with ordinary

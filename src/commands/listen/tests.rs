@@ -7,7 +7,7 @@ use hyper::HeaderMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use verify::{Flaw, Verdict};
+use verify_signature::{Flaw, Verdict};
 
 const BODY: &[u8] = br#"{"event":"media.created","data":{"n":1}}"#;
 
@@ -120,11 +120,11 @@ fn both_secrets_of_a_rotation_verify_and_old_signatures_do_not() {
         standard: Ok(()),
     };
     let rotated = header_map(&signed(2, Some(1), now()));
-    assert_eq!(verify::verify(&secret(1), &rotated, BODY), verified);
-    assert_eq!(verify::verify(&secret(2), &rotated, BODY), verified);
+    assert_eq!(verify_signature::verify(&secret(1), &rotated, BODY), verified);
+    assert_eq!(verify_signature::verify(&secret(2), &rotated, BODY), verified);
     let replayed = header_map(&signed(1, None, now() - 400));
     assert_eq!(
-        verify::verify(&secret(1), &replayed, BODY),
+        verify_signature::verify(&secret(1), &replayed, BODY),
         Verdict::Checked {
             service: Ok(()),
             standard: Err(Flaw::Unverified(Unverified::Stale))
@@ -132,7 +132,7 @@ fn both_secrets_of_a_rotation_verify_and_old_signatures_do_not() {
     );
     let missing = Err(Flaw::Missing);
     assert_eq!(
-        verify::verify(&secret(1), &HeaderMap::new(), BODY),
+        verify_signature::verify(&secret(1), &HeaderMap::new(), BODY),
         Verdict::Checked {
             service: missing,
             standard: missing

@@ -1,7 +1,7 @@
 //! `gatehouse queue pause`, `resume` and `cap`: pauses and caps for a queue, or for one of its
 //! groups or lanes.
 
-mod after;
+mod result;
 mod target;
 
 use std::{fmt::Write as _, time::Duration};
@@ -10,8 +10,8 @@ use management::{Management, queues::Pause};
 use queue::QueueName;
 
 use super::{Report, table::counted, until, wake};
-use crate::{config::queue_name, duration, face::told};
-use after::After;
+use crate::{config::queue_name, duration, command_line::told};
+use result::PauseResult;
 use target::{Held, Part, Target};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -64,7 +64,7 @@ fn cap_value(text: &str) -> Result<Cap, String> {
 
 pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::Result<Report> {
     let pause = args.duration.map_or(Pause::UntilResumed, Pause::For);
-    let after = After::updating(management, args.target, Some(pause), None).await;
+    let after = PauseResult::updating(management, args.target, Some(pause), None).await;
     let after = after.map_err(told)?;
     let text = format!(
         "{} is paused {}. {}\n",
@@ -77,7 +77,7 @@ pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::R
 
 pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow::Result<Report> {
     let Target { queue, part } = args.target;
-    let after = After::updating(management, args.target, Some(Pause::End), None).await;
+    let after = PauseResult::updating(management, args.target, Some(Pause::End), None).await;
     let after = after.map_err(told)?;
     wake(management, &[queue.as_str()]).await?;
     let resumed = after.was_paused;
@@ -121,7 +121,7 @@ pub(super) async fn cap(management: &Management, args: CapArgs) -> anyhow::Resul
     if matches!(args.part.held(), Held::Queue) {
         anyhow::bail!("a cap applies to a group or a lane: give --group or --lane");
     }
-    let after = After::updating(management, target, None, Some(args.cap.0)).await;
+    let after = PauseResult::updating(management, target, None, Some(args.cap.0)).await;
     let after = after.map_err(told)?;
     wake(management, &[args.queue.as_str()]).await?;
     let cap = match args.cap.0 {

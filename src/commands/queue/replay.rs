@@ -21,7 +21,7 @@ use super::{
     table::counted,
     wake,
 };
-use crate::{duration::humane, face::told, service};
+use crate::{duration::humane, command_line::told, service};
 use progress::Progress;
 
 /// Jobs visited in one transaction.

@@ -1,9 +1,9 @@
 //! `gatehouse queue status`: the queues, what holds their jobs back, their workers, and what holds
 //! groups and lanes back.
 
-mod bounds;
-mod held;
-mod overview;
+mod bottlenecks;
+mod groups_and_lanes;
+mod queue_table;
 mod processes;
 
 use management::{
@@ -14,14 +14,14 @@ use queue::Group;
 use serde_json::{Value, json};
 
 use super::Report;
-use crate::face::told;
-use bounds::{binding, bound_document, bound_lines};
-use held::{group_table, lane_table, of_group};
-use overview::queue_table;
+use crate::command_line::told;
+use bottlenecks::{binding, bound_document, bound_lines};
+use groups_and_lanes::{group_table, lane_table, of_group};
+use queue_table::queue_table;
 use processes::{worker_document, worker_table};
 
-pub(super) use held::{group_document, lane_document};
-pub(super) use overview::queue_document;
+pub(super) use groups_and_lanes::{group_document, lane_document};
+pub(super) use queue_table::queue_document;
 
 /// How many groups or lanes without a pause or cap are listed.
 const BUSIEST: u32 = 10;

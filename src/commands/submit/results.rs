@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::service::Ended;
-use crate::commands::{kept, lines::Line};
+use crate::commands::{result_file, input_lines::Line};
 
 /// The status of an item without a verdict, in both spellings of a site.
 const PENDING: &str = "pending";
@@ -46,7 +46,7 @@ struct Known {
 impl Results {
     /// Reads what is there. A last line that was cut off is removed.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let (file, results) = kept::open::<Known>(path)?;
+        let (file, results) = result_file::open::<Known>(path)?;
         let (mut known, mut summary) = (HashSet::new(), Summary::default());
         for result in results {
             ensure!(

@@ -15,8 +15,8 @@ use tokio::time::sleep;
 use url::Url;
 
 use crate::commands::{
-    client::{Client, Reply},
-    lines::Line,
+    http_client::{Client, Reply},
+    input_lines::Line,
 };
 
 /// How long the answer may wait for the verdict.

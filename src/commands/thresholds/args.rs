@@ -16,7 +16,7 @@ use super::{
     service::{Format, Service},
 };
 use crate::{
-    commands::{client::Client, site_key},
+    commands::{http_client::Client, site_key},
     config::service_url,
 };
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    matching::{Agreement, Matched, matched},
+    matching_threshold::{Agreement, Matched, matched},
     sample::{Category, Sample, Skipped},
 };
 

@@ -6,7 +6,7 @@ use domain::json_text::JsonText;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::matching::Pair;
+use super::matching_threshold::Pair;
 
 /// Scores of a text by category.
 pub(super) type Scores = BTreeMap<String, f64>;

@@ -8,10 +8,10 @@ use url::Url;
 use super::{
     openai,
     perspective::{self, Asked},
-    refusal::Refusal,
+    api_errors::Refusal,
     sample::Scores,
 };
-use crate::commands::client::{Client, Reply};
+use crate::commands::http_client::{Client, Reply};
 
 /// A service, and a key to it.
 pub(super) struct Service {

@@ -18,8 +18,8 @@ use crate::{
     data_dir::{Audience, DataDir, MASTER_KEY},
     demo::{self, Addresses, Consent},
     demo_file::Demo,
-    example,
-    face::{self, Means},
+    example_data,
+    command_line::{self, Means},
     service,
 };
 
@@ -43,12 +43,12 @@ pub(super) async fn prepare_demo(
         rules: options.rules.limits(),
         rules_per_day: options.http.rules_per_day(),
     };
-    let management = face::management(pool, queue.clone(), means);
+    let management = command_line::management(pool, queue.clone(), means);
     let prepared = async {
         let demo = demo::prepare(data, &management, consent, addresses, webhook_url).await?;
         if options.demo_data {
             let team = demo.as_ref().map(|demo| demo.team_id);
-            example::prepare(&management, team, options.demo).await?;
+            example_data::prepare(&management, team, options.demo).await?;
         }
         Ok(demo)
     };

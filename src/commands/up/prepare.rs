@@ -10,7 +10,7 @@ use tracing::info;
 
 use super::super::console;
 use crate::{
-    account::{self, Account},
+    system_account::{self, SystemAccount},
     config::{self, UpOptions},
     data_dir::{self, DataDir},
     logs, service,
@@ -68,7 +68,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
 pub(super) fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf> {
     if !geteuid().is_root() {
         if let Some(user) = user {
-            let current = Account::current()?;
+            let current = SystemAccount::current()?;
             ensure!(
                 user == current.name(),
                 "only root can start `gatehouse up` for another user: start it as `{user}`, or omit --user"
@@ -76,8 +76,8 @@ pub(super) fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Res
         }
         return Ok(data_dir);
     }
-    let account = Account::for_root(user.unwrap_or(account::DEFAULT))?;
-    let data_dir = data_dir::provide(&data_dir, &account)?;
+    let account = SystemAccount::for_root(user.unwrap_or(system_account::DEFAULT))?;
+    let data_dir = data_dir::create_as_root(&data_dir, &account)?;
     account.assume()?;
     info!(user = account.name(), "gave up root's rights");
     Ok(data_dir)

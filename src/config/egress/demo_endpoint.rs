@@ -5,7 +5,7 @@ use url::Url;
 use uuid::Uuid;
 use workers::outbound::{EgressPolicy, Exemption, HostPort};
 
-use super::judge;
+use super::check_url;
 
 /// An endpoint for the demo site. Its host and port are exempt from the egress guard; all other
 /// rules apply to it.
@@ -17,7 +17,7 @@ pub(crate) fn demo_endpoint(text: &str) -> Result<Url, String> {
         ..EgressPolicy::default()
     };
     let team = TeamId::from_uuid(Uuid::nil());
-    judge(&policy, team, url.url())?;
+    check_url(&policy, team, url.url())?;
     Ok(url.into())
 }
 

@@ -9,7 +9,7 @@ fn one_message_says_all_that_can_be_done_and_what_it_advises_helps() {
     const TEAM: &str = "018f3f3e-0000-7000-8000-000000000001";
     let team: TeamId = TEAM.parse().unwrap();
     let policy = EgressPolicy::default();
-    let told = |url: &str| judge(&policy, team, &url.parse().unwrap()).unwrap_err();
+    let told = |url: &str| check_url(&policy, team, &url.parse().unwrap()).unwrap_err();
     for url in [
         "http://localhost:3000/hooks",
         "http://127.0.0.1/",

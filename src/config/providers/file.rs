@@ -12,7 +12,7 @@ use serde::Deserialize;
 use workers::provider::{Provider, Providers, Proxy};
 
 use self::entry::Entry;
-use crate::config::nearest::with_nearest;
+use crate::config::did_you_mean::with_nearest;
 
 /// Each is a value of metric labels, and in the worst case an item is sent to all of them.
 const MOST_PROVIDERS: usize = 100;

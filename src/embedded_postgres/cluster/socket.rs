@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 
 use super::NAME;
-use crate::{account::Account, data_dir::DataDir};
+use crate::{system_account::SystemAccount, data_dir::DataDir};
 
 /// The port names the socket `.s.PGSQL.5432`. Nothing listens on TCP.
 pub(super) const PORT: u16 = 5432;
@@ -32,7 +32,7 @@ pub(super) fn socket_directory(data: &DataDir) -> PathBuf {
 
 /// Creates a directory that is closed to others, or uses the existing one. A directory of another
 /// user is refused.
-pub(super) fn create_private(directory: &Path, account: &Account) -> anyhow::Result<()> {
+pub(super) fn create_private(directory: &Path, account: &SystemAccount) -> anyhow::Result<()> {
     let created = DirBuilder::new().mode(0o700).create(directory);
     let found = fs::symlink_metadata(directory);
     let ours = found.is_ok_and(|found| {

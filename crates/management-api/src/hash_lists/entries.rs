@@ -1,7 +1,7 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::{described, entry_example};
-pub(crate) use shapes::{HashEntry, NewHashEntry};
+pub(super) use openapi::{descriptions, entry_example};
+pub(crate) use schemas::{HashEntry, NewHashEntry};
 
 pub(crate) struct Entries;
 

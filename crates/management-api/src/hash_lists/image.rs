@@ -24,7 +24,7 @@ use super::entries::{HashEntry, created, entry_example};
 use crate::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
 };
 
 /// An item whose image will be added to a list.
@@ -67,9 +67,9 @@ impl Images {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let mut entry = entry_example();
-    entry["media_id"] = example::MEDIA.into();
+    entry["media_id"] = example_values::MEDIA.into();
     vec![Operation {
         problems: &[
             Code::SharedList,
@@ -77,7 +77,7 @@ pub(super) fn described() -> Vec<Operation> {
             Code::ImageNotHashed,
             Code::LimitReached,
         ],
-        request: Some(json!({ "media_id": example::MEDIA, "note": "Rejected on appeal, too." })),
+        request: Some(json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." })),
         answer: Some(entry),
         ..Operation::new("addImageToHashList", Scope::HashListsWrite)
     }]

@@ -1,7 +1,7 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(crate) use shapes::{HashImport, HashImportRefusal};
+pub(super) use openapi::descriptions;
+pub(crate) use schemas::{HashImport, HashImportRefusal};
 
 pub(crate) struct Imports;
 

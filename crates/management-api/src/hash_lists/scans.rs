@@ -1,7 +1,7 @@
 //! Scans: compare a hash list with stored images, watch, see what is on the list, cancel.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(crate) use shapes::{HashScan, HashScanMatch, NewHashScan};
+pub(super) use openapi::descriptions;
+pub(crate) use schemas::{HashScan, HashScanMatch, NewHashScan};
 
 pub(crate) struct Scans;
 

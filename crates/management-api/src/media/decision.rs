@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::document::example;
+use crate::openapi::example_values;
 
 /// A moderator's decision.
 #[derive(Deserialize, Object)]
@@ -84,7 +84,7 @@ pub(super) fn example_request() -> Value {
 
 pub(super) fn example() -> Value {
     json!({
-        "media_id": example::MEDIA,
+        "media_id": example_values::MEDIA,
         "status": "approved",
         "previous_status": "pending_review",
         "moderation_type": "manual",

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::media::Listed;
 use uuid::Uuid;
 
-use crate::document::example;
+use crate::openapi::example_values;
 
 /// A media item, in short.
 #[derive(Serialize, Object)]
@@ -99,8 +99,8 @@ impl Described for AppMediaId {
 /// An item that waits for a moderator.
 pub(super) fn example() -> Value {
     json!({
-        "id": example::MEDIA,
-        "site_id": example::SITE,
+        "id": example_values::MEDIA,
+        "site_id": example_values::SITE,
         "app_media_id": "comment-4711",
         "author": "u-17",
         "content_type": "text",
@@ -108,7 +108,7 @@ pub(super) fn example() -> Value {
         "verdict": 1,
         "moderation_type": "rule",
         "unchecked": false,
-        "created_at": example::CREATED_AT,
+        "created_at": example_values::CREATED_AT,
         "moderated_at": "2026-01-31T12:00:00.523456Z",
     })
 }

@@ -34,7 +34,7 @@ use super::{
     super::{
         PREFIX, Tag,
         caller::Caller,
-        document::{Operation, example},
+        openapi::{Operation, example_values},
         list::{After, Limit, List, Part},
     },
     ids, uuids,
@@ -213,14 +213,14 @@ impl Invitations {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let invitation = json!({
-        "id": example::INVITATION,
-        "team_id": example::TEAM,
+        "id": example_values::INVITATION,
+        "team_id": example_values::TEAM,
         "email": "ada@example.com",
         "role": "moderator",
-        "site_ids": [example::SITE],
-        "created_at": example::CREATED_AT,
+        "site_ids": [example_values::SITE],
+        "created_at": example_values::CREATED_AT,
         "expires_at": "2026-02-03T12:00:00.123456Z",
     });
     let single = invitation.clone();
@@ -228,16 +228,16 @@ pub(super) fn described() -> Vec<Operation> {
     api_common::openapi::extend(&mut issued, "", invitation.clone());
     vec![
         Operation {
-            answer: Some(example::list(&invitation)),
+            answer: Some(example_values::list(&invitation)),
             ..Operation::new("listInvitations", Scope::PeopleRead)
         },
         Operation {
             problems: &[Code::AlreadyMember, Code::LimitReached],
             request: Some(json!({
-                "team_id": example::TEAM,
+                "team_id": example_values::TEAM,
                 "email": "ada@example.com",
                 "role": "moderator",
-                "site_ids": [example::SITE],
+                "site_ids": [example_values::SITE],
             })),
             answer: Some(issued),
             ..Operation::new("createInvitation", Scope::PeopleWrite)

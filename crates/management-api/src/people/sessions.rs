@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::super::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -107,19 +107,19 @@ impl Sessions {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let session = json!({
         "id": "01980f6d-43aa-7bbb-8ccc-0123456789ab",
-        "person_id": example::PERSON,
-        "team_id": example::TEAM,
-        "created_at": example::CREATED_AT,
-        "used_at": example::CREATED_AT,
+        "person_id": example_values::PERSON,
+        "team_id": example_values::TEAM,
+        "created_at": example_values::CREATED_AT,
+        "used_at": example_values::CREATED_AT,
         "address": "192.0.2.1",
         "user_agent": "Mozilla/5.0",
     });
     vec![
         Operation {
-            answer: Some(example::list(&session)),
+            answer: Some(example_values::list(&session)),
             ..Operation::new("listSessions", Scope::PeopleRead)
         },
         Operation::new("endSession", Scope::PeopleWrite),

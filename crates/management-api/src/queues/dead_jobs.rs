@@ -1,10 +1,10 @@
 //! Dead jobs: list, count by cause, enqueue again.
 
 mod cursor;
-mod described;
+mod openapi;
 mod filter;
 mod replay;
-mod shapes;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use self::{
     cursor::{as_id, place_of},
     filter::Given,
     replay::{DeadJobReplay, NewDeadJobReplay},
-    shapes::{DeadJob, DeadJobSummary},
+    schemas::{DeadJob, DeadJobSummary},
 };
-use super::names::{Cause, ErrorText, QueueKey};
+use super::parameters::{Cause, ErrorText, QueueKey};
 use crate::{
     Tag,
     caller::Caller,
     list::{After, DEFAULT_LIMIT, Limit, List, Part},
 };
 
-pub(super) use described::described;
+pub(super) use openapi::descriptions;
 
 pub(crate) struct DeadJobs;
 

@@ -1,7 +1,7 @@
 //! Bulk decisions: preview, start, watch, undo.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-use shapes::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
+pub(super) use openapi::descriptions;
+use schemas::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
 
 pub(crate) struct BulkDecisions;
 

@@ -32,7 +32,7 @@ use super::{
         list::{After, Limit, List, Part},
         media::ListedMedia,
     },
-    shapes::ReviewNote,
+    schemas::ReviewNote,
 };
 
 /// An appeal against an item's verdict.

@@ -1,10 +1,10 @@
 //! Reports of the desk: how much waits, how fast and how well people decide, how the machine compares, and how much people see.
 
 mod csv;
-mod described;
+mod openapi;
 mod exposure;
 mod machine;
-mod shapes;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use poem::web::Data;
 use poem_openapi::OpenApi;
 use uuid::Uuid;
 
-pub(super) use self::described::described;
-use self::{csv::ReportFile, exposure::ReviewExposure, shapes::ReviewQuality};
+pub(super) use self::openapi::descriptions;
+use self::{csv::ReportFile, exposure::ReviewExposure, schemas::ReviewQuality};
 use crate::{Tag, caller::Caller};
 
 pub(crate) struct ReviewReports;

@@ -20,7 +20,7 @@ use super::{RuleGroup, group_example};
 use crate::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::List,
 };
 
@@ -93,8 +93,8 @@ impl Attachments {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let mut all = example::list(&group_example());
+pub(super) fn descriptions() -> Vec<Operation> {
+    let mut all = example_values::list(&group_example());
     all["next_cursor"] = Value::Null;
     vec![
         Operation {

@@ -1,8 +1,8 @@
 //! Backtests: replay rules over stored items, see what would change, cancel.
 
-mod described;
+mod openapi;
 mod report;
-mod shapes;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(crate) use shapes::NewBacktest;
+pub(super) use openapi::descriptions;
+pub(crate) use schemas::NewBacktest;
 
 pub(crate) struct Backtests;
 

@@ -17,12 +17,12 @@ use uuid::Uuid;
 
 use super::{
     rules::{RuleDocument, documents},
-    schema,
+    rule_schema,
 };
 use crate::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
 };
 
 /// What differs. Rules are identified by their IDs.
@@ -95,8 +95,8 @@ impl Diffs {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let rules = schema::examples();
+pub(super) fn descriptions() -> Vec<Operation> {
+    let rules = rule_schema::examples();
     let mut to = rules[1].clone();
     to["pattern"] = r"review-\d{4,6}".into();
     vec![Operation {
@@ -104,7 +104,7 @@ pub(super) fn described() -> Vec<Operation> {
             "added": [rules[0]],
             "removed": [],
             "changed": [{ "from": rules[1], "to": to }],
-            "moved": [example::RULE],
+            "moved": [example_values::RULE],
         })),
         ..Operation::new("compareVersions", Scope::RulesRead)
     }]

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 
 use super::{
     rules::{RuleDocument, RuleDocuments, documents},
-    schema,
+    rule_schema,
     warnings::{self, RuleWarning},
 };
-use crate::{Tag, caller::Caller, document::Operation};
+use crate::{Tag, caller::Caller, openapi::Operation};
 
 /// The rules that you edit before they become a version.
 #[derive(Serialize, Object)]
@@ -128,7 +128,7 @@ impl Drafts {
 
 pub(super) fn example() -> Value {
     json!({
-        "rules": schema::examples(),
+        "rules": rule_schema::examples(),
         "revision": 7,
         "edited": true,
         "warnings": [warnings::example()],
@@ -136,7 +136,7 @@ pub(super) fn example() -> Value {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     vec![
         Operation {
             answer: Some(example()),
@@ -144,7 +144,7 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::DraftChanged],
-            request: Some(json!({ "rules": schema::examples(), "revision": 6 })),
+            request: Some(json!({ "rules": rule_schema::examples(), "revision": 6 })),
             answer: Some(example()),
             ..Operation::new("replaceDraft", Scope::RulesWrite)
         },

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::warnings;
-use crate::document::example;
+use crate::openapi::example_values;
 
 /// A rule group with a draft that was edited.
 pub(super) fn group_example() -> Value {
     json!({
-        "id": example::RULE_GROUP,
-        "team_id": example::TEAM,
+        "id": example_values::RULE_GROUP,
+        "team_id": example_values::TEAM,
         "name": "House rules",
-        "live_version_id": example::VERSION,
+        "live_version_id": example_values::VERSION,
         "live_version_number": 3,
         "shadow_version_id": null,
         "shadow_version_number": null,
         "draft_edited": true,
         "draft_revision": 7,
-        "created_at": example::CREATED_AT,
+        "created_at": example_values::CREATED_AT,
     })
 }
 

@@ -13,7 +13,7 @@ use poem_openapi::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::schema;
+use super::rule_schema;
 
 /// A rule, as answers show it.
 #[derive(Clone, Debug, Serialize)]
@@ -36,17 +36,17 @@ impl Type for RuleDocument {
     type RawElementValueType = Self;
 
     fn name() -> Cow<'static, str> {
-        schema::RULE.into()
+        rule_schema::RULE.into()
     }
 
     fn schema_ref() -> MetaSchemaRef {
-        MetaSchemaRef::Reference(schema::RULE.to_owned())
+        MetaSchemaRef::Reference(rule_schema::RULE.to_owned())
     }
 
-    /// Only a reference. [`schema::declare`] writes the schema.
+    /// Only a reference. [`rule_schema::declare`] writes the schema.
     fn register(registry: &mut Registry) {
         let place = MetaSchema::new("object");
-        registry.schemas.insert(schema::RULE.to_owned(), place);
+        registry.schemas.insert(rule_schema::RULE.to_owned(), place);
     }
 
     fn as_raw_value(&self) -> Option<&Self> {
@@ -77,7 +77,7 @@ impl Type for RuleDocuments {
     type RawElementValueType = Self;
 
     fn name() -> Cow<'static, str> {
-        format!("array_{}", schema::RULE).into()
+        format!("array_{}", rule_schema::RULE).into()
     }
 
     fn schema_ref() -> MetaSchemaRef {

@@ -1,7 +1,7 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(crate) use shapes::{ShadowDifference, ShadowReport, ShadowVersionChange};
+pub(super) use openapi::descriptions;
+pub(crate) use schemas::{ShadowDifference, ShadowReport, ShadowVersionChange};
 
 pub(crate) struct Shadows;
 

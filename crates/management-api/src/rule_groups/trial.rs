@@ -1,7 +1,7 @@
 //! Try rules on a sample.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use poem_openapi::OpenApi;
 
 use crate::{Tag, caller::Caller};
 
-pub(super) use described::described;
-pub(crate) use shapes::{NewTest, TestResult};
+pub(super) use openapi::descriptions;
+pub(crate) use schemas::{NewTest, TestResult};
 
 pub(crate) struct Trials;
 

@@ -1,7 +1,7 @@
 //! A rule group's versions: list, create, read, make one live, and see which were live when.
 
-mod described;
-mod shapes;
+mod openapi;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
-pub(crate) use shapes::{
+pub(super) use openapi::descriptions;
+pub(crate) use schemas::{
     LiveVersionChange, NewRuleGroupVersion, RuleGroupPublication, RuleGroupVersion,
     RuleGroupVersionWithRules,
 };

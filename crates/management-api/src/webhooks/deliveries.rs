@@ -1,6 +1,6 @@
 //! Deliveries: list, read, send again.
 
-mod item;
+mod schemas;
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use poem_openapi::OpenApi;
 use store::delivery::Filter;
 use uuid::Uuid;
 
-use self::item::{WebhookDelivery, WebhookDeliveryItem};
+use self::schemas::{WebhookDelivery, WebhookDeliveryItem};
 use crate::{
     PREFIX, Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -131,14 +131,14 @@ impl Deliveries {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     vec![
         Operation {
-            answer: Some(example::list(&item::listed_example())),
+            answer: Some(example_values::list(&schemas::listed_example())),
             ..Operation::new("listDeliveries", Scope::WebhooksRead)
         },
         Operation {
-            answer: Some(item::example()),
+            answer: Some(schemas::example()),
             ..Operation::new("getDelivery", Scope::WebhooksRead)
         },
         Operation {
@@ -147,7 +147,7 @@ pub(super) fn described() -> Vec<Operation> {
                 Code::EndpointDisabled,
                 Code::LimitReached,
             ],
-            answer: Some(item::example()),
+            answer: Some(schemas::example()),
             ..Operation::new("resendDelivery", Scope::WebhooksWrite)
         },
     ]

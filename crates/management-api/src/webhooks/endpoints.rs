@@ -1,7 +1,7 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
-mod described;
-mod item;
+mod openapi;
+mod schemas;
 mod settings;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use poem::web::Data;
 use poem_openapi::OpenApi;
 
 use self::{
-    item::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
+    schemas::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
     settings::{NewWebhookEndpoint, WebhookEndpointChange},
 };
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
     list::{After, Limit, List, Part},
 };
 
-pub(super) use described::described;
+pub(super) use openapi::descriptions;
 
 pub(crate) struct WebhookEndpoints;
 

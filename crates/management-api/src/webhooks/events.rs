@@ -25,7 +25,7 @@ use uuid::Uuid;
 use crate::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
 };
 
@@ -135,21 +135,21 @@ impl WebhookEvents {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     let event = json!({
-        "id": example::EVENT,
+        "id": example_values::EVENT,
         "kind": EventKind::MediaCreated,
-        "media_id": example::MEDIA,
-        "occurred_at": example::CREATED_AT,
+        "media_id": example_values::MEDIA,
+        "occurred_at": example_values::CREATED_AT,
         "deliveries": [{
-            "delivery_id": example::DELIVERY,
-            "endpoint_id": example::ENDPOINT,
+            "delivery_id": example_values::DELIVERY,
+            "endpoint_id": example_values::ENDPOINT,
             "state": "exhausted",
             "attempts": 12,
         }],
     });
     vec![Operation {
-        answer: Some(example::list(&event)),
+        answer: Some(example_values::list(&event)),
         ..Operation::new("listWebhookEvents", Scope::WebhooksRead)
     }]
 }

@@ -23,7 +23,7 @@ use store::site::webhook_secret::Standing;
 use crate::{
     Tag,
     caller::Caller,
-    document::{Operation, example},
+    openapi::{Operation, example_values},
 };
 
 /// When a site's webhook secrets sign. The secrets themselves are not shown.
@@ -133,11 +133,11 @@ impl WebhookSecrets {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
+pub(super) fn descriptions() -> Vec<Operation> {
     vec![
         Operation {
             answer: Some(json!({
-                "signs_since": example::CREATED_AT,
+                "signs_since": example_values::CREATED_AT,
                 "previous_until": "2026-02-01T12:00:00.123456Z",
                 "next_at": null,
             })),

@@ -1,11 +1,11 @@
 //! One provider in the file, and how it is created.
 
-mod access;
+mod credentials;
 mod chat;
-mod members;
-mod remote;
-mod scope;
-mod service;
+mod allowed_fields;
+mod connection;
+mod categories;
+mod service_options;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -19,7 +19,7 @@ use workers::provider::{
 };
 
 use self::{
-    access::{AuthName, CredentialsName, header},
+    credentials::{AuthName, CredentialsName, header},
     chat::{FormatName, StyleName},
 };
 use super::{Surroundings, kind::Kind};

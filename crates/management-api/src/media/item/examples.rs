@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::document::example;
+use crate::openapi::example_values;
 
 /// An item that a moderator has approved.
 pub(crate) fn example() -> Value {
     json!({
-        "id": example::MEDIA,
-        "team_id": example::TEAM,
-        "site_id": example::SITE,
+        "id": example_values::MEDIA,
+        "team_id": example_values::TEAM,
+        "site_id": example_values::SITE,
         "app_media_id": "comment-4711",
         "author": "u-17",
         "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
         "content_type": "text",
         "status": "approved",
         "verdict": 2,
-        "created_at": example::CREATED_AT,
+        "created_at": example_values::CREATED_AT,
         "body": "Is this seat taken?",
         "content_removed_at": null,
         "erased_at": null,
@@ -28,7 +28,7 @@ pub(crate) fn example() -> Value {
         "rule_group_versions": [{
             "id": "01980f6d-05aa-7bbb-8ccc-0123456789ab",
             "number": 3,
-            "rule_group_id": example::RULE_GROUP,
+            "rule_group_id": example_values::RULE_GROUP,
             "rule_group_name": "House rules",
         }],
         "analyses": [{
@@ -43,7 +43,7 @@ pub(crate) fn example() -> Value {
                 "cached_from": null,
             }],
             "unchecked": [],
-            "created_at": example::CREATED_AT,
+            "created_at": example_values::CREATED_AT,
         }],
         "verdicts": [
             {
@@ -53,7 +53,7 @@ pub(crate) fn example() -> Value {
                 "moderation_type": "manual",
                 "details": { "rule_violations": [], "reason": "Satire, clearly marked as such." },
                 "trace": {
-                    "moderator": { "token_id": example::TOKEN, "token_name": "Ada's console" },
+                    "moderator": { "token_id": example_values::TOKEN, "token_name": "Ada's console" },
                     "reason": "Satire, clearly marked as such.",
                 },
                 "moderated_at": "2026-01-31T14:30:00.123456Z",

@@ -7,7 +7,7 @@ use queue::{
 };
 use uuid::Uuid;
 
-use crate::queues::names::{Cause, ErrorText, QueueKey};
+use crate::queues::parameters::{Cause, ErrorText, QueueKey};
 
 /// The conditions of a request.
 pub(super) struct Given {

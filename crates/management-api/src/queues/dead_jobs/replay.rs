@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{cursor::ReplayCursor, filter::Given};
-use crate::queues::names::{Cause, ErrorText, QueueKey};
+use crate::queues::parameters::{Cause, ErrorText, QueueKey};
 
 /// The number of a job. JSON holds it exactly.
 type JobNumber = Whole<1, 9_007_199_254_740_991>;

@@ -3,17 +3,17 @@
 use api_common::openapi::extend;
 use serde_json::{Value, json};
 
-use crate::document::example;
+use crate::openapi::example_values;
 
 pub(crate) fn example() -> Value {
     json!({
         "id": "01980f6d-15aa-7bbb-8ccc-0123456789ab",
-        "team_id": example::TEAM,
-        "rule_group_id": example::RULE_GROUP,
+        "team_id": example_values::TEAM,
+        "rule_group_id": example_values::RULE_GROUP,
         "version_id": null,
-        "site_id": example::SITE,
+        "site_id": example_values::SITE,
         "since": "2026-01-01T00:00:00.000000Z",
-        "until": example::CREATED_AT,
+        "until": example_values::CREATED_AT,
         "state": "running",
         "total": 1_000,
         "looked_at": 400,
@@ -24,8 +24,8 @@ pub(crate) fn example() -> Value {
         "without_scores": 0,
         "changed": 12,
         "error": null,
-        "created_by": example::TOKEN,
-        "created_at": example::CREATED_AT,
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
         "ended_at": null,
     })
 }
@@ -67,10 +67,10 @@ pub(crate) fn full_example() -> Value {
 
 pub(crate) fn change_example() -> Value {
     json!({
-        "media_id": example::MEDIA,
+        "media_id": example_values::MEDIA,
         "old_status": "pending_review",
         "new_status": "rejected",
         "decided": "rejected",
-        "violated_rules": [example::RULE],
+        "violated_rules": [example_values::RULE],
     })
 }

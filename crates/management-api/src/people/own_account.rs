@@ -1,0 +1,96 @@
+//! Who the caller is.
+
+use std::sync::Arc;
+
+use api_common::{
+    response::Json,
+    field::{Field, Time},
+    problem::Refusal,
+};
+use domain::{id::TeamId, scope::Scope};
+use management::{
+    Management,
+    account::me::{self, Who},
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::super::{
+    Tag,
+    caller::Caller,
+    openapi::{Operation, example_values},
+};
+
+/// Who the caller is, and what it may do.
+#[derive(Serialize, Object)]
+pub(super) struct Myself {
+    /// The kind of caller: `token`. More may be added.
+    actor: String,
+    /// The token.
+    #[oai(nullable)]
+    id: Option<Uuid>,
+    /// What it is called.
+    #[oai(nullable)]
+    name: Option<String>,
+    /// The team in which it acts. Null means that it is an operator's and acts in all teams.
+    #[oai(nullable)]
+    team_id: Option<Uuid>,
+    /// What it may do.
+    scopes: Vec<Field<Scope>>,
+    /// When it expires; null if it never does.
+    #[oai(nullable)]
+    expires_at: Option<Field<Time>>,
+}
+
+impl From<me::Me> for Myself {
+    fn from(me: me::Me) -> Self {
+        let (name, expires_at) = match me.who {
+            Who::Token(token) => (Some(token.name), token.expires_at),
+            Who::Person(person, _) => (Some(person.name), None),
+            Who::CommandLine => (None, None),
+        };
+        Self {
+            actor: me.actor.kind().to_owned(),
+            id: me.actor.as_uuid(),
+            name,
+            team_id: me.reach.team().map(TeamId::as_uuid),
+            scopes: me.scopes.into_iter().map(Field).collect(),
+            expires_at: expires_at.map(Field::from),
+        }
+    }
+}
+
+pub(crate) struct Me;
+
+#[OpenApi(tag = "Tag::People")]
+impl Me {
+    /// Read who you are
+    ///
+    /// Tells what the token is and may do. Every valid token may ask.
+    #[oai(path = "/me", method = "get", operation_id = "getMe")]
+    async fn get_me(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+    ) -> Result<Json<Myself>, Refusal> {
+        Ok(Json(me::get(&management, &caller).await?.into()))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn descriptions() -> Vec<Operation> {
+    vec![Operation {
+        answer: Some(json!({
+            "actor": "token",
+            "id": example_values::TOKEN,
+            "name": "Nightly report",
+            "team_id": example_values::TEAM,
+            "scopes": ["teams:read", "usage:read"],
+            "expires_at": null,
+        })),
+        ..Operation::without_scope("getMe")
+    }]
+}

@@ -1,0 +1,102 @@
+//! A team's rules for signing in: read, change.
+
+use std::sync::Arc;
+
+use api_common::{response::Json, field::given, path_parameters::Path, body::JsonBody, problem::Refusal};
+use domain::{id::TeamId, scope::Scope};
+use management::{
+    Management,
+    people::sign_in::{self, Rules},
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::super::{Tag, caller::Caller, openapi::Operation};
+
+/// A team's rules for signing in.
+#[derive(Serialize, Object)]
+pub(super) struct SignInRules {
+    /// Whether everybody in the team needs a second factor. Admins and owners need one in any case.
+    factor_required: bool,
+}
+
+impl From<Rules> for SignInRules {
+    fn from(rules: Rules) -> Self {
+        Self {
+            factor_required: rules.factor_required,
+        }
+    }
+}
+
+/// Fields to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignInRulesChange {
+    /// Whether everybody in the team needs a second factor.
+    #[serde(default, deserialize_with = "given")]
+    factor_required: Option<bool>,
+}
+
+pub(crate) struct SignIn;
+
+#[OpenApi(tag = "Tag::People")]
+impl SignIn {
+    /// Read a team's rules for signing in
+    #[oai(
+        path = "/teams/:team_id/sign-in",
+        method = "get",
+        operation_id = "getSignInRules"
+    )]
+    async fn get_sign_in_rules(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The team.
+        team_id: Path<TeamId>,
+    ) -> Result<Json<SignInRules>, Refusal> {
+        let rules = sign_in::get(&management, &caller, team_id.0).await?;
+        Ok(Json(rules.into()))
+    }
+
+    /// Change a team's rules for signing in
+    ///
+    /// The rules apply at once, also to people who are signed in. A person who needs a second factor and has none can only set one up.
+    #[oai(
+        path = "/teams/:team_id/sign-in",
+        method = "patch",
+        operation_id = "updateSignInRules"
+    )]
+    async fn update_sign_in_rules(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The team.
+        team_id: Path<TeamId>,
+        request: JsonBody<SignInRulesChange>,
+    ) -> Result<Json<SignInRules>, Refusal> {
+        let change = request.value;
+        let edit = |rules: Rules| Rules {
+            factor_required: change.factor_required.unwrap_or(rules.factor_required),
+        };
+        let rules = sign_in::update(&management, &caller, team_id.0, edit).await?;
+        Ok(Json(rules.into()))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn descriptions() -> Vec<Operation> {
+    let rules = json!({ "factor_required": true });
+    vec![
+        Operation {
+            answer: Some(rules.clone()),
+            ..Operation::new("getSignInRules", Scope::PeopleRead)
+        },
+        Operation {
+            request: Some(rules.clone()),
+            answer: Some(rules),
+            ..Operation::new("updateSignInRules", Scope::PeopleWrite)
+        },
+    ]
+}

@@ -1,0 +1,183 @@
+//! Queues, their groups and their lanes: list, read, pause, resume, cap.
+
+use std::sync::Arc;
+
+use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal, query_parameters::Query};
+use management::{Management, queues};
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use queue::{Group, Lane};
+use uuid::Uuid;
+
+use super::{
+    change::{QueueChange, QueuePartChange},
+    parameters::QueueKey,
+    schemas::{self, Queue, QueueDetails, QueueGroup, QueueLane},
+};
+use crate::{
+    Tag,
+    caller::Caller,
+    list::{DEFAULT_LIMIT, Limit},
+};
+
+pub(crate) struct Queues;
+
+#[OpenApi(tag = "Tag::Queues")]
+impl Queues {
+    /// List queues
+    ///
+    /// Returns every queue with its depth and what holds it back, and the live worker processes.
+    /// Takes time in proportion to the jobs, up to a second for a million, so read it every ten
+    /// seconds at most. Only operators can read queues.
+    #[oai(path = "/queues", method = "get", operation_id = "listQueues")]
+    async fn list_queues(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+    ) -> Result<Json<schemas::Queues>, Refusal> {
+        let overview = queues::list(&management, &caller).await?;
+        Ok(Json(overview.into()))
+    }
+
+    /// Read a queue
+    ///
+    /// Returns the queue with its busiest groups and lanes. Only operators can read queues.
+    #[oai(path = "/queues/:queue", method = "get", operation_id = "getQueue")]
+    async fn get_queue(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The name of the queue.
+        queue: Path<QueueKey>,
+        /// The most groups, and the most lanes.
+        limit: Query<Limit>,
+    ) -> Result<Json<QueueDetails>, Refusal> {
+        let limit = limit.0.map_or(DEFAULT_LIMIT, Limit::get);
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let details = queues::get(&management, &caller, queue.0.as_str(), limit).await?;
+        Ok(Json(details.into()))
+    }
+
+    /// Pause or resume a queue
+    ///
+    /// While a queue is paused, none of its jobs start. Running jobs continue, and so do the jobs
+    /// that a worker has already claimed. Waiting jobs lose no attempt. All processes obey within
+    /// half a second. You can send the same change again. A change is recorded in the audit log.
+    /// Only operators can change queues.
+    #[oai(
+        path = "/queues/:queue",
+        method = "patch",
+        operation_id = "updateQueue"
+    )]
+    async fn update_queue(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The name of the queue.
+        queue: Path<QueueKey>,
+        request: JsonBody<QueueChange>,
+    ) -> Result<Json<Queue>, Refusal> {
+        let pause = || request.value.pause();
+        let updated = queues::update_queue(&management, &caller, queue.0.as_str(), pause).await?;
+        Ok(Json(updated.now.into()))
+    }
+
+    /// Read a group of a queue
+    ///
+    /// A group is a team, with all its lanes. Any ID is a group: without jobs, pause and cap, it is
+    /// empty. Only operators can read queues.
+    #[oai(
+        path = "/queues/:queue/groups/:group_id",
+        method = "get",
+        operation_id = "getQueueGroup"
+    )]
+    async fn get_queue_group(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The name of the queue.
+        queue: Path<QueueKey>,
+        /// The ID of the group: the ID of the team.
+        group_id: Path<Uuid>,
+    ) -> Result<Json<QueueGroup>, Refusal> {
+        let group = Group(group_id.0);
+        let found = queues::get_group(&management, &caller, queue.0.as_str(), group).await?;
+        Ok(Json(found.into()))
+    }
+
+    /// Pause, resume or cap a group of a queue
+    ///
+    /// Works as for a queue. A cap limits how many jobs of the group run at once, over all
+    /// processes. Each claim that meets a capped group counts the running jobs of the queue, so cap
+    /// only few groups. Only operators can change queues.
+    #[oai(
+        path = "/queues/:queue/groups/:group_id",
+        method = "patch",
+        operation_id = "updateQueueGroup"
+    )]
+    async fn update_queue_group(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The name of the queue.
+        queue: Path<QueueKey>,
+        /// The ID of the group: the ID of the team.
+        group_id: Path<Uuid>,
+        request: JsonBody<QueuePartChange>,
+    ) -> Result<Json<QueueGroup>, Refusal> {
+        let (group, cap) = (Group(group_id.0), request.value.cap());
+        let pause = || request.value.pause();
+        let name = queue.0.as_str();
+        let updated = queues::update_group(&management, &caller, name, group, pause, cap).await?;
+        Ok(Json(updated.now.into()))
+    }
+
+    /// Read a lane of a queue
+    ///
+    /// A lane is an endpoint in `webhooks`, and otherwise a team. Any ID is a lane: without jobs,
+    /// pause and cap, it is empty. Only operators can read queues.
+    #[oai(
+        path = "/queues/:queue/lanes/:lane_id",
+        method = "get",
+        operation_id = "getQueueLane"
+    )]
+    async fn get_queue_lane(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The name of the queue.
+        queue: Path<QueueKey>,
+        /// The ID of the lane: the ID of the endpoint or the team.
+        lane_id: Path<Uuid>,
+    ) -> Result<Json<QueueLane>, Refusal> {
+        let lane = Lane(lane_id.0);
+        let found = queues::get_lane(&management, &caller, queue.0.as_str(), lane).await?;
+        Ok(Json(found.into()))
+    }
+
+    /// Pause, resume or cap a lane of a queue
+    ///
+    /// Works as for a group. To end a pause of an endpoint's lane also ends the pause that
+    /// Gatehouse set because the endpoint keeps failing. Only operators can change queues.
+    #[oai(
+        path = "/queues/:queue/lanes/:lane_id",
+        method = "patch",
+        operation_id = "updateQueueLane"
+    )]
+    async fn update_queue_lane(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The name of the queue.
+        queue: Path<QueueKey>,
+        /// The ID of the lane: the ID of the endpoint or the team.
+        lane_id: Path<Uuid>,
+        request: JsonBody<QueuePartChange>,
+    ) -> Result<Json<QueueLane>, Refusal> {
+        let (lane, cap) = (Lane(lane_id.0), request.value.cap());
+        let pause = || request.value.pause();
+        let name = queue.0.as_str();
+        let updated = queues::update_lane(&management, &caller, name, lane, pause, cap).await?;
+        Ok(Json(updated.now.into()))
+    }
+}

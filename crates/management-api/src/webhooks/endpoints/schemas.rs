@@ -1,0 +1,155 @@
+//! A webhook endpoint in answers, and the result of a test.
+
+use api_common::field::{Field, Time};
+use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::CustomHeader};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::endpoint::{Pinged, owned::Endpoint};
+use uuid::Uuid;
+
+use crate::openapi::example_values;
+
+/// Where a site's events go.
+#[derive(Serialize, Object)]
+pub(crate) struct WebhookEndpoint {
+    /// The endpoint.
+    id: Uuid,
+    /// Its site.
+    site_id: Uuid,
+    /// Its URL.
+    url: String,
+    /// The kinds of event that it gets. More kinds may be added.
+    events: Vec<String>,
+    /// What it is for, in your own words.
+    #[oai(nullable)]
+    description: Option<String>,
+    /// The most requests a second that it gets. `null` means no limit.
+    #[oai(nullable)]
+    max_per_second: Option<i32>,
+    /// The names of the custom headers of every request. Their values are never shown.
+    header_names: Vec<String>,
+    /// When it was created.
+    created_at: Field<Time>,
+    /// When it was disabled. `null` if it is enabled.
+    #[oai(nullable)]
+    disabled_at: Option<Field<Time>>,
+    /// Why it was disabled: its owner's reason, or that it answered 410 Gone, or that no delivery succeeded for five days.
+    #[oai(nullable)]
+    disabled_reason: Option<String>,
+    /// Its first failure since its last success. `null` if its last attempt succeeded.
+    #[oai(nullable)]
+    failing_since: Option<Field<Time>>,
+    /// Its circuit breaker: `closed`, `open` (it keeps failing, so nothing is sent) or `half_open` (one request tests
+    /// whether it works again). More states may be added.
+    breaker: String,
+    /// Until when nothing more is sent. `null` if requests are sent.
+    #[oai(nullable)]
+    breaker_until: Option<Field<Time>>,
+    /// How many of its last 1,000 deliveries are pending.
+    waiting_deliveries: i64,
+}
+
+impl From<Endpoint> for WebhookEndpoint {
+    fn from(endpoint: Endpoint) -> Self {
+        let breaker = endpoint.health.breaker;
+        let allowed = breaker.allows(endpoint.at);
+        let until = match allowed {
+            Allowed::Nothing(until) => Some(until),
+            Allowed::Asking | Allowed::Probing => None,
+        };
+        let settings = endpoint.settings;
+        let name = |header: &CustomHeader| header.name().to_owned();
+        Self {
+            id: endpoint.id.as_uuid(),
+            site_id: endpoint.site.as_uuid(),
+            url: settings.url,
+            events: settings.events.iter().map(EventKind::to_string).collect(),
+            description: settings.description,
+            max_per_second: settings.max_per_second,
+            header_names: settings.headers.iter().map(name).collect(),
+            created_at: endpoint.created_at.into(),
+            disabled_at: endpoint.disabled_at.map(Field::from),
+            disabled_reason: endpoint.disabled_reason,
+            failing_since: endpoint.health.failing_since.map(Field::from),
+            breaker: breaker.state(endpoint.at).to_string(),
+            breaker_until: until.map(Field::from),
+            waiting_deliveries: endpoint.waiting,
+        }
+    }
+}
+
+/// Why an endpoint is disabled.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDisabling {
+    /// The reason. It is shown with the endpoint.
+    pub(super) reason: Field<Reason>,
+}
+
+/// The result of a retry.
+#[derive(Serialize, Object)]
+pub(crate) struct WebhookRetry {
+    /// How many deliveries waited for their next attempt and are due now.
+    pub(super) deliveries: u64,
+}
+
+/// The result of a test.
+#[derive(Serialize, Object)]
+pub(crate) struct WebhookPing {
+    /// How it ended, in one word, as for attempts of deliveries: `delivered` is any 2xx. More values may be added.
+    outcome: String,
+    /// The answer's HTTP status. `null` if there was no answer.
+    #[oai(nullable)]
+    status_code: Option<u16>,
+    /// The first 2 KiB of the answer, as text. `null` if there was no answer.
+    #[oai(nullable)]
+    response_body: Option<String>,
+    /// Why there was no answer. `null` if there was one.
+    #[oai(nullable)]
+    error: Option<String>,
+    /// How long it took, in milliseconds.
+    duration_ms: u64,
+}
+
+impl From<Pinged> for WebhookPing {
+    fn from(pinged: Pinged) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self {
+            outcome: pinged.outcome.to_owned(),
+            status_code: pinged.status_code,
+            response_body: pinged.response_body.map(text),
+            error: pinged.error,
+            duration_ms: u64::try_from(pinged.elapsed.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+pub(super) fn example() -> Value {
+    json!({
+        "id": example_values::ENDPOINT,
+        "site_id": example_values::SITE,
+        "url": "https://example.com/hooks",
+        "events": ["media.created", "media.moderated"],
+        "description": "The moderation queue",
+        "max_per_second": 50,
+        "header_names": ["authorization"],
+        "created_at": example_values::CREATED_AT,
+        "disabled_at": null,
+        "disabled_reason": null,
+        "failing_since": null,
+        "breaker": "closed",
+        "breaker_until": null,
+        "waiting_deliveries": 0,
+    })
+}
+
+pub(super) fn ping_example() -> Value {
+    json!({
+        "outcome": "delivered",
+        "status_code": 204,
+        "response_body": "",
+        "error": null,
+        "duration_ms": 87,
+    })
+}
