@@ -1,4 +1,4 @@
-//! The command line as a face of `management`: what a command gives to use cases, and how it shows
+//! The command line as a caller of `management`: what a command gives to use cases, and how it shows
 //! refusals.
 
 use std::sync::Arc;

@@ -89,13 +89,13 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         (html_pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
         management_api::operations(management, reader),
     );
-    let front = Middleware {
+    let endpoint = Middleware {
         router: listener.router,
         routes: Routes::new(listener.paths).measured(&MEASURED),
         deadline,
-        words: ProblemDocuments,
+        errors: ProblemDocuments,
     };
-    SlowRefusals::new(front, refusals)
+    SlowRefusals::new(endpoint, refusals)
 }
 
 struct Listener {

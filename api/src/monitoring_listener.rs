@@ -30,6 +30,6 @@ pub fn monitoring(monitoring: Monitoring) -> impl Endpoint<Output = Response> + 
         router,
         routes: Routes::new(paths),
         deadline: DEADLINE,
-        words: ProblemDocuments,
+        errors: ProblemDocuments,
     }
 }

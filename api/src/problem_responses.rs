@@ -1,4 +1,4 @@
-//! The answers that the front gives in place of a handler, as problem documents.
+//! The answers that the server gives in place of a handler, as problem documents.
 
 use api_common::problem::{self, Code, Refusal};
 use http_server::{ErrorResponse, Fault, RequestId, ErrorResponses};
@@ -6,7 +6,7 @@ use poem::{Error, Response, http::HeaderMap};
 
 use crate::security_headers;
 
-/// Problem documents for whatever the front answers itself.
+/// Problem documents for whatever the server answers itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemDocuments;
 
@@ -57,19 +57,19 @@ mod tests {
     use super::*;
 
     async fn body_of(router: impl Endpoint<Output = Response>) -> (StatusCode, serde_json::Value) {
-        let front = Middleware {
+        let middleware = Middleware {
             router,
             routes: Routes::new([]),
             deadline: Duration::from_millis(100),
-            words: ProblemDocuments,
+            errors: ProblemDocuments,
         };
         let request = Request::builder()
             .uri(Uri::from_static("/?api_key=site_secret"))
             .finish();
-        let response = timeout(Duration::from_secs(20), front.call(request))
+        let response = timeout(Duration::from_secs(20), middleware.call(request))
             .await
             .expect("an answer in time")
-            .expect("the front always answers");
+            .expect("the middleware always answers");
         assert!(response.headers().contains_key("x-request-id"));
         let status = response.status();
         let body = response.into_body().into_vec().await.unwrap();

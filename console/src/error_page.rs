@@ -36,7 +36,7 @@ pub(crate) enum PageError {
     /// The form was not read.
     #[error(transparent)]
     Body(#[from] BodyFault),
-    /// The front answers in place of a page.
+    /// The server answers in place of a page.
     #[error("no page")]
     Fault(Fault),
 }
@@ -196,7 +196,7 @@ fn title(refused: &Refused) -> &'static str {
 /// How long browsers remember it.
 const YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Pages for whatever the front answers itself.
+/// Pages for whatever the server answers itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorPages {
     is_https: bool,

@@ -1,7 +1,7 @@
 //! The console: pages with which owners, moderators and operators do in a browser what the management interface does for
 //! programs.
 //!
-//! It is a face of `management`. A page reads a form into typed values, calls one use case as the person who is signed in,
+//! It is a caller of `management`. A page reads a form into typed values, calls one use case as the person who is signed in,
 //! and shows the result or why it was refused. It has no rule and no SQL of its own. All pages work without scripts.
 
 mod account;
@@ -78,12 +78,12 @@ pub struct Console {
 /// The endpoint for the console's listener. It always answers: errors are pages.
 pub fn console(console: Console) -> impl Endpoint<Output = Response> + 'static {
     let (deadline, refusals) = (console.deadline, console.refusals.clone());
-    let words = ErrorPages::at(console.public_url.as_ref());
-    let front = Middleware {
+    let errors = ErrorPages::at(console.public_url.as_ref());
+    let endpoint = Middleware {
         routes: routes::measured(),
         router: router::Router::new(console, routes::all()).around(browser_security::guard),
         deadline,
-        words,
+        errors,
     };
-    SlowRefusals::new(front, refusals)
+    SlowRefusals::new(endpoint, refusals)
 }

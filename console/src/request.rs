@@ -69,7 +69,7 @@ impl PageRequest {
             (form, Some(share))
         };
         let id = request.data::<RequestId>();
-        let id = id.expect("the front gives every request an id");
+        let id = id.expect("the middleware gives every request an id");
         let id = id.as_str().to_owned();
         let headers = request.headers();
         let browser = headers.get(header::USER_AGENT);

@@ -126,7 +126,7 @@ impl Router {
         let is_head = *request.method() == Method::HEAD;
         let answers = |route: &&Route| route.method == method && !(is_head && route.returns);
         let Some(route) = found.value.iter().find(answers) else {
-            // The front says which methods it takes.
+            // The middleware says which methods it takes.
             let mut response = PageError::NoSuchPage.into_response();
             response.set_status(StatusCode::METHOD_NOT_ALLOWED);
             return response;

@@ -1,4 +1,4 @@
-//! What the darkroom's process says: one byte, and then the preview or the name of a problem.
+//! What the sandbox's process says: one byte, and then the preview or the name of a problem.
 
 use domain::decision::ImageProblem;
 use management::Undeveloped;

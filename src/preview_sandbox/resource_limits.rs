@@ -1,4 +1,4 @@
-//! What the darkroom gives up before it reads anything.
+//! What the sandbox gives up before it reads anything.
 
 use anyhow::Context as _;
 use rustix::process::{

@@ -1,4 +1,4 @@
-//! Starts the darkroom's process for one image, and waits for its end.
+//! Starts the sandbox's process for one image, and waits for its end.
 
 use std::{
     future::pending,

@@ -22,7 +22,7 @@ pub use document::{CONTENT_TYPE, FieldProblem, Problem};
 
 const FIELDS: &str = "The request has members that are missing or not valid; see errors.";
 
-/// A refused request. Handlers return it as their error; the front renders it.
+/// A refused request. Handlers return it as their error; the middleware renders it.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", code.as_str())]
 pub struct Refusal {

@@ -1,4 +1,4 @@
-//! How a face words the answers that are given in its place.
+//! How an interface writes the answers that are given in place of a handler's.
 
 use poem::{
     Error, Response,
@@ -33,7 +33,7 @@ pub struct ErrorResponse {
     pub body: Vec<u8>,
 }
 
-/// The words of a face.
+/// The error responses of an interface.
 pub trait ErrorResponses: Send + Sync + 'static {
     /// The answer to a request that reaches no handler, or whose handler did not end well.
     fn fault(&self, fault: Fault, request: &RequestId) -> ErrorResponse;
@@ -54,14 +54,14 @@ impl ErrorResponse {
 }
 
 /// The answer to a fault as the bytes of a response that closes the connection.
-pub(crate) fn raw(words: &dyn ErrorResponses, fault: Fault) -> Vec<u8> {
+pub(crate) fn raw(errors: &dyn ErrorResponses, fault: Fault) -> Vec<u8> {
     let request = RequestId::generate();
     let ErrorResponse {
         status,
         mut headers,
         body,
-    } = words.fault(fault, &request);
-    words.protect(&mut headers);
+    } = errors.fault(fault, &request);
+    errors.protect(&mut headers);
     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     headers.insert(HEADER, request.into_header());

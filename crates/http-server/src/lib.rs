@@ -2,7 +2,7 @@
 //! request an id, a deadline, metrics and a log line ([`Middleware`]), reads bodies within a budget of memory ([`BodyReader`]), and
 //! spreads refusals over time ([`SlowRefusals`]).
 //!
-//! It knows no interface. How a face words the answers that are given in its place is its own matter ([`ErrorResponses`]).
+//! It knows no interface. How one writes the answers that are given in place of a handler's is its own matter ([`ErrorResponses`]).
 
 mod routes;
 mod body;

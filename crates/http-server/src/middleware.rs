@@ -33,8 +33,8 @@ pub struct Middleware<E, W> {
     pub routes: Routes,
     /// How long a request may take, its body included.
     pub deadline: Duration,
-    /// How the face words what it does not answer itself.
-    pub words: W,
+    /// How the interface writes what no handler answers.
+    pub errors: W,
 }
 
 /// Answers that ask a client to try again later, of all listeners of the process. They come in
@@ -94,7 +94,7 @@ impl<E: Endpoint<Output = Response>, W: ErrorResponses> Endpoint for Middleware<
         });
         let headers = response.headers_mut();
         headers.insert(request_id::HEADER, id.into_header());
-        self.words.protect(headers);
+        self.errors.protect(headers);
         Ok(response)
     }
 }
@@ -104,16 +104,16 @@ impl<E: Endpoint<Output = Response>, W: ErrorResponses> Middleware<E, W> {
         let answering = AssertUnwindSafe(self.router.call(request)).catch_unwind();
         match timeout(self.deadline, answering).await {
             Ok(Ok(Ok(response))) => response,
-            Ok(Ok(Err(error))) => self.words.error(error, id),
+            Ok(Ok(Err(error))) => self.errors.error(error, id),
             Ok(Err(_)) => {
                 error!(
                     request.id = id.as_str(),
                     route = route.template(),
                     "a handler panicked"
                 );
-                self.words.fault(Fault::Panicked, id).into_response()
+                self.errors.fault(Fault::Panicked, id).into_response()
             }
-            Err(_) => self.words.fault(Fault::Late, id).into_response(),
+            Err(_) => self.errors.fault(Fault::Late, id).into_response(),
         }
     }
 }

@@ -94,7 +94,7 @@ const BUFFER_BYTES: usize = 16 << 10;
 pub async fn serve<E>(
     listener: TcpListener,
     endpoint: E,
-    words: Arc<dyn ErrorResponses>,
+    errors: Arc<dyn ErrorResponses>,
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()>
@@ -104,15 +104,15 @@ where
     let address = listener.local_addr()?;
     let local = LocalAddr(Addr::SocketAddr(address));
     let endpoint = Arc::new(endpoint);
-    let patience = SocketTimeouts {
+    let timeouts = SocketTimeouts {
         head: settings.head,
         answer: settings.answer,
     };
-    let door = Acceptor::new(
+    let acceptor = Acceptor::new(
         listener,
         settings.connections,
         settings.proxies,
-        Arc::clone(&words),
+        Arc::clone(&errors),
     );
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
@@ -125,13 +125,13 @@ where
 
     let accepting = async {
         loop {
-            let Connection { stream, peer, seat } = door.next().await;
+            let Connection { stream, peer, slot } = acceptor.next().await;
             let remote = RemoteAddr(Addr::SocketAddr(peer));
             let (endpoint, local) = (Arc::clone(&endpoint), local.clone());
             let leaving = leaving.clone();
             let turns = Turns::default();
-            let stream = TimedSocket::new(stream, patience, turns.clone(), door.room());
-            let stream = MalformedRequests::new(stream, Arc::clone(&words));
+            let stream = TimedSocket::new(stream, timeouts, turns.clone(), acceptor.room());
+            let stream = MalformedRequests::new(stream, Arc::clone(&errors));
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let turn = turns.take();
                 let request = received(request, local.clone(), remote.clone());
@@ -157,7 +157,7 @@ where
                     },
                     () = cut_off.cancelled() => {}
                 }
-                drop(seat);
+                drop(slot);
             });
         }
     };
@@ -176,7 +176,7 @@ where
         () = accepting => {}
         () = stopping => {}
     }
-    drop(door);
+    drop(acceptor);
     info!(
         %address,
         connections = graceful.count(),

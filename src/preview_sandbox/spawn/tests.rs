@@ -10,7 +10,7 @@ const SOON: Duration = Duration::from_millis(500);
 /// On a busy machine, a process may begin late.
 const LONG: Duration = Duration::from_mins(3);
 
-/// A program that does this in place of the darkroom.
+/// A program that does this in place of the sandbox.
 fn script(directory: &TempDir, body: &str) -> PathBuf {
     let path = directory.path().join("program");
     fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();

@@ -114,7 +114,7 @@ fn assert_in_order(lines: &[Value]) {
 
 #[sqlx::test(migrations = false)]
 async fn every_step_of_an_item_is_found_from_its_id(pool: PgPool) {
-    let filter = "info,api=debug,workers=debug,queue=debug,store=debug,front=debug,sqlx=warn,apalis_core=warn";
+    let filter = "info,api=debug,workers=debug,queue=debug,store=debug,http_server=debug,sqlx=warn,apalis_core=warn";
     let (lines, media) = steps(&pool, filter, None).await;
     assert_in_order(&lines);
     for line in &lines {

@@ -60,7 +60,7 @@ impl Refusal {
         response
     }
 
-    /// The problem document, for the front.
+    /// The problem document, for the middleware.
     pub fn answer(self, request: &RequestId) -> ErrorResponse {
         ErrorResponse {
             status: self.code.status(),

@@ -25,13 +25,13 @@ use crate::{
 /// The pause after a failed accept, which nearly always means that no file descriptor is free.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A listener with a number of seats.
+/// A listener with a number of slots.
 pub(super) struct Acceptor {
     listener: TcpListener,
-    seats: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     by_address: Arc<PerAddress>,
     room: Arc<Notify>,
-    words: Arc<dyn ErrorResponses>,
+    errors: Arc<dyn ErrorResponses>,
     refused: Counter,
     failed: Counter,
     /// Failed accepts. While no file descriptor is free, some connections are accepted in between.
@@ -43,12 +43,12 @@ pub(super) struct Connection {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
     /// Keep it as long as the connection.
-    pub(super) seat: Slot,
+    pub(super) slot: Slot,
 }
 
-/// Its seat. Dropping it frees the seat.
+/// Its slot. Dropping it frees the slot.
 pub(super) struct Slot {
-    _seat: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
     _share: Share,
 }
 
@@ -57,7 +57,7 @@ impl Acceptor {
         listener: TcpListener,
         connections: usize,
         proxies: Proxies,
-        words: Arc<dyn ErrorResponses>,
+        errors: Arc<dyn ErrorResponses>,
     ) -> Self {
         let refused = counter!("gatehouse_http_connections_refused_total");
         // Shown from the start: a counter that first appears with its first incident shows no
@@ -68,11 +68,11 @@ impl Acceptor {
         gauge!("gatehouse_http_connections").increment(0.0);
         Self {
             listener,
-            seats: Arc::new(Semaphore::new(connections)),
-            // And one connection that waits for a seat.
+            slots: Arc::new(Semaphore::new(connections)),
+            // And one connection that waits for a slot.
             by_address: PerAddress::new(connections + 1, proxies),
             room: Arc::default(),
-            words,
+            errors,
             refused,
             failed,
             trouble: RepeatedFailure::at_once(),
@@ -84,7 +84,7 @@ impl Acceptor {
         Arc::clone(&self.room)
     }
 
-    /// The next connection, as soon as there is a seat for it. Connections that come meanwhile wait
+    /// The next connection, as soon as there is a slot for it. Connections that come meanwhile wait
     /// in the system's backlog.
     pub(super) async fn next(&self) -> Connection {
         loop {
@@ -92,28 +92,28 @@ impl Acceptor {
             let mut share = self.by_address.share(peer.ip());
             if share.grow(1).is_err() {
                 self.refused.increment(1);
-                refuse(stream, &*self.words);
+                refuse(stream, &*self.errors);
                 continue;
             }
-            let seat = self.seat().await;
+            let slot = self.slot().await;
             gauge!("gatehouse_http_connections").increment(1.0);
             return Connection {
                 stream,
                 peer,
-                seat: Slot {
-                    _seat: seat,
+                slot: Slot {
+                    _slot: slot,
                     _share: share,
                 },
             };
         }
     }
 
-    async fn seat(&self) -> OwnedSemaphorePermit {
-        if let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() {
-            return seat;
+    async fn slot(&self) -> OwnedSemaphorePermit {
+        if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
+            return slot;
         }
         self.room.notify_one();
-        Arc::clone(&self.seats)
+        Arc::clone(&self.slots)
             .acquire_owned()
             .await
             .expect("the semaphore is never closed")
@@ -162,8 +162,8 @@ impl Drop for Slot {
 }
 
 /// Closes the connection, and says why if that needs no waiting.
-fn refuse(stream: TcpStream, words: &dyn ErrorResponses) {
-    let answer = error_responses::raw(words, Fault::Crowded);
+fn refuse(stream: TcpStream, errors: &dyn ErrorResponses) {
+    let answer = error_responses::raw(errors, Fault::Crowded);
     let sent = stream
         .into_std()
         .and_then(|mut stream| stream.write_all(&answer));

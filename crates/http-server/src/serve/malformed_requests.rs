@@ -1,4 +1,4 @@
-//! Answers in the face's words to requests that hyper cannot read.
+//! Answers, in the interface's format, to requests that hyper cannot read.
 //!
 //! hyper answers such a request itself: with a status, without a body and without an id. No handler
 //! sees the request, so the answer is replaced where it is written. Afterwards, further data of the
@@ -34,10 +34,10 @@ const TOO_LARGE: &[u8] =
 /// hyper's answer to a request that is not valid HTTP/1.1.
 const MALFORMED: &[u8] = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n";
 
-/// A connection whose bare refusals are answered in the face's words.
+/// A connection whose bare refusals are answered in the interface's format.
 pub(super) struct MalformedRequests<S> {
     stream: S,
-    words: Arc<dyn ErrorResponses>,
+    errors: Arc<dyn ErrorResponses>,
     /// hyper has written only a part of an answer, so the next bytes do not begin an answer.
     in_the_middle: bool,
     refusal: Option<Written>,
@@ -58,7 +58,7 @@ pub(super) fn declare() {
 }
 
 /// The replacement for `bytes`, if these are a bare refusal.
-fn refusal(words: &dyn ErrorResponses, bytes: &[u8]) -> Option<Written> {
+fn refusal(errors: &dyn ErrorResponses, bytes: &[u8]) -> Option<Written> {
     let (fault, code) = if bytes.starts_with(TOO_LARGE) {
         (Fault::HeadTooLarge(BUFFER_BYTES), HEAD_TOO_LARGE)
     } else if bytes.starts_with(MALFORMED) {
@@ -67,15 +67,15 @@ fn refusal(words: &dyn ErrorResponses, bytes: &[u8]) -> Option<Written> {
         return None;
     };
     counter!(METRIC, "code" => code).increment(1);
-    let bytes = error_responses::raw(words, fault);
+    let bytes = error_responses::raw(errors, fault);
     Some(Written { bytes, count: 0 })
 }
 
 impl<S> MalformedRequests<S> {
-    pub(super) fn new(stream: S, words: Arc<dyn ErrorResponses>) -> Self {
+    pub(super) fn new(stream: S, errors: Arc<dyn ErrorResponses>) -> Self {
         Self {
             stream,
-            words,
+            errors,
             in_the_middle: false,
             refusal: None,
             lingering: None,
@@ -84,7 +84,7 @@ impl<S> MalformedRequests<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> MalformedRequests<S> {
-    /// Writes `bytes`, or the answer in the face's words instead. A replaced answer counts as written only
+    /// Writes `bytes`, or the answer in the interface's format instead. A replaced answer counts as written only
     /// when all of the other is. `bytes` are the first of `offered` bytes in total.
     fn poll_answer(
         &mut self,
@@ -94,7 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> MalformedRequests<S> {
         write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if self.refusal.is_none() && !self.in_the_middle {
-            self.refusal = refusal(&*self.words, bytes);
+            self.refusal = refusal(&*self.errors, bytes);
         }
         let stream = Pin::new(&mut self.stream);
         let Some(refusal) = &mut self.refusal else {

@@ -5,12 +5,13 @@
 //! cannot distinguish an idle connection from a slow head, so it is used for idle connections only.
 //! For writing, it has none.
 
-mod turns;
-
 use std::{
     io,
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -21,8 +22,6 @@ use tokio::{
     sync::{Notify, futures::OwnedNotified},
     time::{Instant, Sleep, sleep_until},
 };
-
-pub(super) use turns::Turns;
 
 /// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +50,7 @@ enum Owed {
 /// The socket.
 pub(super) struct TimedSocket {
     stream: TcpStream,
-    patience: SocketTimeouts,
+    timeouts: SocketTimeouts,
     turns: Turns,
     seen_turns: usize,
     owed: Owed,
@@ -66,14 +65,14 @@ impl TimedSocket {
     /// `room` can ask the connection that has been idle for longest to close.
     pub(super) fn new(
         stream: TcpStream,
-        patience: SocketTimeouts,
+        timeouts: SocketTimeouts,
         turns: Turns,
         room: Arc<Notify>,
     ) -> Self {
-        let head = Instant::now() + patience.head;
+        let head = Instant::now() + timeouts.head;
         Self {
             stream,
-            patience,
+            timeouts,
             seen_turns: turns.count(),
             turns,
             owed: Owed::Head(head),
@@ -103,7 +102,7 @@ impl TimedSocket {
         match self.owed {
             Owed::Nothing | Owed::Head(_) => {}
             Owed::Request(_) | Owed::RequestOrRoom(_) => {
-                self.owed = Owed::Head(Instant::now() + self.patience.head);
+                self.owed = Owed::Head(Instant::now() + self.timeouts.head);
             }
         }
     }
@@ -141,8 +140,8 @@ impl TimedSocket {
         if written.is_ready() {
             return written;
         }
-        let patience = self.patience.answer;
-        let until = *self.answer.get_or_insert_with(|| Instant::now() + patience);
+        let timeouts = self.timeouts.answer;
+        let until = *self.answer.get_or_insert_with(|| Instant::now() + timeouts);
         ready!(alarm(&mut self.writing, until, cx));
         // The system would try to send the rest for a quarter of an hour.
         self.stream.set_zero_linger()?;
@@ -210,5 +209,30 @@ impl AsyncWrite for TimedSocket {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Whose turn it is on a connection: even while we wait for a request, odd while we work on one.
+#[derive(Clone, Default)]
+pub(super) struct Turns(Arc<AtomicUsize>);
+
+/// Our turn. Dropping it ends the turn.
+pub(super) struct OurTurn(Turns);
+
+impl Turns {
+    /// A request has arrived.
+    pub(super) fn take(&self) -> OurTurn {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        OurTurn(self.clone())
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for OurTurn {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
     }
 }
