@@ -1,7 +1,7 @@
 //! What fresh processes show on `/metrics`, and who reports on the whole database.
 
 mod expected;
-mod named;
+mod named_series;
 mod page;
 
 use std::{
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 use crate::support::{Api, SOON, Worker, eventually, gatehouse};
 use expected::{COUNTERS, LATER, Process, series};
-use named::asked;
+use named_series::asked;
 use page::Page;
 
 /// A gauge of the queues, and two of the database, that only reporting processes have.

@@ -6,7 +6,7 @@ mod answers;
 mod cache;
 mod cost;
 mod faults;
-mod gaps;
+mod missing_categories;
 mod images;
 mod language;
 mod limits;
@@ -14,7 +14,7 @@ mod live;
 mod logs;
 mod order;
 mod proxy;
-mod sharing;
+mod shared_state;
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 mod customers;
 mod search;
 mod service;
-mod trouble;
+mod internal_errors;
 
 use sqlx::PgPool;
 
@@ -48,7 +48,7 @@ async fn case_31_neither_database_nor_logs_nor_metrics_hold_a_secret(pool: PgPoo
 
     let service = Service::start(&pool, &provider, &receiver).await;
     customers::use_it(&service, &site, &token).await;
-    trouble::trouble(&service, &site, &provider, &pool).await;
+    internal_errors::trouble(&service, &site, &provider, &pool).await;
 
     let secrets = secrets(&pool, &site, &token);
     let content = [

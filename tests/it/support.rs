@@ -6,11 +6,11 @@ mod api;
 mod commands;
 mod data_dir;
 mod leftovers;
-mod panel;
+mod providers;
 mod perspective;
 mod provider;
 mod receiver;
-mod scripted;
+mod scripted_server;
 mod servers;
 mod short_way;
 mod up;
@@ -23,11 +23,11 @@ pub(crate) use commands::{
     MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text, unset,
 };
 pub(crate) use data_dir::DataDir;
-pub(crate) use panel::Panel;
+pub(crate) use providers::Panel;
 pub(crate) use perspective::FakePerspective;
 pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
 pub(crate) use receiver::{Received, Receiver};
-pub(crate) use scripted::{Act, ScriptedServer, picture};
+pub(crate) use scripted_server::{Act, ScriptedServer, picture};
 pub(crate) use servers::nobody;
 pub(crate) use short_way::short_way;
 pub(crate) use up::Up;

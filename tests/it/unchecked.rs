@@ -2,7 +2,7 @@
 //! carelessly takes it for clean.
 
 mod compat;
-mod faces;
+mod other_outcomes;
 
 use std::collections::BTreeMap;
 

@@ -2,16 +2,16 @@
 
 mod answers;
 mod health;
-mod kept;
+mod stored_rows;
 mod killed;
 mod limits;
-mod managed;
+mod endpoint_changes;
 mod neighbours;
 mod order;
 mod pages;
-mod recovered;
+mod recoveries;
 mod rotation;
-mod rude;
+mod slow_receivers;
 mod wire;
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! If a site wants it, a provider gets equal texts of the site only once. Only real answers are
 //! used again.
 
-mod kept;
+mod retention;
 mod reuse;
 
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Every provider with every fault: what it did not check is never approved, and the next provider
 //! in the order of preference is asked instead.
 
-mod believed;
-mod course;
+mod without_faults;
+mod handling;
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::support::{FakeProvider, Mode, Panel, Wire};
-use course::{Course, FAULTS, MOST};
+use handling::{Course, FAULTS, MOST};
 
 /// Longer than five attempts take.
 const PATIENCE: Duration = Duration::from_secs(40);

@@ -4,7 +4,7 @@
 mod azure;
 mod chat;
 mod fault;
-mod form;
+mod multipart;
 mod guardrail;
 mod hive;
 mod mistral;
@@ -14,7 +14,7 @@ mod openai;
 mod own;
 mod rekognition;
 mod serve;
-mod shown;
+mod content;
 mod sightengine;
 mod sigv4;
 mod state;
@@ -32,7 +32,7 @@ use tokio::task::AbortHandle;
 use super::servers;
 pub(crate) use fault::{Fault, RIGHT, UNSCORED};
 pub(crate) use mode::Mode;
-use shown::{HIGH, LOW, Picture, Refusal, Shown, knows_key};
+use content::{HIGH, LOW, Picture, Refusal, Shown, knows_key};
 use state::State;
 pub(crate) use wire::Wire;
 

@@ -3,7 +3,7 @@
 mod failures;
 mod killed;
 mod order;
-mod stage;
+mod setup;
 
 use crate::support::SOON;
 

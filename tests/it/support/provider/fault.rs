@@ -2,7 +2,7 @@
 //! server library sends such answers.
 
 mod all;
-mod shape;
+mod malformed_bodies;
 mod stream;
 
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use super::wire::Wire;
 use stream::{drip, hang, reset, respond, respond_error};
 
 pub(crate) use all::{RIGHT, UNSCORED};
-pub(super) use shape::Shape;
+pub(super) use malformed_bodies::Shape;
 pub(super) use stream::{refuse, request};
 
 /// 64 MiB of zeros.

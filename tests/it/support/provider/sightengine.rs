@@ -3,7 +3,7 @@
 use hyper::http::request::Parts;
 use serde_json::{Value, json};
 
-use super::form::Form;
+use super::multipart::Form;
 use super::{FakeProvider, HIGH, LOW, Picture, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "argument_error");

@@ -4,7 +4,7 @@
 mod answer;
 mod error;
 mod members;
-mod place;
+mod score_path;
 mod read;
 
 use super::HIGH;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sqlx::PgPool;
 
-use super::{BUSY, CAP, SOON, stage::Stage};
+use super::{BUSY, CAP, SOON, setup::Stage};
 use crate::support::{Act, Receiver, ScriptedServer, eventually};
 
 #[sqlx::test(migrations = false)]

@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use sqlx::{PgPool, types::Uuid};
 
-use super::{BUSY, SOON, stage::Stage};
+use super::{BUSY, SOON, setup::Stage};
 use crate::support::{Act, Receiver, ScriptedServer, eventually};
 
 const LEASE: (&str, &str) = ("GATEHOUSE_LEASE_SECONDS", "2");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use domain::{id::DeliveryId, webhook::ATTEMPT_DEADLINE};
 use sqlx::PgPool;
 
-use super::{BUSY, CAP, SOON, stage::Stage};
+use super::{BUSY, CAP, SOON, setup::Stage};
 use crate::support::{Act, Receiver, ScriptedServer, eventually};
 
 #[sqlx::test(migrations = false)]

@@ -1,7 +1,7 @@
 //! A server in the test's own process, for images or webhooks. What it does depends on the path,
 //! and on how often the path was requested before.
 
-mod act;
+mod actions;
 
 use std::{
     collections::HashMap,
@@ -17,8 +17,8 @@ use tokio::{
 };
 
 use super::servers;
-pub(crate) use act::Act;
-use act::perform;
+pub(crate) use actions::Act;
+use actions::perform;
 
 /// One of the pictures in `tests/fixtures/images`.
 pub(crate) fn picture(name: &str) -> Vec<u8> {
