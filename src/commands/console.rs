@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use console::{Console, Pages, console, origin};
+use console::{Console, ErrorPages, console, origin};
 use http_server::{BodySettings, serve};
 use management::{Management, SignOn};
 use oidc::Provider;
@@ -98,7 +98,7 @@ pub(crate) fn serve(
     Ok(tokio::spawn(serve::serve(
         TcpListener::from_std(listener)?,
         endpoint,
-        Arc::new(Pages::at(options.public.public_url.as_ref())),
+        Arc::new(ErrorPages::at(options.public.public_url.as_ref())),
         settings,
         stop.cancelled_owned(),
     )))
