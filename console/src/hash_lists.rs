@@ -48,7 +48,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
 
 fn described(list: VisibleHashList) -> (VisibleHashList, Option<VisibleText>) {
     let description = list.description.as_deref();
-    let description = description.map(|text| VisibleText::cut(text, LONGEST));
+    let description = description.map(|text| VisibleText::truncated(text, LONGEST));
     (list, description)
 }
 

@@ -97,9 +97,9 @@ impl Row {
         let beginning = item.beginning.filter(|text| !text.trim().is_empty());
         Self {
             path: team.path(&format!("items/{}", item.media)),
-            beginning: beginning.map(|text| VisibleText::cut(&text, LONGEST)),
+            beginning: beginning.map(|text| VisibleText::truncated(&text, LONGEST)),
             is_image: item.content_type == ContentType::Image,
-            app_media_id: item.app_media_id.map(|id| VisibleText::cut(&id, LONGEST)),
+            app_media_id: item.app_media_id.map(|id| VisibleText::truncated(&id, LONGEST)),
             site: item.site_name,
             status: item.status,
             is_unchecked: item.is_unchecked,

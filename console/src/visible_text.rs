@@ -45,7 +45,7 @@ impl VisibleText {
     }
 
     /// At most so many characters of a text.
-    pub(crate) fn cut(text: &str, most: usize) -> Self {
+    pub(crate) fn truncated(text: &str, most: usize) -> Self {
         let end = text.char_indices().nth(most).map(|(end, _)| end);
         Self {
             is_cut: end.is_some(),

@@ -151,7 +151,7 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
 /// What the application calls it.
 fn title(item: &Item) -> VisibleText {
     match (&item.app_media_id, item.content_type) {
-        (Some(id), _) => VisibleText::cut(id, 100),
+        (Some(id), _) => VisibleText::truncated(id, 100),
         (None, ContentType::Image) => VisibleText::new("Image", &[]),
         (None, ContentType::Text) => VisibleText::new("Text", &[]),
     }

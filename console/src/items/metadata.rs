@@ -27,10 +27,10 @@ pub(crate) fn of(json: &str) -> Option<Metadata> {
         .take(MOST_NAMES)
         .map(|(name, value)| {
             let value = match value {
-                serde_json::Value::String(text) => VisibleText::cut(text, LONGEST),
-                other => VisibleText::cut(&other.to_string(), LONGEST),
+                serde_json::Value::String(text) => VisibleText::truncated(text, LONGEST),
+                other => VisibleText::truncated(&other.to_string(), LONGEST),
             };
-            (VisibleText::cut(name, LONGEST), value)
+            (VisibleText::truncated(name, LONGEST), value)
         })
         .collect();
     let more = members.len() - shown.len();

@@ -102,7 +102,7 @@ pub(super) fn of(team: Area, item: &Item, endpoints: &HashMap<EndpointId, String
                     path: team.path(&format!("deliveries/{}", delivery.id)),
                     endpoint: endpoints.get(&delivery.endpoint).map_or_else(
                         || VisibleText::new("a deleted endpoint", &[]),
-                        |url| VisibleText::cut(url, 80),
+                        |url| VisibleText::truncated(url, 80),
                     ),
                     state: delivery.state.clone(),
                     attempts: delivery.attempts,

@@ -221,7 +221,7 @@ impl Provider {
             elapsed_ms: report.elapsed_ms,
             scored: report.scores.iter().count(),
             failure: report.failure,
-            raw: report.raw.map(|raw| VisibleText::cut(&raw, RAW)),
+            raw: report.raw.map(|raw| VisibleText::truncated(&raw, RAW)),
             cached_from: cached_from.map(|item| team.path(&format!("items/{item}"))),
         }
     }

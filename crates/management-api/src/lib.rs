@@ -130,7 +130,7 @@ fn descriptions() -> Vec<openapi::Operation> {
         recoveries::descriptions(),
         webhooks::descriptions(),
         providers::descriptions(),
-        queues::described(),
+        queues::descriptions(),
         media::descriptions(),
         reviews::descriptions(),
         review_policies::descriptions(),

@@ -2,7 +2,7 @@
 
 mod change;
 mod dead_jobs;
-mod descriptions;
+mod openapi;
 mod parameters;
 mod schemas;
 mod operations;
@@ -17,6 +17,6 @@ pub(super) fn nouns() -> Nouns {
 }
 
 /// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    [descriptions::descriptions(), dead_jobs::descriptions()].concat()
+pub(super) fn descriptions() -> Vec<Operation> {
+    [openapi::descriptions(), dead_jobs::descriptions()].concat()
 }

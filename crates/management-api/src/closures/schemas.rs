@@ -1,4 +1,4 @@
-//! Closures in requests and answers.
+//! Closures in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{

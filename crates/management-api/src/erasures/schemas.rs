@@ -1,4 +1,4 @@
-//! Erasures in requests and answers.
+//! Erasures in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};

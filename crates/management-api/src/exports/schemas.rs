@@ -1,4 +1,4 @@
-//! Exports in requests and answers.
+//! Exports in requests and responses.
 
 use api_common::field::{Field, Time};
 use domain::id::{ActorId, SiteId};

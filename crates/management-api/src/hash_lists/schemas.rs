@@ -1,4 +1,4 @@
-//! Hash lists in requests and answers.
+//! Hash lists in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{

@@ -1,4 +1,4 @@
-//! Site keys in requests and answers.
+//! Site keys in requests and responses.
 
 use api_common::field::{Field, Time};
 use management::site_keys::IssuedKey;

@@ -1,4 +1,4 @@
-//! Legal holds in requests and answers.
+//! Legal holds in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{

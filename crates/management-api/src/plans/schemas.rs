@@ -1,4 +1,4 @@
-//! A plan in requests and answers.
+//! A plan in requests and responses.
 
 mod change;
 mod new;

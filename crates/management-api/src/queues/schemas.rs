@@ -1,4 +1,4 @@
-//! Queues, groups, lanes and workers in answers.
+//! Queues, groups, lanes and workers in responses.
 
 use api_common::field::{Field, Time};
 use management::queues::{Overview, QueueDetails as Details, QueueState};

@@ -1,4 +1,4 @@
-//! Recoveries in requests and answers.
+//! Recoveries in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{chain::State, event::EventKind, id::ActorId, recovery::RecoveryKind};

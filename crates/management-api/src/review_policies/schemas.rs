@@ -1,4 +1,4 @@
-//! Policies in requests and answers.
+//! Policies in requests and responses.
 
 use api_common::field::{Described, Field, Time, given};
 use domain::{

@@ -1,4 +1,4 @@
-//! Reviews in requests and answers.
+//! Reviews in requests and responses.
 
 use std::collections::HashMap;
 

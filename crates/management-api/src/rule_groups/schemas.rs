@@ -1,4 +1,4 @@
-//! Rule groups in requests and answers.
+//! Rule groups in requests and responses.
 
 use api_common::{
     response::Created,

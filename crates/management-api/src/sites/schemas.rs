@@ -1,4 +1,4 @@
-//! Sites in requests and answers.
+//! Sites in requests and responses.
 
 use api_common::field::{Field, Time};
 use domain::{

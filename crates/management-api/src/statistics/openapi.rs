@@ -1,4 +1,4 @@
-//! What the document says about statistics beyond the signatures.
+//! The OpenAPI descriptions of statistics: scopes, problems and examples.
 
 use api_common::problem::Code;
 use domain::scope::Scope;

@@ -1,4 +1,4 @@
-//! Statistics in answers.
+//! Statistics in responses.
 
 use api_common::field::{Field, Time};
 use domain::{id::SiteId, statistics::Interval};

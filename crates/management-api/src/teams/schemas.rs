@@ -1,4 +1,4 @@
-//! Teams in requests and answers.
+//! Teams in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{id::PlanId, name::Name};

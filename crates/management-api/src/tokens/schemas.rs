@@ -1,4 +1,4 @@
-//! Tokens in requests and answers.
+//! Tokens in requests and responses.
 
 use api_common::field::{Field, Time};
 use domain::{

@@ -1,4 +1,4 @@
-//! Entries of hash lists in requests and answers.
+//! Entries of hash lists in requests and responses.
 
 use api_common::field::{Field, Time};
 use domain::{

@@ -1,4 +1,4 @@
-//! Imports in requests and answers.
+//! Imports in requests and responses.
 
 use api_common::field::{Field, Time};
 use domain::{chain::State, id::ActorId, image_hash::HashAlgorithm};

@@ -1,4 +1,4 @@
-//! Scans in requests and answers.
+//! Scans in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{

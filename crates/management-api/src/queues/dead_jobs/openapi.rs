@@ -1,4 +1,4 @@
-//! What the document says of the operations on dead jobs beyond their signatures.
+//! The OpenAPI descriptions of the operations on dead jobs: scopes, problems and examples.
 
 use api_common::problem::Code;
 use domain::scope::Scope;

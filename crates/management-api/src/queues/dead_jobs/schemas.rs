@@ -1,4 +1,4 @@
-//! Dead jobs in answers.
+//! Dead jobs in responses.
 
 use api_common::field::{Field, Time};
 use management::dead_jobs::Summary;

@@ -1,4 +1,4 @@
-//! Bulk decisions in requests and answers.
+//! Bulk decisions in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{

@@ -1,4 +1,4 @@
-//! What the document says about the reports beyond their signatures.
+//! The OpenAPI descriptions of the reports: scopes, problems and examples.
 
 use api_common::problem::Code;
 use domain::scope::Scope;

@@ -1,4 +1,4 @@
-//! The reports of the desk in answers.
+//! The reports of the desk in responses.
 
 use api_common::field::{Field, Time};
 use domain::{id::SiteId, proportion::Proportion, review::Severity};

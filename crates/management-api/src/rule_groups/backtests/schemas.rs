@@ -1,4 +1,4 @@
-//! Backtests in requests and answers.
+//! Backtests in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::id::{GroupVersionId, SiteId};

@@ -1,4 +1,4 @@
-//! What the document says about import and export beyond their signatures.
+//! The OpenAPI descriptions of import and export: scopes, problems and examples.
 
 use api_common::{openapi::at, problem::Code};
 use domain::scope::Scope;

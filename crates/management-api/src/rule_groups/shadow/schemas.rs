@@ -1,4 +1,4 @@
-//! Shadows in requests and answers.
+//! Shadows in requests and responses.
 
 use api_common::field::{Field, Time};
 use domain::{id::GroupVersionId, media::Status};

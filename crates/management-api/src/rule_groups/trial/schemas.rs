@@ -1,4 +1,4 @@
-//! Trials of rules in requests and answers.
+//! Trials of rules in requests and responses.
 
 use std::collections::HashMap;
 

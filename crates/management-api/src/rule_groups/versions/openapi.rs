@@ -1,4 +1,4 @@
-//! What the document says about the operations on versions of rule groups beyond their signatures.
+//! The OpenAPI descriptions of the operations on versions of rule groups: scopes, problems and examples.
 
 use api_common::problem::Code;
 use domain::scope::Scope;

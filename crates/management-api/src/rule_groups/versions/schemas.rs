@@ -1,4 +1,4 @@
-//! Versions of rule groups in requests and answers.
+//! Versions of rule groups in requests and responses.
 
 use api_common::field::{Field, Time, given};
 use domain::{

@@ -1,4 +1,4 @@
-//! A webhook endpoint in answers, and the result of a test.
+//! A webhook endpoint in responses, and the result of a test.
 
 use api_common::field::{Field, Time};
 use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::CustomHeader};
