@@ -40,7 +40,7 @@ const SHEET: &str = concat!(
     include_str!("../assets/styles/charts.css"),
     include_str!("../assets/styles/webhooks.css"),
     include_str!("../assets/styles/overview.css"),
-    include_str!("../assets/styles/door.css"),
+    include_str!("../assets/styles/sign_in.css"),
     include_str!("../assets/styles/sites.css"),
     include_str!("../assets/styles/people.css"),
     include_str!("../assets/styles/items.css"),
