@@ -29,7 +29,7 @@ use crate::{
 async fn ask(app: &App, ours: &Things, operation: &Operation, at: &Position, id: &str) -> Answer {
     let fill = |name: &str| {
         ours.named(name).unwrap_or_else(|| {
-            panic!("{operation:?} names something by {name}: add one of it to isolation/things.rs")
+            panic!("{operation:?} names something by {name}: add one of it to isolation/fixtures.rs")
         })
     };
     let mut target = String::new();
@@ -187,7 +187,7 @@ async fn assert_isolated(app: &App, theirs: &Things, before: &[String], place: &
     let ours = Things::of(app, &our).await;
     let name = position.name();
     let id = theirs.named(name).unwrap_or_else(|| {
-        panic!("{what}: add one to isolation/things.rs, so that it can be tried")
+        panic!("{what}: add one to isolation/fixtures.rs, so that it can be tried")
     });
 
     let nobodys = Uuid::now_v7().to_string();
@@ -253,7 +253,7 @@ async fn case_26_nobody_waits_for_another_teams_things(pool: PgPool) {
         let name = position.name();
         let id = theirs
             .named(name)
-            .unwrap_or_else(|| panic!("add {name} to isolation/things.rs"));
+            .unwrap_or_else(|| panic!("add {name} to isolation/fixtures.rs"));
         let answer = ask(&app, &ours, &operation, &position, id).await;
         // Not 503, at the deadline.
         assert!(
