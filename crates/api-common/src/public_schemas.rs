@@ -1,4 +1,4 @@
-//! Shapes of the public interface that the management interface shows, too: verdicts, webhooks and examples.
+//! Schemas of the public interface that the management interface shows, too: verdicts, webhooks and examples.
 
 mod moderation_details;
 mod webhooks;
