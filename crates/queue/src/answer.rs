@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use crate::hold::Turn;
+use crate::in_flight::Turn;
 
 /// Why a checkpoint was not recorded. A handler can simply return it as its `Err`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

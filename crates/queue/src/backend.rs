@@ -29,7 +29,7 @@ use crate::{
     shared::Shared,
     slots::Slots,
     supervise::supervise,
-    takers::Taker,
+    local_workers::Taker,
 };
 
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).

@@ -6,7 +6,7 @@
 //! find room.
 
 mod contents;
-mod room;
+mod capacity;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::Notify;
 
 use self::contents::Contents;
-pub(crate) use room::{Aside, Full, Limits, Room};
+pub(crate) use capacity::{Aside, Full, Limits, Room};
 
 use crate::{
     Bound, Group, Lane,

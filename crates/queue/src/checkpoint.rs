@@ -13,7 +13,7 @@ use crate::{
     Effect, NotRecorded,
     answer::Answer,
     effect::AnyEffect,
-    hold::Hold,
+    in_flight::Hold,
     outcome::{Ended, Outcome},
     shared::Shared,
 };

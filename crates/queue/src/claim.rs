@@ -1,12 +1,12 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
-mod ask;
-mod bound;
+mod statement;
+mod bottleneck;
 mod claimed;
-mod help;
-mod progress;
-mod take;
-mod walk;
+mod second_claimer;
+mod health;
+mod preclaimed;
+mod cursor;
 
 use std::{
     sync::Arc,
@@ -24,12 +24,12 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
 
-pub(crate) use self::progress::Progress;
-use self::{claimed::Claimed, walk::Walk};
+pub(crate) use self::health::Progress;
+use self::{claimed::Claimed, cursor::Walk};
 use crate::{
     BackendSettings, DeathCause, Retry,
     buffer::{Buffer, Full, Room},
-    hold::Hold,
+    in_flight::Hold,
     outcome::{Ended, Outcome, bounded},
     shared::Shared,
 };

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Bound, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
-    Waits, backlog, bound, burial, finish, heartbeat, housekeeping, link::Link, metrics,
-    shared::Shared, strays, wake,
+    Waits, unrecorded_gauge, bottleneck, dead_letter, finisher, heartbeat, housekeeping, dedicated_connection::Link, metrics,
+    shared::Shared, orphans, notify,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
@@ -63,16 +63,16 @@ impl Queue {
         config.queues.iter().copied().for_each(metrics::expect_none);
         let shared = Arc::new(Shared::new(pool, config, process));
         for _ in 0..config.finishers {
-            shared.spawn(&shared.finishers, "finisher", finish::run);
+            shared.spawn(&shared.finishers, "finisher", finisher::run);
         }
         shared.spawn(&shared.helpers, "heartbeat", heartbeat::run);
         shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
-        shared.spawn(&shared.helpers, "strays", strays::run);
-        shared.spawn(&shared.helpers, "burials", burial::run);
-        shared.spawn(&shared.helpers, "backlog", backlog::run);
-        shared.spawn(&shared.helpers, "bounds", bound::run);
-        shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
-        shared.spawn(&shared.helpers, "listener", wake::run_listener);
+        shared.spawn(&shared.helpers, "strays", orphans::run);
+        shared.spawn(&shared.helpers, "burials", dead_letter::run);
+        shared.spawn(&shared.helpers, "backlog", unrecorded_gauge::run);
+        shared.spawn(&shared.helpers, "bounds", bottleneck::run);
+        shared.spawn(&shared.helpers, "notifier", notify::run_notifier);
+        shared.spawn(&shared.helpers, "listener", notify::run_listener);
         Ok(Self(shared))
     }
 
@@ -97,7 +97,7 @@ impl Queue {
     pub fn open_to_notify(pool: PgPool) -> Self {
         let shared = Arc::new(Shared::new(pool, Config::default(), Process::default()));
         shared.begun.cancel();
-        shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
+        shared.spawn(&shared.helpers, "notifier", notify::run_notifier);
         Self(shared)
     }
 

@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::info;
 use uuid::Uuid;
 
-use crate::{Process, enqueue::millis, link::Link, metrics, shared::Shared};
+use crate::{Process, enqueue::millis, dedicated_connection::Link, metrics, shared::Shared};
 
 /// Renews the lease until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {

@@ -18,8 +18,8 @@
 //! dies, which shows only when its lease has ended.
 
 mod duty;
-mod rank;
-mod tidy;
+mod election;
+mod cleanup;
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -34,14 +34,14 @@ use tracing::{info, warn};
 
 use self::{
     duty::Duty,
-    rank::{Rank, Standing, rank},
-    tidy::{purge, tidy},
+    election::{Rank, Standing, rank},
+    cleanup::{purge, tidy},
 };
 use crate::{
     Config,
-    gauges::Gauges,
+    depth_gauges::Gauges,
     generations::{self, Collector},
-    link::Link,
+    dedicated_connection::Link,
     promote, rescue,
     shared::Shared,
 };

@@ -4,7 +4,7 @@
 //! slot is always freed. A run whose future is dropped (because a worker did not stop within its
 //! grace period) is given back.
 
-mod ended;
+mod outcome;
 mod interruptible;
 
 use std::{
@@ -20,10 +20,10 @@ use futures::{FutureExt, future::BoxFuture};
 use tower::{Layer, Service};
 
 use self::{
-    ended::{failed, finished, panicked},
+    outcome::{failed, finished, panicked},
     interruptible::Interruptible,
 };
-use crate::{BackendSettings, IntoFinish, hold::Hold, metrics, shared::Shared};
+use crate::{BackendSettings, IntoFinish, in_flight::Hold, metrics, shared::Shared};
 
 /// The backend makes it for its worker. You do not need to name it.
 #[derive(Clone, Debug)]

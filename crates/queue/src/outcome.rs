@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use database::Absence;
 
 use crate::{
-    DeathCause, Finish, Retry, answer::Answer, effect::AnyEffect, enqueue::millis, hold::Hold,
+    DeathCause, Finish, Retry, answer::Answer, effect::AnyEffect, enqueue::millis, in_flight::Hold,
 };
 
 /// A claimed job on its way to the finisher: it ended, or reached a checkpoint.

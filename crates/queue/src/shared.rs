@@ -13,15 +13,15 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Config, NewJobs, Process, QueueName, Retry,
-    bound::{AllWaits, Report},
-    hold::Holds,
+    bottleneck::{AllWaits, Report},
+    in_flight::Holds,
     inbox::Inbox,
     lease::Lease,
     metrics,
-    report::Attempts,
+    after_commit::Attempts,
     supervise::supervise,
-    takers::{Taker, Takers},
-    wakers::Wakers,
+    local_workers::{Taker, Takers},
+    local_wakeups::Wakers,
 };
 
 /// The state of an open queue.

@@ -12,7 +12,7 @@ use management::{
 };
 use queue::{
     DeathCause, JobId,
-    dead::{Buried, Filter},
+    dead_jobs::{Buried, Filter},
 };
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Which job goes next, and who has room.
 
-mod room;
+mod capacity;
 
 use futures::FutureExt as _;
 use uuid::Uuid;

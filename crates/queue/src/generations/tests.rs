@@ -1,8 +1,8 @@
 //! Leaving a generation, on a real Postgres: claims can see every job all the time, whatever others
 //! are in the middle of.
 
-mod crowd;
-mod sight;
+mod concurrency;
+mod visibility;
 mod waste;
 
 use sqlx::{PgPool, Row as _};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::metrics::Gauge;
 
 use crate::{
-    hold::Hold,
+    in_flight::Hold,
     outcome::{Ended, Outcome},
     shared::Shared,
     slots::Slot,

@@ -7,22 +7,22 @@
 #[path = "../../tests/model/action.rs"]
 mod action;
 mod actual;
-#[path = "../../tests/model/choices.rs"]
-mod choices;
-#[path = "../../tests/model/eager.rs"]
-mod eager;
+#[path = "../../tests/model/transitions.rs"]
+mod transitions;
+#[path = "../../tests/model/preclaimed.rs"]
+mod preclaimed;
 #[expect(
     dead_code,
     reason = "mechanisms are taken out in the exhaustive check only"
 )]
-#[path = "../../tests/model/mechanism.rs"]
-mod mechanism;
+#[path = "../../tests/model/configuration.rs"]
+mod configuration;
 mod process;
-#[path = "../../tests/model/promise.rs"]
-mod promise;
+#[path = "../../tests/model/invariants.rs"]
+mod invariants;
 #[path = "../../tests/model/protocol.rs"]
 mod protocol;
-mod seen;
+mod observed;
 #[expect(
     dead_code,
     reason = "only the exhaustive check asks whether everything has ended"
@@ -48,7 +48,7 @@ use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
 
 use action::Action;
 use actual::Actual;
-use mechanism::{Limits, Protocol};
+use configuration::{Limits, Protocol};
 use state::{Commit, Hand, Row, State};
 use step::{Step, steps, take};
 
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         if let Some(promise) = self.protocol.broken_promise(&self.state) {
             return Err(format!("broken: {promise}"));
         }
-        let (expected, found) = (seen::expected(&self.state), self.actual.look().await);
+        let (expected, found) = (observed::expected(&self.state), self.actual.look().await);
         if expected == found {
             Ok(())
         } else {

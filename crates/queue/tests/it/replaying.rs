@@ -2,11 +2,11 @@
 
 use queue::{
     Config,
-    dead::{Filter, Replay},
+    dead_jobs::{Filter, Replay},
 };
 use sqlx::PgPool;
 
-use crate::operating::{HOUR, bury};
+use crate::listings::{HOUR, bury};
 use crate::pausing::enqueue_and_finish;
 use crate::support::{Process, count, lane, names, prepare, quick, settings, until};
 

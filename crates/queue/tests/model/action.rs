@@ -54,14 +54,14 @@ pub(crate) enum Action {
     DelayPasses {
         job: usize,
     },
-    /// `burial::bury`.
+    /// `dead_letter::bury`.
     Bury {
         job: usize,
     },
     ObituaryFails {
         job: usize,
     },
-    /// `dead::replay`.
+    /// `dead_jobs::replay`.
     Replay {
         job: usize,
     },

@@ -11,7 +11,7 @@
 
 use super::{
     action::Action,
-    mechanism::{Mechanism, Protocol},
+    configuration::{Mechanism, Protocol},
     state::{Claim, Hand, Job, Row, Stage, State, Worker},
 };
 

@@ -6,10 +6,10 @@ use queue::{Config, NewJobs, Queue};
 use sqlx::PgPool;
 
 use crate::{
-    act::{call, job},
+    jobs::{call, job},
     harness::{prepare, until},
     proxy::Proxy,
-    witness::Witness,
+    external_service::Witness,
     worker::{Setup, Worker},
 };
 

@@ -4,10 +4,10 @@
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, Kind, call, job},
+    jobs::{Act, Kind, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
     proxy::{Proxy, Trap},
-    witness::Witness,
+    external_service::Witness,
     worker::{Setup, Worker},
 };
 

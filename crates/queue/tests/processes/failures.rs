@@ -6,9 +6,9 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, End, Kind, WORK, act, call, job, lane},
+    jobs::{Act, End, Kind, WORK, act, call, job, lane},
     harness::{PATIENCE, assert_each_once, count, enqueue, prepare, texts, until_idle, within},
-    witness::Witness,
+    external_service::Witness,
     worker::{Setup, Worker},
 };
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::{
-    act::{Act, End, act, call, job},
+    jobs::{Act, End, act, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, texts, until, until_idle},
     postgres::Postgres,
-    witness::Witness,
+    external_service::Witness,
     worker::{Setup, Worker},
 };
 

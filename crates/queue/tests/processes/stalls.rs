@@ -4,9 +4,9 @@ use rustix::process::Signal;
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, Kind, act, call, job},
+    jobs::{Act, Kind, act, call, job},
     harness::{assert_each_once, count, effects, enqueue, prepare, until, until_idle},
-    witness::Witness,
+    external_service::Witness,
     worker::{Setup, Worker},
 };
 

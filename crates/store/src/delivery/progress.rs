@@ -56,7 +56,7 @@ impl Effect for Progress {
                 payloads.push(page.job(rest));
             }
         }
-        queue::jobs::replace_payloads(tx.conn, &going_on, &payloads).await
+        queue::live_jobs::replace_payloads(tx.conn, &going_on, &payloads).await
     }
 }
 

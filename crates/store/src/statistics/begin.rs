@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queue::{NewJobs, jobs::Filter};
+use queue::{NewJobs, live_jobs::Filter};
 use sqlx::{PgConnection, PgPool};
 
 use super::{ROW, Statistics};
@@ -79,7 +79,7 @@ async fn is_lost(conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
         queue: Some(Statistics::QUEUE.as_str()),
         ..Filter::default()
     };
-    Ok(queue::jobs::list(conn, filter, 1).await?.is_empty())
+    Ok(queue::live_jobs::list(conn, filter, 1).await?.is_empty())
 }
 
 /// How old the time is up to which the figures are complete, in seconds.

@@ -3,7 +3,7 @@
 use api_common::member::{Member, Time};
 use management::dead_jobs::Summary;
 use poem_openapi::Object;
-use queue::dead::{Buried, Group};
+use queue::dead_jobs::{Buried, Group};
 use serde::Serialize;
 use store::jobs;
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! The other side of the comparison: processes that do what they are told, statement by statement,
 //! and their tables.
 
-mod act;
-mod hands;
+mod actions;
+mod in_flight;
 mod tables;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -11,18 +11,18 @@ use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use uuid::Uuid;
 
 use crate::{
-    Group, JobId, NewJobs, Offer, burial,
+    Group, JobId, NewJobs, Offer, dead_letter,
     enqueue::enqueue,
-    held::Enqueued,
-    hold::{Claim, Hold},
+    preclaimed::Enqueued,
+    in_flight::{Claim, Hold},
     outcome::Ended,
     rescue,
 };
 
 use super::{
-    mechanism::Protocol,
+    configuration::Protocol,
     process::Process,
-    seen::{self, Seen, number},
+    observed::{self, Seen, number},
     state::{Hand, State},
     work::{LANE, QUEUE, new_job, settings},
 };
@@ -117,7 +117,7 @@ impl Actual {
     pub(super) async fn look(&self) -> Vec<Seen> {
         let processes = self.processes.iter();
         let workers: Vec<_> = processes.map(|one| one.queue.worker_id()).collect();
-        seen::look(&self.pool, &self.jobs, &workers).await
+        observed::look(&self.pool, &self.jobs, &workers).await
     }
 
     /// Claims one job.
@@ -162,7 +162,7 @@ impl Actual {
     /// Buries doomed jobs.
     pub(super) async fn bury(&self) {
         let undertaker = self.processes[0].queue.shared();
-        burial::bury(undertaker, &settings(), 100)
+        dead_letter::bury(undertaker, &settings(), 100)
             .await
             .map_err(|(failure, _)| failure)
             .unwrap();

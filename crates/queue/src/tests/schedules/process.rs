@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use sqlx::PgPool;
 
 use super::work::{Hands, LONG, QUEUE, settings};
-use crate::{Config, JobId, Queue, link::Link, takers::Taker};
+use crate::{Config, JobId, Queue, dedicated_connection::Link, local_workers::Taker};
 
 /// A process without its tasks: it does nothing by itself.
 pub(super) struct Process {

@@ -5,7 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use super::{
     action::Action,
     actual::Actual,
-    mechanism::Protocol,
+    configuration::Protocol,
     state::{Hand, State},
 };
 

@@ -13,9 +13,9 @@ use crate::{
     BackendSettings, Bound, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob,
     Obituary, QueueName, Retry, Survivor,
     effect::AnyEffect,
-    hold::{Claim, Hold, Holds},
+    in_flight::{Claim, Hold, Holds},
     outcome::{Outcome as Actually, RetryReason},
-    takers::{Places, Taker},
+    local_workers::{Places, Taker},
 };
 
 use super::state::Outcome;

@@ -9,7 +9,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgSslMode},
 };
 
-use crate::{proxy::Proxy, witness::Witness};
+use crate::{proxy::Proxy, external_service::Witness};
 
 /// What a worker process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,11 +4,11 @@ use std::{slice, time::Instant};
 
 use super::{Actual, InHand};
 use crate::{
-    JobId, burial, heartbeat,
-    held::Enqueued,
-    settle::settle,
+    JobId, dead_letter, heartbeat,
+    preclaimed::Enqueued,
+    complete::settle,
     tests::schedules::{
-        mechanism::Protocol,
+        configuration::Protocol,
         process::Process,
         state::{Hand, State},
         work::settings,
@@ -88,7 +88,7 @@ impl Actual {
         let execute = async |ddl: &'static str| sqlx::query(ddl).execute(&self.pool).await.unwrap();
         execute("alter table obituaries add constraint silence check (false) not valid").await;
         let undertaker = self.processes[0].queue.shared();
-        let failed = burial::bury(undertaker, &settings(), 100).await.is_err();
+        let failed = dead_letter::bury(undertaker, &settings(), 100).await.is_err();
         execute("alter table obituaries drop constraint silence").await;
         assert!(failed, "it had nothing to bury");
     }

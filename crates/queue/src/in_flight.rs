@@ -1,0 +1,173 @@
+//! What this process holds: every claimed job, from the claim until its outcome is in the database.
+//!
+//! A dropped hold is forgotten here, whatever the reason, while its row may still name this worker:
+//! for example after an answer to a claim that never arrived, or a task that panicked.
+//! [`strays`](crate::orphans) finds such rows and releases them. Nobody else would, because their
+//! worker is alive.
+
+mod claim;
+mod registry;
+mod write_permit;
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI32, Ordering},
+    },
+    time::Instant,
+};
+
+use tokio::sync::{Semaphore, TryAcquireError};
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use self::registry::Fence;
+use crate::slots::Slot;
+
+pub(crate) use self::claim::Claim;
+pub(crate) use self::registry::Holds;
+pub(crate) use self::write_permit::Turn;
+
+/// A claimed job that this process holds.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    pub(crate) claim: Claim,
+    /// A time before the claim was sent.
+    pub(crate) since: Instant,
+    /// The trace that the job works for, once its handler knows it.
+    pub(crate) trace: telemetry::trace::Current,
+    /// The number in the row while it is ours: that of the claim, plus one for each checkpoint.
+    fence: AtomicI32,
+    /// One permit for writing something of this job. Closed when its run has ended.
+    writing: Arc<Semaphore>,
+    /// From the hand-out until the end of the run.
+    slot: Mutex<Option<Slot>>,
+    holds: Arc<Holds>,
+    /// A closing backend waits until all of its holds are gone.
+    _pending: TaskTrackerToken,
+}
+
+impl Hold {
+    /// Holds a claimed job. Returns `None` if exactly this claim is already held.
+    ///
+    /// That happens after a crash of the server. It may lose a claim, because claims do not wait
+    /// for the disk, and give the same job to the same worker again, with the same number. Running
+    /// it twice would write its effect twice, because either outcome would match the row.
+    pub(crate) fn new(
+        claim: Claim,
+        since: Instant,
+        holds: &Arc<Holds>,
+        pending: TaskTrackerToken,
+    ) -> Option<Arc<Self>> {
+        let fence = Fence {
+            number: claim.fence,
+            may_be_next: false,
+            queue: claim.queue,
+            ended: None,
+        };
+        let before = holds.lock().insert(claim.job, fence);
+        (before.map(|before| before.number) != Some(claim.fence)).then(|| {
+            Arc::new(Self {
+                claim,
+                since,
+                trace: telemetry::trace::Current::default(),
+                fence: AtomicI32::new(claim.fence),
+                writing: Arc::new(Semaphore::new(1)),
+                slot: Mutex::new(None),
+                holds: holds.clone(),
+                _pending: pending,
+            })
+        })
+    }
+
+    /// Keeps the slot until the job starts.
+    pub(crate) fn occupy(&self, slot: Slot) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+    }
+
+    /// The job's slot. Taking it out frees it.
+    pub(crate) fn take_slot(&self) -> Option<Slot> {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
+    }
+
+    /// The number in the row while it is ours.
+    pub(crate) fn fence(&self) -> i32 {
+        self.fence.load(Ordering::SeqCst)
+    }
+
+    /// The right to write a checkpoint. `None` after the end of the run. Until it is dropped, the
+    /// row may have either number.
+    pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
+        let permit = self.writing.clone().acquire_owned().await.ok()?;
+        self.expect_next(true);
+        Some(Turn {
+            hold: self.clone(),
+            _permit: permit,
+        })
+    }
+
+    /// A checkpoint is written: the row has the next number.
+    fn advance(&self) {
+        let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut holds = self.holds.lock();
+        if let Some(fence) = holds.get_mut(&self.claim.job)
+            && fence.number == number - 1
+        {
+            fence.number = number;
+        }
+    }
+
+    /// Waits for a checkpoint that is being written, and refuses further ones.
+    pub(crate) async fn end(&self) {
+        self.note_end();
+        let last = self.writing.acquire().await;
+        self.writing.close();
+        drop(last);
+    }
+
+    /// The same for callers that cannot wait. Returns false if a checkpoint is being written.
+    pub(crate) fn try_end(&self) -> bool {
+        self.note_end();
+        let last = self.writing.try_acquire();
+        if matches!(last, Err(TryAcquireError::NoPermits)) {
+            return false;
+        }
+        self.writing.close();
+        true
+    }
+
+    fn note_end(&self) {
+        let own = self.fence();
+        if let Some(fence) = self.holds.lock().get_mut(&self.claim.job)
+            && fence.number == own
+        {
+            fence.ended.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn expect_next(&self, may_be_next: bool) {
+        let own = self.fence();
+        if let Some(fence) = self.holds.lock().get_mut(&self.claim.job)
+            && fence.number == own
+        {
+            fence.may_be_next = may_be_next;
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let own = self.fence();
+        let mut holds = self.holds.lock();
+        // The same job may have been claimed again in the meantime.
+        if holds
+            .get(&self.claim.job)
+            .is_some_and(|fence| fence.number == own)
+        {
+            holds.remove(&self.claim.job);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
