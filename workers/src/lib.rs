@@ -36,7 +36,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use apalis::prelude::{Monitor, MonitorError};
 use database::{Clock, Trouble};
-use queue::{Bound, Queue, QueueName, Retry};
+use queue::{Bottleneck, Queue, QueueName, Retry};
 use store::{PgPool, awaited::Awaited, item_worker, jobs, seal::MasterKey};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
@@ -132,7 +132,7 @@ pub async fn run(
         rules,
         animations,
     } = context;
-    let waits = queue.waits(jobs::ANALYSIS, Bound::ProviderLimit);
+    let waits = queue.waits(jobs::ANALYSIS, Bottleneck::ProviderLimit);
     let panel = Arc::new(Panel::new(&providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {

@@ -5,7 +5,7 @@ use domain::{audit::Action, scope::Scope};
 use queue::dead_jobs::{self, Batch, Replay};
 pub use queue::{
     DeathCause, JobId,
-    dead_jobs::{Buried, Filter, Group, Place},
+    dead_jobs::{DeadJobRecord, Filter, Group, Place},
 };
 use serde_json::{Map, Value, json};
 pub use store::jobs::subject;
@@ -33,7 +33,7 @@ pub async fn list(
     caller: &Caller,
     filter: Filter<'_>,
     limit: u32,
-) -> Result<Vec<Buried>, Refused> {
+) -> Result<Vec<DeadJobRecord>, Refused> {
     let mut session = read(management, caller).await?;
     let found = dead_jobs::list(session.conn(), filter, limit).await;
     Ok(found.map_err(Error::from)?)

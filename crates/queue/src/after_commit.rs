@@ -1,4 +1,4 @@
-//! What follows after a finishing transaction is committed: counts, log lines, wake-ups.
+//! After the commit of a finishing transaction: counts, log lines, wake-ups.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -59,13 +59,13 @@ impl Written {
         for ended in ended {
             let survives = self
                 .survivors
-                .contains(&(ended.hold.claim.job, ended.hold.fence()));
+                .contains(&(ended.in_flight.claim.job, ended.in_flight.fence()));
             if survives {
                 tally.add(&ended, &shared.attempts);
                 if let Some(effect) = ended.effect() {
                     if enabled!(Level::DEBUG) {
                         // What it logs belongs to the trace of its item.
-                        let trace = ended.hold.trace.clone();
+                        let trace = ended.in_flight.trace.clone();
                         trace.sync_scope(|| effect.committed());
                     } else {
                         effect.committed();
@@ -92,7 +92,7 @@ impl Written {
 
 impl Tally {
     fn add(&mut self, ended: &Ended, attempts: &Attempts) {
-        let claim = &ended.hold.claim;
+        let claim = &ended.in_flight.claim;
         let queue = claim.queue;
         let outcome = match ended.disposition() {
             Disposition::Delete => {
@@ -109,8 +109,8 @@ impl Tally {
             }
             Disposition::Doom { .. } => {
                 self.doomed = true;
-                // The burial, which tells why, does not know the trace.
-                let trace = ended.hold.trace.clone();
+                // The dead-letter task, which tells why, does not know the trace.
+                let trace = ended.in_flight.trace.clone();
                 trace.sync_scope(|| {
                     warn!(job = %claim.job, %queue, attempt = claim.attempt, "the last attempt of a job failed");
                 });
@@ -129,7 +129,7 @@ impl Tally {
                     | Outcome::Checkpoint { .. } => None,
                 };
                 if let (Some(reason), Some(error)) = (reason, error) {
-                    let (trace, trouble) = (ended.hold.trace.clone(), attempts.of(queue));
+                    let (trace, trouble) = (ended.in_flight.trace.clone(), attempts.of(queue));
                     trace.sync_scope(|| {
                         failed!(trouble.failed(&reason), job = %claim.job, %queue, attempt = claim.attempt, delay_ms,
                             error, "a job failed and will be tried again");
@@ -171,14 +171,14 @@ impl Tally {
             shared.doomed.notify_one();
         }
         shared
-            .wakers
+            .local_wakeups
             .wake(self.released.iter().map(|queue| queue.as_str()));
         for queue in &self.scheduled {
             // The next scheduled job may be due earlier than a sleeper expects.
-            shared.wakers.wake_here(queue.as_str());
+            shared.local_wakeups.wake_here(queue.as_str());
         }
         for queue in &self.finished {
-            shared.wakers.room(queue.as_str());
+            shared.local_wakeups.room(queue.as_str());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What holds the jobs of a queue back in a process: slots, a group's share of them, a cap, what
+//! The bottleneck of a queue in a process, which holds its jobs back: slots, a group's share of them, a cap, what
 //! running jobs wait for, or the database. Each process looks a few times a second, counts the time,
 //! and tells the others with its heartbeats.
 
@@ -6,7 +6,7 @@ mod report;
 mod waits;
 mod sampler;
 
-pub use self::report::BoundShare;
+pub use self::report::BottleneckShare;
 pub(crate) use self::report::{Report, read};
 pub(crate) use self::waits::AllWaits;
 pub use self::waits::{Waiting, Waits};
@@ -14,7 +14,7 @@ pub(crate) use self::sampler::run;
 
 /// What holds jobs back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Bound {
+pub enum Bottleneck {
     /// All slots of the process are taken.
     Slots,
     /// Slots are free, but the groups and lanes whose jobs wait have as many as they may have.
@@ -30,7 +30,7 @@ pub enum Bound {
     Database,
 }
 
-impl Bound {
+impl Bottleneck {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Slots,

@@ -18,26 +18,26 @@ use tracing::info;
 
 use self::{commit_status::was_committed, prepare::prepare};
 use crate::{
-    fault::Fault, dedicated_connection::Link, outcome::Ended, after_commit::Written, shared::Shared,
+    fault::Fault, dedicated_connection::DedicatedConnection, outcome::Ended, after_commit::Written, shared::Shared,
     supervise::panic_text,
 };
 
 pub(crate) use self::failure::Failure;
 
 /// Writes a batch in one transaction.
-pub(crate) async fn settle(
+pub(crate) async fn complete(
     shared: &Arc<Shared>,
-    link: &mut Link,
+    connection: &mut DedicatedConnection,
     ended: &[Ended],
 ) -> Result<Written, Failure> {
-    let (written, transaction) = match prepare_and_commit(shared, link, ended).await {
+    let (written, transaction) = match prepare_and_commit(shared, connection, ended).await {
         Ok(written) => return Ok(written),
         Err(Broken::Failed(failure)) => {
             // A server that rejects the data is alive, can write, and has rolled back.
             let blames_us = matches!(failure, Failure::Sql(sqlx::Error::Database(_)))
                 && failure.fault() != Fault::System;
             if !blames_us {
-                link.give_up();
+                connection.give_up();
             }
             return Err(failure);
         }
@@ -46,8 +46,8 @@ pub(crate) async fn settle(
             transaction,
         }) => (written, transaction),
     };
-    link.give_up();
-    if was_committed(shared, link, transaction).await {
+    connection.give_up();
+    if was_committed(shared, connection, transaction).await {
         info!(
             jobs = ended.len(),
             "the answer to a commit was lost; it had succeeded"
@@ -75,13 +75,13 @@ impl<F: Into<Failure>> From<F> for Broken {
 
 async fn prepare_and_commit(
     shared: &Arc<Shared>,
-    link: &mut Link,
+    connection: &mut DedicatedConnection,
     ended: &[Ended],
 ) -> Result<Written, Broken> {
     // The server's own timeouts come first. Ours is for a server that does not answer any more.
     let patience = shared.config.deadline.mul_f64(1.5);
     let prepared = timeout(patience, async {
-        let conn = link.get().await?;
+        let conn = connection.get().await?;
         prepare(conn, shared, ended).await
     });
     let (tx, written, transaction) = match AssertUnwindSafe(prepared).catch_unwind().await {
@@ -103,9 +103,9 @@ async fn prepare_and_commit(
 
 /// A connection with time limits, so that neither a stuck statement nor a process that stopped in a
 /// transaction keeps its rows locked.
-pub(crate) fn bounded_link(pool: &PgPool, deadline: Duration) -> Link {
+pub(crate) fn bounded_connection(pool: &PgPool, deadline: Duration) -> DedicatedConnection {
     let deadline = deadline.as_millis();
-    Link::with_settings(
+    DedicatedConnection::with_settings(
         pool,
         format!(
             "set statement_timeout = {deadline}; set idle_in_transaction_session_timeout = {deadline}"

@@ -17,7 +17,7 @@ pub use summary::{Group, summary};
 
 /// A job in `queue.dead_jobs`.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Buried {
+pub struct DeadJobRecord {
     /// The id that it had as a job.
     pub id: JobId,
     /// Its queue.
@@ -33,7 +33,7 @@ pub struct Buried {
     pub max_attempts: i16,
     /// When it was enqueued.
     pub created_at: DateTime<Utc>,
-    /// When it was buried.
+    /// When it was moved to `dead_jobs`.
     pub died_at: DateTime<Utc>,
     /// Why it died.
     pub cause: DeathCause,
@@ -43,7 +43,7 @@ pub struct Buried {
     pub payload: String,
 }
 
-impl Buried {
+impl DeadJobRecord {
     /// Its place in the order of death.
     pub fn place(&self) -> Place {
         Place {
@@ -58,7 +58,7 @@ pub async fn list(
     conn: &mut PgConnection,
     filter: Filter<'_>,
     limit: u32,
-) -> Result<Vec<Buried>, sqlx::Error> {
+) -> Result<Vec<DeadJobRecord>, sqlx::Error> {
     let mut query = QueryBuilder::new(
         "select id, queue, grp, lane, attempt, max_attempts, created_at, died_at, cause, error,
                 payload::text as payload

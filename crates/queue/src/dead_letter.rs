@@ -1,9 +1,9 @@
-//! Burials: move doomed jobs to `queue.dead_jobs`, together with what their queue does about a
-//! death.
+//! The dead-letter task: moves doomed jobs to `queue.dead_jobs`, together with what their queue does
+//! about a death.
 //!
-//! Any step that finds that a job must die only marks it. Only this module buries it, in one
-//! transaction with its queue's [`Obituary`](crate::Obituary), and only in a process that works on
-//! the queue, because only such a process knows the obituary. While that fails, the job stays
+//! Any step that finds that a job must die only marks it. Only this module moves it, in one
+//! transaction with its queue's [`OnDead`](crate::OnDead), and only in a process that works on
+//! the queue, because only such a process knows that effect. While it fails, the job stays
 //! marked.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -20,23 +20,23 @@ use crate::{
     fault::Fault, metrics, complete::Failure, shared::Shared, supervise::panic_text,
 };
 
-/// The most jobs buried in one transaction.
+/// The most jobs moved in one transaction.
 const BATCH: i64 = 100;
 
-/// Buries until the queue closes.
+/// Moves doomed jobs until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let trouble = Trouble::in_turn();
     loop {
-        let mut buried = true;
+        let mut moved = true;
         for queue in shared.known_queues() {
             if let Some(settings) = shared.known(queue.as_str())
-                && let Err(error) = bury_all(&shared, &settings).await
+                && let Err(error) = move_all_doomed(&shared, &settings).await
             {
-                buried = false;
+                moved = false;
                 failed!(trouble.failed(&error), %error, %queue, "could not bury dead jobs");
             }
         }
-        if buried {
+        if moved {
             over!(trouble.worked(), "dead jobs are buried again");
         }
         tokio::select! {
@@ -47,13 +47,13 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Buries all doomed jobs of a queue: many at once, and one by one after a failure, to find the job
+/// Moves all doomed jobs of a queue: many at once, and one by one after a failure, to find the job
 /// that fails.
-async fn bury_all(shared: &Shared, settings: &BackendSettings) -> Result<(), Failure> {
+async fn move_all_doomed(shared: &Shared, settings: &BackendSettings) -> Result<(), Failure> {
     let mut alone = 0;
     loop {
         let limit = if alone > 0 { 1 } else { BATCH };
-        match bury(shared, settings, limit).await {
+        match move_doomed(shared, settings, limit).await {
             Ok(0) => return Ok(()),
             Ok(_) => alone = (alone - 1).max(0),
             Err((failure, _)) if failure.fault() == Fault::System => return Err(failure),
@@ -69,8 +69,8 @@ async fn bury_all(shared: &Shared, settings: &BackendSettings) -> Result<(), Fai
     }
 }
 
-/// Buries in one transaction. On failure, returns the first of its jobs.
-pub(crate) async fn bury(
+/// Moves doomed jobs in one transaction. On failure, returns the first of its jobs.
+pub(crate) async fn move_doomed(
     shared: &Shared,
     settings: &BackendSettings,
     limit: i64,
@@ -81,11 +81,11 @@ pub(crate) async fn bury(
         .acquire()
         .await
         .map_err(|error| (error.into(), None))?;
-    let burial = timeout(
+    let moved = timeout(
         shared.config.deadline,
-        bury_in(shared, &mut conn, settings, limit, &mut first),
+        move_in(shared, &mut conn, settings, limit, &mut first),
     );
-    let failure = match AssertUnwindSafe(burial).catch_unwind().await {
+    let failure = match AssertUnwindSafe(moved).catch_unwind().await {
         Ok(Ok(Ok((dead, follow_ups)))) => {
             for job in &dead {
                 warn!(job = %job.id, queue = %settings.queue, attempt = job.attempt,
@@ -122,7 +122,7 @@ fn bounded_begin(deadline: Duration) -> AssertSqlSafe<String> {
     ))
 }
 
-async fn bury_in(
+async fn move_in(
     shared: &Shared,
     conn: &mut PgConnection,
     settings: &BackendSettings,
@@ -151,8 +151,8 @@ async fn bury_in(
         conn: &mut tx,
         jobs: NewJobs::new(),
     };
-    if let Some(obituary) = settings.obituary {
-        obituary(&dead, &mut finish).await?;
+    if let Some(on_dead) = settings.on_dead {
+        on_dead(&dead, &mut finish).await?;
     }
     let FinishTx { conn, jobs } = finish;
     enqueue(conn, &jobs).await?;
@@ -186,7 +186,7 @@ impl From<Doomed> for DeadJob {
     }
 }
 
-/// Postpones the burial of a job whose obituary failed.
+/// Postpones the move of a job whose [`OnDead`](crate::OnDead) failed.
 async fn postpone(shared: &Shared, job: JobId) -> Result<(), sqlx::Error> {
     let wait: Duration = shared.config.sweep * 6;
     sqlx::query!(

@@ -1,4 +1,4 @@
-//! A connection of the queue's own, in addition to the pool, so that heartbeats and finishes never
+//! A dedicated connection, in addition to the pool, so that heartbeats and finishes never
 //! wait behind handlers that hold every connection. It is opened when first needed, and closed
 //! after any trouble, and while connections are scarce.
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 const CLOSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct DedicatedConnection {
     /// Knows where the database is.
     pool: PgPool,
     /// Run on every new connection.
@@ -19,7 +19,7 @@ pub(crate) struct Link {
     conn: Option<PgConnection>,
 }
 
-impl Link {
+impl DedicatedConnection {
     pub(crate) fn new(pool: &PgPool) -> Self {
         Self::with_settings(pool, String::new())
     }

@@ -13,9 +13,9 @@ use tracing::error;
 use crate::{
     Retry,
     fault::Fault,
-    dedicated_connection::Link,
+    dedicated_connection::DedicatedConnection,
     outcome::{Ended, Outcome, RetryReason, bounded},
-    complete::{Failure, bounded_link, settle},
+    complete::{Failure, bounded_connection, complete},
     shared::Shared,
 };
 
@@ -33,23 +33,23 @@ struct Batch {
 
 /// Finishes jobs until the queue has closed and all are written.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = bounded_link(&shared.pool, shared.config.deadline);
+    let mut connection = bounded_connection(&shared.pool, shared.config.deadline);
     while let Some(ended) = shared
         .inbox
         .gather(shared.config.finish_batch, &shared.draining)
         .await
     {
-        finish(&shared, &mut link, ended).await;
-        link.rest().await;
+        finish(&shared, &mut connection, ended).await;
+        connection.rest().await;
     }
 }
 
 /// Writes a batch, in as many parts and tries as necessary.
-async fn finish(shared: &Arc<Shared>, link: &mut Link, ended: Vec<Ended>) {
+async fn finish(shared: &Arc<Shared>, connection: &mut DedicatedConnection, ended: Vec<Ended>) {
     let mut batches = vec![Batch { ended, unclear: 0 }];
     let mut failures = 0;
     while let Some(mut batch) = batches.pop() {
-        let failure = match settle(shared, link, &batch.ended).await {
+        let failure = match complete(shared, connection, &batch.ended).await {
             Ok(written) => {
                 failures = 0;
                 over!(TROUBLE.worked(), "ended jobs are written again");
@@ -107,17 +107,17 @@ fn isolate(failure: &Failure, mut batch: Batch, batches: &mut Vec<Batch>) {
         for ended in [batch.ended.split_off(half), batch.ended] {
             batches.push(Batch { ended, unclear: 0 });
         }
-    } else if let Some(Ended { hold, outcome }) = batch.ended.pop() {
-        let claim = &hold.claim;
+    } else if let Some(Ended { in_flight, outcome }) = batch.ended.pop() {
+        let claim = &in_flight.claim;
         if let Outcome::Checkpoint { answer, .. } = outcome {
-            hold.trace.clone().sync_scope(|| {
+            in_flight.trace.clone().sync_scope(|| {
                 error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
                     "the effect of a checkpoint failed; the job is told");
             });
             answer.failed(bounded(failure));
             return;
         }
-        hold.trace.clone().sync_scope(|| {
+        in_flight.trace.clone().sync_scope(|| {
             error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
                 "the effect of a job failed; the attempt is charged");
         });
@@ -126,7 +126,7 @@ fn isolate(failure: &Failure, mut batch: Batch, batches: &mut Vec<Batch>) {
             error: bounded(format_args!("its effect failed: {failure}")),
             delay: None,
         };
-        batch.ended.push(Ended { hold, outcome });
+        batch.ended.push(Ended { in_flight, outcome });
         batches.push(batch);
     }
 }

@@ -1,8 +1,9 @@
-//! What this process holds: every claimed job, from the claim until its outcome is in the database.
+//! Jobs in flight: every job that this process has claimed, from the claim until its outcome is in
+//! the database.
 //!
-//! A dropped hold is forgotten here, whatever the reason, while its row may still name this worker:
+//! A dropped job is forgotten here, whatever the reason, while its row may still name this worker:
 //! for example after an answer to a claim that never arrived, or a task that panicked.
-//! [`strays`](crate::orphans) finds such rows and releases them. Nobody else would, because their
+//! [`orphans`](crate::orphans) finds such rows and releases them. Nobody else would, because their
 //! worker is alive.
 
 mod claim;
@@ -24,12 +25,12 @@ use self::registry::Fence;
 use crate::slots::Slot;
 
 pub(crate) use self::claim::Claim;
-pub(crate) use self::registry::Holds;
-pub(crate) use self::write_permit::Turn;
+pub(crate) use self::registry::InFlightJobs;
+pub(crate) use self::write_permit::WritePermit;
 
-/// A claimed job that this process holds.
+/// A claimed job whose outcome is not in the database yet.
 #[derive(Debug)]
-pub(crate) struct Hold {
+pub(crate) struct InFlightJob {
     pub(crate) claim: Claim,
     /// A time before the claim was sent.
     pub(crate) since: Instant,
@@ -41,13 +42,13 @@ pub(crate) struct Hold {
     writing: Arc<Semaphore>,
     /// From the hand-out until the end of the run.
     slot: Mutex<Option<Slot>>,
-    holds: Arc<Holds>,
-    /// A closing backend waits until all of its holds are gone.
+    in_flight_jobs: Arc<InFlightJobs>,
+    /// A closing backend waits until none of its jobs is in flight.
     _pending: TaskTrackerToken,
 }
 
-impl Hold {
-    /// Holds a claimed job. Returns `None` if exactly this claim is already held.
+impl InFlightJob {
+    /// Tracks a claimed job. Returns `None` if exactly this claim is already in flight.
     ///
     /// That happens after a crash of the server. It may lose a claim, because claims do not wait
     /// for the disk, and give the same job to the same worker again, with the same number. Running
@@ -55,7 +56,7 @@ impl Hold {
     pub(crate) fn new(
         claim: Claim,
         since: Instant,
-        holds: &Arc<Holds>,
+        in_flight_jobs: &Arc<InFlightJobs>,
         pending: TaskTrackerToken,
     ) -> Option<Arc<Self>> {
         let fence = Fence {
@@ -64,7 +65,7 @@ impl Hold {
             queue: claim.queue,
             ended: None,
         };
-        let before = holds.lock().insert(claim.job, fence);
+        let before = in_flight_jobs.lock().insert(claim.job, fence);
         (before.map(|before| before.number) != Some(claim.fence)).then(|| {
             Arc::new(Self {
                 claim,
@@ -73,7 +74,7 @@ impl Hold {
                 fence: AtomicI32::new(claim.fence),
                 writing: Arc::new(Semaphore::new(1)),
                 slot: Mutex::new(None),
-                holds: holds.clone(),
+                in_flight_jobs: in_flight_jobs.clone(),
                 _pending: pending,
             })
         })
@@ -95,13 +96,13 @@ impl Hold {
         self.fence.load(Ordering::SeqCst)
     }
 
-    /// The right to write a checkpoint. `None` after the end of the run. Until it is dropped, the
+    /// The permit to write a checkpoint. `None` after the end of the run. Until it is dropped, the
     /// row may have either number.
-    pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
+    pub(crate) async fn write_permit(self: &Arc<Self>) -> Option<WritePermit> {
         let permit = self.writing.clone().acquire_owned().await.ok()?;
         self.expect_next(true);
-        Some(Turn {
-            hold: self.clone(),
+        Some(WritePermit {
+            in_flight: self.clone(),
             _permit: permit,
         })
     }
@@ -109,8 +110,8 @@ impl Hold {
     /// A checkpoint is written: the row has the next number.
     fn advance(&self) {
         let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut holds = self.holds.lock();
-        if let Some(fence) = holds.get_mut(&self.claim.job)
+        let mut in_flight_jobs = self.in_flight_jobs.lock();
+        if let Some(fence) = in_flight_jobs.get_mut(&self.claim.job)
             && fence.number == number - 1
         {
             fence.number = number;
@@ -138,7 +139,7 @@ impl Hold {
 
     fn note_end(&self) {
         let own = self.fence();
-        if let Some(fence) = self.holds.lock().get_mut(&self.claim.job)
+        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.claim.job)
             && fence.number == own
         {
             fence.ended.get_or_insert_with(Instant::now);
@@ -147,7 +148,7 @@ impl Hold {
 
     fn expect_next(&self, may_be_next: bool) {
         let own = self.fence();
-        if let Some(fence) = self.holds.lock().get_mut(&self.claim.job)
+        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.claim.job)
             && fence.number == own
         {
             fence.may_be_next = may_be_next;
@@ -155,16 +156,16 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for InFlightJob {
     fn drop(&mut self) {
         let own = self.fence();
-        let mut holds = self.holds.lock();
+        let mut in_flight_jobs = self.in_flight_jobs.lock();
         // The same job may have been claimed again in the meantime.
-        if holds
+        if in_flight_jobs
             .get(&self.claim.job)
             .is_some_and(|fence| fence.number == own)
         {
-            holds.remove(&self.claim.job);
+            in_flight_jobs.remove(&self.claim.job);
         }
     }
 }

@@ -23,7 +23,7 @@ use self::{
     outcome::{failed, finished, panicked},
     interruptible::Interruptible,
 };
-use crate::{BackendSettings, IntoFinish, in_flight::Hold, metrics, shared::Shared};
+use crate::{BackendSettings, IntoFinish, in_flight::InFlightJob, metrics, shared::Shared};
 
 /// The backend makes it for its worker. You do not need to name it.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ where
     }
 
     fn call(&mut self, task: Task<Args>) -> Self::Future {
-        let hold: Arc<Hold> = task
+        let in_flight: Arc<InFlightJob> = task
             .data()
             .get()
             .cloned()
@@ -93,14 +93,14 @@ where
             busy,
             is_outage,
         } = self.layer.clone();
-        waits.record(hold.claim.waited + hold.since.elapsed());
+        waits.record(in_flight.claim.waited + in_flight.since.elapsed());
         let started = Instant::now();
         busy.increment(1.0);
         let mut run = Interruptible {
             shared,
             busy,
-            _slot: hold.take_slot(),
-            hold: Some(hold),
+            _slot: in_flight.take_slot(),
+            in_flight: Some(in_flight),
         };
         let call = catch_unwind(AssertUnwindSafe(|| self.inner.call(task)));
         async move {

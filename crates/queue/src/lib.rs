@@ -53,7 +53,6 @@
 //! # }
 //! ```
 
-mod answer;
 mod backend;
 mod unrecorded_gauge;
 mod bottleneck;
@@ -106,17 +105,16 @@ mod notify;
 mod local_wakeups;
 pub mod workers;
 
-pub use answer::NotRecorded;
 pub use backend::LaneBackend;
-pub use bottleneck::{Bound, BoundShare, Waiting, Waits};
-pub use checkpoint::Checkpoint;
+pub use bottleneck::{Bottleneck, BottleneckShare, Waiting, Waits};
+pub use checkpoint::{Checkpoint, NotRecorded};
 pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
-pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
+pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, OnDead, Survivor};
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use fault::Fault;
 pub use handle::Queue;
-pub use preclaimed::{HeldColumns, Offer};
+pub use preclaimed::{PreclaimedColumns, Reservation};
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use process::Process;

@@ -1,4 +1,4 @@
-//! Live jobs: list those that wait, run, or wait for their burial.
+//! Live jobs: list those that wait, run, or are doomed.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
@@ -16,7 +16,7 @@ pub enum State {
     Running = 1,
     /// Waits for its time, because it is delayed or is tried again.
     Scheduled = 2,
-    /// Waits for its burial.
+    /// Doomed: waits for the move to `dead_jobs`.
     Doomed = 3,
 }
 

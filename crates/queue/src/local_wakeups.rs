@@ -13,7 +13,7 @@ use tokio::sync::{Notify, watch};
 /// The sleeping claimers of this process, and the queues that other processes must still be told
 /// about.
 #[derive(Debug, Default)]
-pub(crate) struct Wakers {
+pub(crate) struct LocalWakeups {
     queues: Mutex<HashMap<&'static str, Arc<Waker>>>,
     unsent: Mutex<BTreeSet<&'static str>>,
     sender: Notify,
@@ -44,7 +44,7 @@ impl Waker {
     }
 }
 
-impl Wakers {
+impl LocalWakeups {
     /// The waker of a queue that this process works on.
     pub(crate) fn of(&self, queue: &'static str) -> Arc<Waker> {
         self.lock_queues().entry(queue).or_default().clone()

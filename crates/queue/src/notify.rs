@@ -1,5 +1,5 @@
 //! Wake-ups between processes: one NOTIFY for each short batch. Within a process, see
-//! [`wakers`](crate::local_wakeups).
+//! [`local_wakeups`](crate::local_wakeups).
 //!
 //! The notification is sent after the commit, in a transaction of its own: inside the job's
 //! transaction, it would make all commits wait for each other. If a notification is lost, the poll
@@ -26,9 +26,9 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
     loop {
         tokio::select! {
             () = shared.stopping.cancelled() => return,
-            () = shared.wakers.unsent() => {}
+            () = shared.local_wakeups.unsent() => {}
         }
-        let queues: Vec<&str> = shared.wakers.take_unsent().into_iter().collect();
+        let queues: Vec<&str> = shared.local_wakeups.take_unsent().into_iter().collect();
         if !queues.is_empty()
             && let Err(error) = notify(&shared.pool, shared.worker, &queues).await
         {
@@ -105,15 +105,15 @@ async fn listen(shared: &Shared, failures: &mut u16, trouble: &Trouble) -> Resul
     *failures = 0;
     over!(trouble.worked(), "listening for due jobs again");
     // Notifications that were sent while nobody listened are lost.
-    shared.wakers.wake_all_here();
+    shared.local_wakeups.wake_all_here();
     let own = shared.worker.to_string();
     while let Some(notification) = listener.try_recv().await? {
         match notification.payload().split_once(' ') {
             Some((sender, _)) if sender == own => {}
             Some((_, queues)) => queues
                 .split(',')
-                .for_each(|queue| shared.wakers.wake_here(queue)),
-            None => shared.wakers.wake_all_here(),
+                .for_each(|queue| shared.local_wakeups.wake_here(queue)),
+            None => shared.local_wakeups.wake_all_here(),
         }
     }
     Ok(())

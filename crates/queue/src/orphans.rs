@@ -1,4 +1,4 @@
-//! Releases jobs that the table assigns to this worker but that it does not hold, because the
+//! Orphans: releases jobs that the table assigns to this worker but that it does not know, because the
 //! answer to their claim was lost or a task of the queue panicked. Only the process itself can know
 //! this, so every process looks after its own jobs.
 
@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::info;
 use uuid::Uuid;
 
-use crate::{JobId, in_flight::Holds, shared::Shared};
+use crate::{JobId, in_flight::InFlightJobs, shared::Shared};
 
 /// Sweeps until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
@@ -50,9 +50,9 @@ pub(crate) async fn sweep(
     suspects: &mut HashSet<(JobId, i32)>,
 ) -> Result<(), sqlx::Error> {
     let mut conn = shared.pool.acquire().await?;
-    let strays = strays(&mut conn, shared.worker, &shared.holds).await?;
-    let (ids, fences): (Vec<JobId>, Vec<i32>) = strays.intersection(suspects).copied().unzip();
-    *suspects = strays;
+    let orphans = orphans(&mut conn, shared.worker, &shared.in_flight_jobs).await?;
+    let (ids, fences): (Vec<JobId>, Vec<i32>) = orphans.intersection(suspects).copied().unzip();
+    *suspects = orphans;
     if ids.is_empty() {
         return Ok(());
     }
@@ -73,15 +73,15 @@ pub(crate) async fn sweep(
     .execute(&mut *conn)
     .await?;
     for queue in shared.known_queues() {
-        shared.wakers.wake_here(queue.as_str());
+        shared.local_wakeups.wake_here(queue.as_str());
     }
     Ok(())
 }
 
-async fn strays(
+async fn orphans(
     conn: &mut PgConnection,
     worker: Uuid,
-    holds: &Holds,
+    in_flight_jobs: &InFlightJobs,
 ) -> Result<HashSet<(JobId, i32)>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select id as "id!: JobId", fence as "fence!" from queue.claimed_by($1)"#,
@@ -92,6 +92,6 @@ async fn strays(
     Ok(rows
         .into_iter()
         .map(|row| (row.id, row.fence))
-        .filter(|&(job, fence)| !holds.contains(job, fence))
+        .filter(|&(job, fence)| !in_flight_jobs.contains(job, fence))
         .collect())
 }

@@ -16,9 +16,9 @@ pub enum Part {
     Lane(Lane),
 }
 
-/// What holds a part of a queue back.
+/// The pause and the cap of a part of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exception {
+pub struct PauseAndCap {
     /// How many jobs may run at once; `None` if the queue's default applies.
     pub cap: Option<i32>,
     /// Whether it is paused.
@@ -27,13 +27,13 @@ pub struct Exception {
     pub paused_until: Option<DateTime<Utc>>,
 }
 
-/// What holds a part back now. If it has an exception, nobody else changes it until the transaction
+/// The pause and the cap of a part now. If it has any, nobody else changes it until the transaction
 /// ends.
 pub async fn lock(
     conn: &mut PgConnection,
     queue: QueueName,
     part: Part,
-) -> Result<Exception, sqlx::Error> {
+) -> Result<PauseAndCap, sqlx::Error> {
     let found = match part {
         Part::Whole => lock_queue(conn, queue).await?,
         Part::Group(group) => lock_group(conn, queue, group).await?,
@@ -77,9 +77,9 @@ pub async fn resume(
 async fn lock_queue(
     conn: &mut PgConnection,
     queue: QueueName,
-) -> Result<Option<Exception>, sqlx::Error> {
+) -> Result<Option<PauseAndCap>, sqlx::Error> {
     sqlx::query_as!(
-        Exception,
+        PauseAndCap,
         r#"select null::integer as cap, paused_until > now() as "is_paused!",
                 case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
            from queue.queues
@@ -95,9 +95,9 @@ async fn lock_group(
     conn: &mut PgConnection,
     queue: QueueName,
     group: Group,
-) -> Result<Option<Exception>, sqlx::Error> {
+) -> Result<Option<PauseAndCap>, sqlx::Error> {
     sqlx::query_as!(
-        Exception,
+        PauseAndCap,
         r#"select cap, coalesce(paused_until > now(), false) as "is_paused!",
                 case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
            from queue.groups
@@ -114,9 +114,9 @@ async fn lock_lane(
     conn: &mut PgConnection,
     queue: QueueName,
     lane: Lane,
-) -> Result<Option<Exception>, sqlx::Error> {
+) -> Result<Option<PauseAndCap>, sqlx::Error> {
     sqlx::query_as!(
-        Exception,
+        PauseAndCap,
         r#"select cap, coalesce(paused_until > now(), false) as "is_paused!",
                 case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
            from queue.lanes

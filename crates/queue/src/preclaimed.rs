@@ -1,4 +1,4 @@
-//! Jobs that the enqueuing process takes at once: they are inserted as already claimed by it, in
+//! Preclaimed jobs, which the enqueuing process takes at once: they are inserted as already claimed by it, in
 //! the transaction that creates them, and handed to its own workers after the commit. They need no
 //! claim, no wake-up and no poll.
 //!
@@ -13,18 +13,18 @@ use std::sync::Arc;
 
 use sqlx::PgConnection;
 
-use self::{inserted::Inserted, uncommitted::Taken};
+use self::{inserted::Inserted, uncommitted::Uncommitted};
 use crate::{NewJobs, enqueue::enqueue, shared::Shared};
 
-pub use self::reservation::{HeldColumns, Offer};
+pub use self::reservation::{PreclaimedColumns, Reservation};
 
-/// Jobs that are enqueued in a transaction that is not committed yet. Some of them are held by this
+/// Jobs that are enqueued in a transaction that is not committed yet. Some of them are claimed by this
 /// worker.
 #[derive(Debug, Default)]
 pub(crate) struct Enqueued {
     pub(crate) jobs: NewJobs,
     inserted: Inserted,
-    taken: Taken,
+    taken: Uncommitted,
 }
 
 impl Enqueued {
@@ -37,9 +37,9 @@ impl Enqueued {
 
 /// Enqueues jobs, and takes those that this process's workers have room for.
 ///
-/// They are held before the commit, because its answer may take long, and the sweep for strays must
+/// They are tracked before the commit, because its answer may take long, and the sweep for orphans must
 /// not give them to others meanwhile.
-pub(crate) async fn enqueue_held(
+pub(crate) async fn enqueue_preclaimed(
     conn: &mut PgConnection,
     shared: &Arc<Shared>,
     jobs: NewJobs,
@@ -47,20 +47,20 @@ pub(crate) async fn enqueue_held(
     if jobs.is_empty() {
         return Ok(Enqueued::default());
     }
-    let offer = Offer::new(shared.clone(), &jobs);
-    if offer.lanes.is_empty() {
+    let reservation = Reservation::new(shared.clone(), &jobs);
+    if reservation.lanes.is_empty() {
         enqueue(conn, &jobs).await?;
-        let places = offer.places;
+        let places = reservation.places;
         let inserted = Inserted::new(&places, &vec![None; places.len()]);
         return Ok(Enqueued {
             jobs,
             inserted,
-            taken: Taken::default(),
+            taken: Uncommitted::default(),
         });
     }
-    let (places, ids) = insert(conn, &offer, &jobs).await?;
+    let (places, ids) = insert(conn, &reservation, &jobs).await?;
     let inserted = Inserted::new(&places, &ids);
-    let taken = offer.take(&jobs, &inserted);
+    let taken = reservation.take(&jobs, &inserted);
     Ok(Enqueued {
         jobs,
         inserted,
@@ -72,11 +72,11 @@ pub(crate) async fn enqueue_held(
 /// that were claimed.
 pub(crate) async fn insert(
     conn: &mut PgConnection,
-    offer: &Offer,
+    reservation: &Reservation,
     jobs: &NewJobs,
 ) -> Result<(Vec<i32>, Vec<Option<i64>>), sqlx::Error> {
     let columns = jobs.columns()?;
-    let held = offer.columns();
+    let held = reservation.columns();
     let answer = sqlx::query!(
         r#"select places as "places!", ids as "ids!: Vec<Option<i64>>"
            from queue.enqueue_held($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"#,

@@ -1,4 +1,4 @@
-//! How long ended jobs wait to be recorded, for the gauge. Jobs of a worker that cannot write, for
+//! The gauge of ended jobs that are not recorded yet: how long they have waited. Jobs of a worker that cannot write, for
 //! example because Postgres is away, are lost with the process. So operators want to see this.
 
 use std::{
@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Publishes until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     while !shared.pause(EVERY).await {
-        let waiting = shared.holds.oldest_ended();
+        let waiting = shared.in_flight_jobs.oldest_ended();
         publish(&shared.known_queues(), &waiting);
     }
 }

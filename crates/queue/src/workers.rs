@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{BoundShare, Process, bottleneck};
+use crate::{BottleneckShare, Process, bottleneck};
 
 /// A process with a valid lease.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Worker {
     /// How many jobs it has claimed, started or not.
     pub running: i64,
     /// What held the jobs of its queues back in the last seconds. Older versions do not say it.
-    pub bounds: Option<Vec<BoundShare>>,
+    pub bounds: Option<Vec<BottleneckShare>>,
 }
 
 /// The live workers, the oldest first. Takes time in proportion to the running jobs.

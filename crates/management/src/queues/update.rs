@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{audit::Action, id::TeamId, scope::Scope};
 use queue::{
     Group, Lane, QueueName,
-    pauses_and_caps::{self, Exception, Part},
+    pauses_and_caps::{self, PauseAndCap, Part},
     groups::{self, GroupStats},
     lanes::{self, LaneStats},
     queues::Restrictions,
@@ -141,7 +141,7 @@ struct Work {
     at: DateTime<Utc>,
     queue: QueueName,
     part: Part,
-    before: Exception,
+    before: PauseAndCap,
 }
 
 impl Work {
@@ -259,8 +259,8 @@ struct Recorded {
     cap: Option<i32>,
 }
 
-impl From<Exception> for Recorded {
-    fn from(exception: Exception) -> Self {
+impl From<PauseAndCap> for Recorded {
+    fn from(exception: PauseAndCap) -> Self {
         Self {
             paused: exception.is_paused,
             paused_until: exception.paused_until.map(domain::event::timestamp),

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::Bound;
+use super::Bottleneck;
 use crate::QueueName;
 
 /// The time that one report is about.
@@ -16,11 +16,11 @@ const WINDOW: Duration = Duration::from_secs(5);
 
 /// For how much of the last seconds a process's jobs of a queue were held back by something.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BoundShare {
+pub struct BottleneckShare {
     /// The queue's name.
     pub queue: String,
     /// What held its jobs back.
-    pub by: Bound,
+    pub by: Bottleneck,
     /// The share of the time, from 0 to 1.
     pub share: f64,
 }
@@ -53,11 +53,11 @@ impl Report {
 #[derive(Debug, Default)]
 pub(super) struct Window {
     passed: Duration,
-    bound: BTreeMap<(QueueName, Bound), Duration>,
+    bound: BTreeMap<(QueueName, Bottleneck), Duration>,
 }
 
 impl Window {
-    pub(super) fn add(&mut self, passed: Duration, bound: &[(QueueName, Bound)]) {
+    pub(super) fn add(&mut self, passed: Duration, bound: &[(QueueName, Bottleneck)]) {
         self.passed += passed;
         for &of_queue in bound {
             *self.bound.entry(of_queue).or_default() += passed;
@@ -80,15 +80,15 @@ impl Window {
 }
 
 /// What a report says. It leaves out what this version does not know.
-pub(crate) fn read(json: &str) -> Vec<BoundShare> {
+pub(crate) fn read(json: &str) -> Vec<BottleneckShare> {
     let queues: BTreeMap<String, BTreeMap<String, f64>> =
         serde_json::from_str(json).unwrap_or_default();
     let mut found = Vec::new();
     for (queue, bounds) in queues {
         for (name, share) in bounds {
-            if let Some(by) = Bound::named(&name) {
+            if let Some(by) = Bottleneck::named(&name) {
                 let queue = queue.clone();
-                found.push(BoundShare { queue, by, share });
+                found.push(BottleneckShare { queue, by, share });
             }
         }
     }
@@ -107,21 +107,21 @@ mod tests {
         assert_eq!(report.json(), "{}");
         let mut window = Window::default();
         let second = Duration::from_secs(1);
-        window.add(second, &[(QUEUE, Bound::TeamShare)]);
+        window.add(second, &[(QUEUE, Bottleneck::TeamShare)]);
         assert!(!window.is_over());
-        window.add(second * 2, &[(QUEUE, Bound::Slots)]);
+        window.add(second * 2, &[(QUEUE, Bottleneck::Slots)]);
         window.add(second * 2, &[]);
         assert!(window.is_over());
         report.set(&window);
         assert_eq!(report.json(), r#"{"q":{"slots":0.4,"team_share":0.2}}"#);
-        let share = |by, share| BoundShare {
+        let share = |by, share| BottleneckShare {
             queue: "q".to_owned(),
             by,
             share,
         };
         assert_eq!(
             read(&report.json()),
-            [share(Bound::Slots, 0.4), share(Bound::TeamShare, 0.2)]
+            [share(Bottleneck::Slots, 0.4), share(Bottleneck::TeamShare, 0.2)]
         );
     }
 
@@ -129,14 +129,14 @@ mod tests {
     fn what_a_newer_version_says_is_left_out() {
         let found = read(r#"{"q":{"moonlight":0.5,"cap":1}}"#);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].by, Bound::Cap);
+        assert_eq!(found[0].by, Bottleneck::Cap);
         assert!(read("[]").is_empty());
     }
 
     #[test]
     fn every_bound_is_found_by_its_name() {
-        for bound in Bound::ALL {
-            assert_eq!(Bound::named(bound.as_str()), Some(bound));
+        for bound in Bottleneck::ALL {
+            assert_eq!(Bottleneck::named(bound.as_str()), Some(bound));
         }
     }
 }

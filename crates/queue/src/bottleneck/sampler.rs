@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Bound, report::Window};
+use super::{Bottleneck, report::Window};
 use crate::{QueueName, metrics, shared::Shared};
 
 /// How often a process looks.
@@ -39,15 +39,15 @@ pub(crate) async fn run(shared: Arc<Shared>) {
 }
 
 /// What holds each queue back now, of those on which this process works.
-fn look(shared: &Shared) -> Vec<(QueueName, Bound)> {
-    let oldest = shared.holds.oldest_ended();
+fn look(shared: &Shared) -> Vec<(QueueName, Bottleneck)> {
+    let oldest = shared.in_flight_jobs.oldest_ended();
     let bound = |queue: QueueName| {
-        let taker = shared.taker(queue.as_str())?;
+        let local_worker = shared.local_worker(queue.as_str())?;
         let ended = oldest.get(&queue);
         let by = if ended.is_some_and(|ended| ended.elapsed() > LATE) {
-            Bound::Database
+            Bottleneck::Database
         } else {
-            taker.bound()?
+            local_worker.bottleneck()?
         };
         Some((queue, by))
     };
@@ -57,10 +57,10 @@ fn look(shared: &Shared) -> Vec<(QueueName, Bound)> {
 
 /// Counts whole seconds, as counters do, and keeps the rest.
 #[derive(Default)]
-struct Seconds(HashMap<(QueueName, Bound), Duration>);
+struct Seconds(HashMap<(QueueName, Bottleneck), Duration>);
 
 impl Seconds {
-    fn count(&mut self, queue: QueueName, by: Bound, time: Duration) {
+    fn count(&mut self, queue: QueueName, by: Bottleneck, time: Duration) {
         let kept = self.0.entry((queue, by)).or_default();
         *kept += time;
         let whole = kept.as_secs();

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Bound;
+use super::Bottleneck;
 use crate::QueueName;
 
 /// The jobs of a process that wait for one thing, made by [`Queue::waits`](crate::Queue::waits).
@@ -62,19 +62,19 @@ impl Drop for Waiting {
 
 /// Everything that handlers of this process say.
 #[derive(Debug, Default)]
-pub(crate) struct AllWaits(Mutex<HashMap<(QueueName, Bound), Waits>>);
+pub(crate) struct AllWaits(Mutex<HashMap<(QueueName, Bottleneck), Waits>>);
 
 impl AllWaits {
-    pub(crate) fn of(&self, queue: QueueName, bound: Bound) -> Waits {
+    pub(crate) fn of(&self, queue: QueueName, bound: Bottleneck) -> Waits {
         self.lock().entry((queue, bound)).or_default().clone()
     }
 
     /// Whether a job of this queue waits for this now.
-    pub(crate) fn any(&self, queue: QueueName, bound: Bound) -> bool {
+    pub(crate) fn any(&self, queue: QueueName, bound: Bottleneck) -> bool {
         self.lock().get(&(queue, bound)).is_some_and(Waits::any)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(QueueName, Bound), Waits>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(QueueName, Bottleneck), Waits>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,13 +87,13 @@ mod tests {
     fn jobs_wait_while_they_run_and_after_they_went_back() {
         const QUEUE: QueueName = QueueName::new("q");
         let all = AllWaits::default();
-        let waits = all.of(QUEUE, Bound::ProviderLimit);
-        let any = || all.any(QUEUE, Bound::ProviderLimit);
+        let waits = all.of(QUEUE, Bottleneck::ProviderLimit);
+        let any = || all.any(QUEUE, Bottleneck::ProviderLimit);
         assert!(!any());
         let (first, second) = (waits.begin(), waits.begin());
         drop(first);
         assert!(any());
-        assert!(!all.any(QUEUE, Bound::EndpointPace), "another thing");
+        assert!(!all.any(QUEUE, Bottleneck::EndpointPace), "another thing");
         drop(second);
         assert!(!any());
         waits.note(Duration::from_hours(1));

@@ -1,4 +1,4 @@
-//! Room in the buffer: for claims, which may bring jobs of anybody, and for a lane whose jobs this
+//! The buffer's capacity: room for claims, which may bring jobs of anybody, and for a lane whose jobs this
 //! process enqueues itself.
 
 mod reserved;
@@ -8,7 +8,7 @@ mod share;
 use super::{Buffer, CLAIMS};
 use crate::{Group, Lane};
 
-pub(crate) use self::reserved::Aside;
+pub(crate) use self::reserved::Reserved;
 pub(crate) use self::limits::{Full, Limits};
 
 /// Room for the jobs of a claim. Dropping it gives the room back.
@@ -41,7 +41,7 @@ impl<T> Room<'_, T> {
 
 impl<T> Drop for Room<'_, T> {
     fn drop(&mut self) {
-        self.buffer.lock().in_flight -= self.jobs;
+        self.buffer.lock().incoming -= self.jobs;
         self.buffer.notify();
     }
 }
@@ -90,13 +90,13 @@ impl<T> Buffer<T> {
         let mut contents = self.lock();
         let free = self
             .capacity
-            .saturating_sub(contents.len + contents.in_flight);
+            .saturating_sub(contents.len + contents.incoming);
         let jobs = free.min(part(self.capacity));
         if jobs < at_least {
             return None;
         }
         let limits = contents.limits(self.capacity);
-        contents.in_flight += jobs;
+        contents.incoming += jobs;
         Some(Room {
             buffer: self,
             jobs,

@@ -1,4 +1,4 @@
-//! The place of the walk over the rings of groups and lanes, from one claim to the next.
+//! The cursor of the claims: the place in the rings of groups and lanes, from one claim to the next.
 
 use std::ops::RangeInclusive;
 
@@ -21,7 +21,7 @@ const NARROWED_AFTER: u32 = 8;
 const RINGS: usize = 64;
 
 /// The place of the walk over the ring of groups.
-pub(super) struct Walk {
+pub(super) struct Cursor {
     /// The last group that was visited, or the last one that was served.
     pub(super) after: Uuid,
     /// For groups with more lanes than had their turn: the last lane that was visited or served.
@@ -35,7 +35,7 @@ pub(super) struct Walk {
     empty_claims: u32,
 }
 
-impl Walk {
+impl Cursor {
     /// A walk that begins at a random place, so that several walks do not compete for the same
     /// groups.
     pub(super) fn anywhere() -> Self {
@@ -109,14 +109,14 @@ mod tests {
 
     #[test]
     fn the_place_in_a_ring_is_kept_for_so_many_groups() {
-        let mut walk = Walk::anywhere();
+        let mut cursor = Cursor::anywhere();
         let id = |n: usize| Uuid::from_u128(n as u128);
         for n in 0..RINGS {
-            walk.turn(id(n), id(1));
+            cursor.turn(id(n), id(1));
         }
-        walk.turn(id(0), id(2));
-        walk.turn(id(RINGS), id(3));
-        let (groups, lanes) = walk.rings();
+        cursor.turn(id(0), id(2));
+        cursor.turn(id(RINGS), id(3));
+        let (groups, lanes) = cursor.rings();
         assert_eq!(groups.len(), RINGS);
         assert!(!groups.contains(&id(1)), "the one that was longest ago");
         assert_eq!(groups[RINGS - 2..], [id(0), id(RINGS)]);

@@ -1,4 +1,4 @@
-//! How the claims of a backend get on, for those who ask what holds its jobs back.
+//! Whether the claims of a backend work, are slow or meet caps, for those who ask what holds its jobs back.
 
 use std::{
     sync::{
@@ -12,7 +12,7 @@ use std::{
 const SLOW: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct Health {
     /// When the claim began that is under way.
     asked: Mutex<Option<Instant>>,
     /// The last claim failed.
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
     is_capped: AtomicBool,
 }
 
-impl Progress {
+impl Health {
     pub(super) fn asks(&self) {
         *self.lock() = Some(Instant::now());
     }
@@ -63,28 +63,28 @@ mod tests {
 
     #[test]
     fn a_cap_that_was_just_reached_says_nothing_about_jobs_that_wait() {
-        let progress = Progress::default();
-        progress.saw(true, 3, 3);
-        assert!(!progress.is_capped());
-        progress.saw(true, 3, 4);
-        assert!(progress.is_capped(), "one is left behind");
-        progress.saw(true, 1, 1);
-        assert!(progress.is_capped(), "others may still wait");
-        progress.saw(false, 0, 0);
-        assert!(!progress.is_capped());
-        progress.saw(true, 0, 1);
-        assert!(progress.is_capped());
+        let health = Health::default();
+        health.saw(true, 3, 3);
+        assert!(!health.is_capped());
+        health.saw(true, 3, 4);
+        assert!(health.is_capped(), "one is left behind");
+        health.saw(true, 1, 1);
+        assert!(health.is_capped(), "others may still wait");
+        health.saw(false, 0, 0);
+        assert!(!health.is_capped());
+        health.saw(true, 0, 1);
+        assert!(health.is_capped());
     }
 
     #[test]
     fn a_claim_that_failed_counts_until_one_works() {
-        let progress = Progress::default();
-        progress.asks();
-        assert!(!progress.is_slow(), "it has just begun");
-        progress.answered(false);
-        progress.asks();
-        assert!(progress.fails());
-        progress.answered(true);
-        assert!(!progress.fails());
+        let health = Health::default();
+        health.asks();
+        assert!(!health.is_slow(), "it has just begun");
+        health.answered(false);
+        health.asks();
+        assert!(health.fails());
+        health.answered(true);
+        assert!(!health.fails());
     }
 }

@@ -1,4 +1,4 @@
-//! A claimer also takes new jobs that its own process has inserted for it, without a claim.
+//! Preclaimed jobs: a claimer also takes new jobs that its own process has inserted for it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -6,65 +6,65 @@ use serde::de::DeserializeOwned;
 
 use super::{Claimer, Ready};
 use crate::{
-    BackendSettings, Bound, DeathCause, Group, Lane,
-    buffer::Aside,
-    in_flight::{Claim, Hold},
+    BackendSettings, Bottleneck, DeathCause, Group, Lane,
+    buffer::Reserved,
+    in_flight::{Claim, InFlightJob},
     outcome::{Ended, Outcome, bounded},
-    local_workers::{Places, Taker},
+    local_workers::{ReservedPlaces, LocalWorker},
 };
 
-impl<A: DeserializeOwned + Send + 'static> Taker for Claimer<A> {
+impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
     fn settings(&self) -> &BackendSettings {
         &self.settings
     }
 
-    fn set_aside(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn Places> {
+    fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn ReservedPlaces> {
         let wanted = if self.stop.is_cancelled() { 0 } else { wanted };
-        let aside = self.buffer.set_aside(group, lane, wanted);
+        let reserved = self.buffer.reserve(group, lane, wanted);
         Box::new(InBuffer {
             claimer: self,
-            aside,
+            reserved,
         })
     }
 
-    fn bound(&self) -> Option<Bound> {
+    fn bottleneck(&self) -> Option<Bottleneck> {
         self.held_back_by()
     }
 
-    fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {
-        Hold::new(claim, since, &self.shared.holds, self.pending.token())
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        InFlightJob::new(claim, since, &self.shared.in_flight_jobs, self.pending.token())
     }
 }
 
 struct InBuffer<A> {
     claimer: Arc<Claimer<A>>,
-    aside: Aside<Ready<A>>,
+    reserved: Reserved<Ready<A>>,
 }
 
-impl<A: DeserializeOwned + Send + 'static> Places for InBuffer<A> {
+impl<A: DeserializeOwned + Send + 'static> ReservedPlaces for InBuffer<A> {
     fn jobs(&self) -> usize {
-        self.aside.jobs()
+        self.reserved.jobs()
     }
 
-    fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>) {
-        let Self { claimer, aside } = *self;
+    fn fill(self: Box<Self>, jobs: Vec<(Arc<InFlightJob>, &str)>) {
+        let Self { claimer, reserved } = *self;
         let inbox = &claimer.shared.inbox;
         let mut ready = Vec::new();
-        for (hold, payload) in jobs {
+        for (in_flight, payload) in jobs {
             match serde_json::from_str(payload) {
-                Ok(args) => ready.push(Ready { hold, args }),
+                Ok(args) => ready.push(Ready { in_flight, args }),
                 Err(error) => {
                     let outcome = Outcome::Dead {
                         cause: DeathCause::Undecodable,
                         error: bounded(error),
                     };
-                    inbox.post(Ended { hold, outcome });
+                    inbox.post(Ended { in_flight, outcome });
                 }
             }
         }
-        for Ready { hold, .. } in aside.fill(ready) {
+        for Ready { in_flight, .. } in reserved.fill(ready) {
             let outcome = Outcome::Released;
-            inbox.post(Ended { hold, outcome });
+            inbox.post(Ended { in_flight, outcome });
         }
     }
 }

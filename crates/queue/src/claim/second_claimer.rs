@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::{Claimer, cursor::Walk};
+use super::{Claimer, cursor::Cursor};
 
 impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     /// Claims beside [`run`](Self::run) while claims come back full. While one of the two waits for
     /// the database, the other one's jobs are handed out. Otherwise it sleeps, so that a quiet
     /// queue is asked once.
     pub(crate) async fn help(self: Arc<Self>) {
-        let waker = self.shared.wakers.of(self.settings.queue.as_str());
-        let mut walk = Walk::anywhere();
-        walk.is_deep = true;
+        let waker = self.shared.local_wakeups.of(self.settings.queue.as_str());
+        let mut cursor = Cursor::anywhere();
+        cursor.is_deep = true;
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => return,
@@ -29,7 +29,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                     break;
                 }
                 // The other claimer logs errors and waits.
-                let Ok(found) = self.claim(&mut walk, room).await else {
+                let Ok(found) = self.claim(&mut cursor, room).await else {
                     break;
                 };
                 if found.capped {

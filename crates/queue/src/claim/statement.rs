@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::{Claimer, claimed::Claimed, cursor::Walk};
+use super::{Claimer, claimed::Claimed, cursor::Cursor};
 use crate::{Group, Lane, buffer::Limits};
 
 fn integer(number: usize) -> i32 {
@@ -21,14 +21,14 @@ fn columns<N: Copy>(rooms: &[(N, usize)]) -> (Vec<N>, Vec<i32>) {
 impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     pub(super) async fn ask(
         &self,
-        walk: &Walk,
+        cursor: &Cursor,
         wanted: usize,
         limits: &Limits,
     ) -> Result<Claimed, sqlx::Error> {
         let mut conn = self.shared.claims.acquire().await?;
         let (groups, group_rooms) = columns(&limits.groups);
         let (lanes, lane_rooms) = columns(&limits.lanes);
-        let (ring_groups, ring_lanes) = walk.rings();
+        let (ring_groups, ring_lanes) = cursor.rings();
         let cap = |cap: Option<u32>| cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX));
         let claim = sqlx::query_as!(
             Claimed,
@@ -39,21 +39,21 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             self.shared.worker,
             self.settings.queue.as_str(),
             integer(wanted),
-            walk.after,
-            walk.window(wanted),
+            cursor.after,
+            cursor.window(wanted),
             cap(self.settings.lane_cap),
             cap(self.settings.group_cap),
             // Formats: jobs that this binary does not understand must be kept from it by its
             // successor.
             i16::MAX,
-            walk.is_deep,
+            cursor.is_deep,
             integer(limits.group),
             &groups as &[Group],
             &group_rooms,
             &lanes as &[Lane],
             &lane_rooms,
             integer(limits.lane_has),
-            integer(limits.in_flight),
+            integer(limits.incoming),
             &ring_groups,
             &ring_lanes,
         )

@@ -9,7 +9,7 @@ use std::{
 use sqlx::{Connection, PgConnection, Postgres, Transaction};
 
 use crate::{
-    FinishTx, JobId, NewJobs, effect::AnyEffect, fence, preclaimed::enqueue_held, outcome::Ended,
+    FinishTx, JobId, NewJobs, effect::AnyEffect, fence, preclaimed::enqueue_preclaimed, outcome::Ended,
     after_commit::Written, shared::Shared,
 };
 
@@ -20,7 +20,7 @@ pub(super) async fn prepare<'c>(
     ended: &[Ended],
 ) -> Result<(Transaction<'c, Postgres>, Written, Option<i64>), sqlx::Error> {
     let mut tx = conn.begin().await?;
-    let ours = fence::settle(&mut tx, shared.worker, ended).await?;
+    let ours = fence::complete(&mut tx, shared.worker, ended).await?;
     let survivors = ours.ids.into_iter().zip(ours.fences).collect();
     let mut finish = FinishTx {
         conn: &mut tx,
@@ -28,7 +28,7 @@ pub(super) async fn prepare<'c>(
     };
     apply_effects(ended, &survivors, &mut finish).await?;
     let FinishTx { conn, jobs } = finish;
-    let follow_ups = enqueue_held(conn, shared, jobs).await?;
+    let follow_ups = enqueue_preclaimed(conn, shared, jobs).await?;
     Ok((
         tx,
         Written {
@@ -49,9 +49,9 @@ async fn apply_effects(
     // same order.
     let mut kinds: BTreeMap<TypeId, Vec<(JobId, u16, &AnyEffect)>> = BTreeMap::new();
     for ended in ended {
-        let claim = &ended.hold.claim;
+        let claim = &ended.in_flight.claim;
         if let Some(effect) = ended.effect()
-            && survivors.contains(&(claim.job, ended.hold.fence()))
+            && survivors.contains(&(claim.job, ended.in_flight.fence()))
         {
             kinds
                 .entry(effect.kind())

@@ -26,7 +26,7 @@ pub struct Filter<'a> {
     pub before: Option<Place>,
 }
 
-/// A place in the order of death. Jobs buried together died at the same time; their ids tell them
+/// A place in the order of death. Jobs moved together died at the same time; their ids tell them
 /// apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {

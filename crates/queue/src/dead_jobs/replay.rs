@@ -26,7 +26,7 @@ pub struct Batch {
     pub replayed: u64,
     /// Whether nothing is left to visit.
     pub is_last: bool,
-    /// Their queues; call [`wake`](crate::notify()) with them after the commit.
+    /// Their queues; call [`wake`](crate::wake()) with them after the commit.
     pub queues: Vec<String>,
 }
 

@@ -19,9 +19,9 @@ pub struct Group {
     pub jobs: i64,
     /// The number of lanes.
     pub lanes: i64,
-    /// When the first of them was buried.
+    /// When the first of them was moved to `dead_jobs`.
     pub first_died_at: DateTime<Utc>,
-    /// When the last of them was buried.
+    /// When the last of them was moved to `dead_jobs`.
     pub last_died_at: DateTime<Utc>,
 }
 

@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use super::FinishTx;
 use crate::{JobId, Lane};
 
-/// What must happen when jobs of a queue die, in the transaction that buries them.
+/// What must happen when jobs of a queue die, in the transaction that moves them to `queue.dead_jobs`.
 ///
 /// Register it with [`BackendSettings::on_dead`](crate::BackendSettings::on_dead). However a job
 /// dies (no attempts left, its handler gave up, its payload cannot be decoded, its worker was
-/// killed too often), it is buried only together with this. While it fails, the job stays, and the
-/// burial is tried again.
-pub trait Obituary: 'static {
-    /// Acts for all jobs of one queue that are buried in one transaction. Their handlers do not run
+/// killed too often), it is moved only together with this. While it fails, the job stays, and the
+/// move is tried again.
+pub trait OnDead: 'static {
+    /// Acts for all jobs of one queue that are moved in one transaction. Their handlers do not run
     /// any more.
     fn apply(
         dead: &[DeadJob],
@@ -21,7 +21,7 @@ pub trait Obituary: 'static {
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 }
 
-/// A job about to be buried.
+/// A job about to be moved to `queue.dead_jobs`.
 #[derive(Clone, Debug)]
 pub struct DeadJob {
     /// The job.
@@ -79,11 +79,11 @@ impl DeathCause {
     }
 }
 
-/// An [`Obituary`] without its type.
-pub(crate) type ObituaryFn =
+/// An [`OnDead`] without its type.
+pub(crate) type OnDeadFn =
     for<'a, 'b> fn(&'a [DeadJob], &'a mut FinishTx<'b>) -> BoxFuture<'a, Result<(), sqlx::Error>>;
 
-pub(crate) fn obituary<'a, O: Obituary>(
+pub(crate) fn on_dead_fn<'a, O: OnDead>(
     dead: &'a [DeadJob],
     tx: &'a mut FinishTx<'_>,
 ) -> BoxFuture<'a, Result<(), sqlx::Error>> {

@@ -9,7 +9,7 @@ use super::ROUND;
 ///
 /// Reads every entry of due and running jobs, including dead entries. Returns how many jobs were
 /// brought back.
-pub(crate) async fn gather_unseen(conn: &mut PgConnection) -> Result<u64, sqlx::Error> {
+pub(crate) async fn gather_unreachable(conn: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let mut gathered = 0;
     loop {
         let some = sqlx::query!(

@@ -1,4 +1,4 @@
-//! Removes rows that nobody needs any more.
+//! Cleanup: removes rows that nobody needs any more.
 
 use std::time::Duration;
 

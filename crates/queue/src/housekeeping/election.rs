@@ -4,7 +4,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::duty::Duty;
-use crate::{dedicated_connection::Link, shared::Shared};
+use crate::{dedicated_connection::DedicatedConnection, shared::Shared};
 
 /// What a process knows of its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Rank {
     }
 }
 
-pub(super) async fn rank(shared: &Shared, link: &mut Link) -> Result<Standing, sqlx::Error> {
+pub(super) async fn rank(shared: &Shared, connection: &mut DedicatedConnection) -> Result<Standing, sqlx::Error> {
     if !shared.lease.is_held() {
         return Ok(Standing::Unknown);
     }
@@ -45,7 +45,7 @@ pub(super) async fn rank(shared: &Shared, link: &mut Link) -> Result<Standing, s
         sqlx::query_scalar!(
             "select id from queue.workers where expires_at > now() order by started_at, id limit 2"
         )
-        .fetch_all(link.get().await?)
+        .fetch_all(connection.get().await?)
         .await
     };
     let eldest: Vec<Uuid> = timeout(shared.config.deadline, eldest)

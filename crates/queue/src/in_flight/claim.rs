@@ -10,7 +10,7 @@ use crate::{Group, JobId, Lane, QueueName, Retry, Run};
 pub(crate) struct Claim {
     pub(crate) job: JobId,
     /// The number that the claim gave the row. Each checkpoint raises it: see
-    /// [`Hold::fence`](super::Hold::fence).
+    /// [`InFlightJob::fence`](super::InFlightJob::fence).
     pub(crate) fence: i32,
     pub(crate) queue: QueueName,
     pub(crate) group: Group,

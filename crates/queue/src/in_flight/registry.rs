@@ -1,4 +1,4 @@
-//! All holds of a process.
+//! All jobs in flight of a process.
 
 use std::{
     collections::HashMap,
@@ -8,11 +8,11 @@ use std::{
 
 use crate::{JobId, QueueName};
 
-/// All holds of a process, by their fences.
+/// All jobs in flight of a process, with their fences.
 #[derive(Debug, Default)]
-pub(crate) struct Holds(Mutex<HashMap<JobId, Fence>>);
+pub(crate) struct InFlightJobs(Mutex<HashMap<JobId, Fence>>);
 
-/// The fence that the row of a held job may have.
+/// The fence that the row of a job in flight may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fence {
     pub(super) number: i32,
@@ -23,8 +23,8 @@ pub(super) struct Fence {
     pub(super) ended: Option<Instant>,
 }
 
-impl Holds {
-    /// Whether the process still holds this claim.
+impl InFlightJobs {
+    /// Whether this claim is still in flight.
     pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
         self.lock().get(&job).is_some_and(|held| {
             held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence

@@ -1,4 +1,4 @@
-//! What holds say about jobs that ended.
+//! What is known of jobs in flight that ended.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{Group, JobId, Lane, QueueName, Retry};
 const ONE: QueueName = QueueName::new("one");
 const OTHER: QueueName = QueueName::new("other");
 
-fn hold(holds: &Arc<Holds>, id: i64, queue: QueueName) -> Arc<Hold> {
+fn in_flight(in_flight_jobs: &Arc<InFlightJobs>, id: i64, queue: QueueName) -> Arc<InFlightJob> {
     let claim = Claim {
         job: JobId(id),
         fence: 1,
@@ -23,26 +23,26 @@ fn hold(holds: &Arc<Holds>, id: i64, queue: QueueName) -> Arc<Hold> {
         waited: Duration::ZERO,
         retry: Retry::default(),
     };
-    Hold::new(claim, Instant::now(), holds, TaskTracker::new().token()).unwrap()
+    InFlightJob::new(claim, Instant::now(), in_flight_jobs, TaskTracker::new().token()).unwrap()
 }
 
 #[tokio::test]
 async fn the_job_that_ended_first_waits_longest_until_its_hold_is_gone() {
-    let holds = Arc::<Holds>::default();
-    let (first, second) = (hold(&holds, 1, ONE), hold(&holds, 2, ONE));
-    let running = hold(&holds, 3, OTHER);
-    assert!(holds.oldest_ended().is_empty());
+    let in_flight_jobs = Arc::<InFlightJobs>::default();
+    let (first, second) = (in_flight(&in_flight_jobs, 1, ONE), in_flight(&in_flight_jobs, 2, ONE));
+    let running = in_flight(&in_flight_jobs, 3, OTHER);
+    assert!(in_flight_jobs.oldest_ended().is_empty());
 
     first.end().await;
-    let ended = holds.oldest_ended()[&ONE];
+    let ended = in_flight_jobs.oldest_ended()[&ONE];
     assert!(second.try_end());
     // An ended job may be handed over in both ways.
     first.end().await;
-    assert_eq!(holds.oldest_ended()[&ONE], ended);
-    assert!(!holds.oldest_ended().contains_key(&OTHER));
+    assert_eq!(in_flight_jobs.oldest_ended()[&ONE], ended);
+    assert!(!in_flight_jobs.oldest_ended().contains_key(&OTHER));
 
     drop(first);
-    assert!(holds.oldest_ended()[&ONE] > ended);
+    assert!(in_flight_jobs.oldest_ended()[&ONE] > ended);
     drop((second, running));
-    assert!(holds.oldest_ended().is_empty());
+    assert!(in_flight_jobs.oldest_ended().is_empty());
 }

@@ -1,27 +1,27 @@
-//! The right to write a checkpoint.
+//! The permit to write a checkpoint.
 
 use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::Hold;
+use super::InFlightJob;
 
 /// A checkpoint of a job is being written, and nothing else of it.
 #[derive(Debug)]
-pub(crate) struct Turn {
-    pub(super) hold: Arc<Hold>,
+pub(crate) struct WritePermit {
+    pub(super) in_flight: Arc<InFlightJob>,
     pub(super) _permit: OwnedSemaphorePermit,
 }
 
-impl Turn {
+impl WritePermit {
     /// The checkpoint is written: from now on, the row has the next number.
     pub(crate) fn advance(&self) {
-        self.hold.advance();
+        self.in_flight.advance();
     }
 }
 
-impl Drop for Turn {
+impl Drop for WritePermit {
     fn drop(&mut self) {
-        self.hold.expect_next(false);
+        self.in_flight.expect_next(false);
     }
 }

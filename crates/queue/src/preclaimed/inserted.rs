@@ -1,4 +1,4 @@
-//! Which of some new jobs were inserted, and which of them this worker holds.
+//! Which of some new jobs were inserted, and which of them this worker has claimed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -40,6 +40,6 @@ impl Inserted {
         for (queue, count) in counts {
             metrics::enqueued(queue, count);
         }
-        shared.wakers.wake(due);
+        shared.local_wakeups.wake(due);
     }
 }

@@ -1,4 +1,4 @@
-//! What a process's own workers have room for.
+//! Room that a process's own workers reserve for new jobs.
 
 use std::{
     collections::HashMap,
@@ -11,23 +11,23 @@ use uuid::Uuid;
 
 use super::{
     inserted::Inserted,
-    uncommitted::{Taken, TakenOfLane},
+    uncommitted::{Uncommitted, UncommittedOfLane},
 };
 use crate::{
     Group, Lane, NewJobs,
     in_flight::Claim,
     shared::Shared,
-    local_workers::{Places, Taker},
+    local_workers::{ReservedPlaces, LocalWorker},
 };
 
 /// The most jobs of one transaction that are considered. More count as a backlog.
 const MOST: usize = 1000;
 
 /// Which of some new jobs a process's own workers have room for. Made by
-/// [`Queue::offer`](crate::Queue::offer).
+/// [`Queue::reservation`](crate::Queue::reservation).
 ///
 /// Dropping it gives the room back. Do that if the jobs were not inserted.
-pub struct Offer {
+pub struct Reservation {
     shared: Arc<Shared>,
     /// Taken before the jobs are inserted: the worker's lease must hold from here on.
     since: Instant,
@@ -40,8 +40,8 @@ pub struct Offer {
 
 /// Room for some of the jobs of one lane.
 pub(super) struct OfLane {
-    taker: Arc<dyn Taker>,
-    room: Box<dyn Places>,
+    local_worker: Arc<dyn LocalWorker>,
+    room: Box<dyn ReservedPlaces>,
     /// The jobs that it is for, by their places among the new jobs.
     jobs: Vec<usize>,
 }
@@ -49,7 +49,7 @@ pub(super) struct OfLane {
 /// The additional arguments of the SQL function `queue.enqueue_held`, after the
 /// [`Columns`](crate::Columns) of the jobs.
 #[derive(Clone, Copy, Debug)]
-pub struct HeldColumns<'a> {
+pub struct PreclaimedColumns<'a> {
     /// `uuid`: this process.
     pub worker: Uuid,
     /// `integer[]`: numbers the jobs from 0, so that an answer can name some of them.
@@ -62,10 +62,10 @@ pub struct HeldColumns<'a> {
     pub lane_caps: &'a [Option<i32>],
 }
 
-impl Offer {
+impl Reservation {
     /// Room for as many of these jobs as possible.
     pub(crate) fn new(shared: Arc<Shared>, jobs: &NewJobs) -> Self {
-        let mut offer = Self {
+        let mut reservation = Self {
             since: Instant::now(),
             lanes: Vec::new(),
             places: (0..).take(jobs.len()).collect(),
@@ -74,10 +74,10 @@ impl Offer {
             lane_caps: vec![None; jobs.len()],
             shared,
         };
-        if offer.shared.lease.is_held() && jobs.len() <= MOST {
-            offer.ask(jobs);
+        if reservation.shared.lease.is_held() && jobs.len() <= MOST {
+            reservation.ask(jobs);
         }
-        offer
+        reservation
     }
 
     fn ask(&mut self, jobs: &NewJobs) {
@@ -92,13 +92,13 @@ impl Offer {
             }
         }
         for (((queue, group), lane), mut places) in lanes {
-            let Some(taker) = self.shared.taker(queue) else {
+            let Some(local_worker) = self.shared.local_worker(queue) else {
                 continue;
             };
             let wanted = places.len();
-            let room = taker.clone().set_aside(Group(*group), Lane(*lane), wanted);
+            let room = local_worker.clone().reserve(Group(*group), Lane(*lane), wanted);
             places.truncate(room.jobs());
-            let settings = taker.settings();
+            let settings = local_worker.settings();
             let cap = |cap: u32| i32::try_from(cap).unwrap_or(i32::MAX);
             for &place in &places {
                 self.wanted[place] = true;
@@ -107,7 +107,7 @@ impl Offer {
             }
             if !places.is_empty() {
                 self.lanes.push(OfLane {
-                    taker,
+                    local_worker,
                     room,
                     jobs: places,
                 });
@@ -116,8 +116,8 @@ impl Offer {
     }
 
     /// The arrays to bind.
-    pub fn columns(&self) -> HeldColumns<'_> {
-        HeldColumns {
+    pub fn columns(&self) -> PreclaimedColumns<'_> {
+        PreclaimedColumns {
             worker: self.shared.worker,
             places: &self.places,
             wanted: &self.wanted,
@@ -127,16 +127,16 @@ impl Offer {
     }
 
     /// Call this after the commit, with the answer of `queue.enqueue_held` for these jobs. Hands
-    /// over the jobs that this process holds, counts all of them, and wakes the workers that can
+    /// over the jobs that this process has claimed, counts all of them, and wakes the workers that can
     /// claim the others.
     pub fn committed(self, jobs: &NewJobs, places: &[i32], ids: &[Option<i64>]) {
         let shared = self.shared.clone();
         let inserted = Inserted::new(places, ids);
-        // If an answer comes later than two sweeps for strays, its jobs may already belong to
+        // If an answer comes later than two sweeps for orphans, its jobs may already belong to
         // others.
         let is_late = self.since.elapsed() >= shared.config.deadline;
         let taken = if is_late {
-            Taken::default()
+            Uncommitted::default()
         } else {
             self.take(jobs, &inserted)
         };
@@ -144,14 +144,14 @@ impl Offer {
         inserted.announce(&shared, jobs);
     }
 
-    /// Takes hold of the jobs that were inserted as this worker's.
-    pub(super) fn take(self, jobs: &NewJobs, inserted: &Inserted) -> Taken {
+    /// Tracks the jobs that were inserted as claimed by this worker.
+    pub(super) fn take(self, jobs: &NewJobs, inserted: &Inserted) -> Uncommitted {
         let Ok(columns) = jobs.columns() else {
-            return Taken::default();
+            return Uncommitted::default();
         };
-        let mut taken = Taken::default();
+        let mut taken = Uncommitted::default();
         for of_lane in self.lanes {
-            let settings = of_lane.taker.settings();
+            let settings = of_lane.local_worker.settings();
             let mut taken_here = Vec::new();
             for place in of_lane.jobs {
                 let Some(&Some(job)) = inserted.0.get(&place) else {
@@ -168,12 +168,12 @@ impl Offer {
                     waited: Duration::ZERO,
                     retry: settings.retry,
                 };
-                if let Some(hold) = of_lane.taker.hold(claim, self.since) {
-                    taken_here.push((hold, place));
+                if let Some(in_flight) = of_lane.local_worker.track(claim, self.since) {
+                    taken_here.push((in_flight, place));
                 }
             }
             if !taken_here.is_empty() {
-                taken.0.push(TakenOfLane {
+                taken.0.push(UncommittedOfLane {
                     room: of_lane.room,
                     jobs: taken_here,
                 });
@@ -183,9 +183,9 @@ impl Offer {
     }
 }
 
-impl fmt::Debug for Offer {
+impl fmt::Debug for Reservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Offer")
+        f.debug_struct("Reservation")
             .field("wanted", &self.wanted)
             .finish_non_exhaustive()
     }

@@ -54,7 +54,7 @@ use step::{Step, steps, take};
 
 /// The most workers at a time.
 const WORKERS: usize = 3;
-/// The most crashes, stalls, lost answers and failing obituaries.
+/// The most crashes, stalls, lost answers and failures of `OnDead`.
 const FAULTS: u8 = 8;
 const LIMITS: Limits = Limits {
     faults: FAULTS,
@@ -105,7 +105,7 @@ async fn the_tables_follow_the_model(pool: PgPool) {
 }
 
 /// A process cannot distinguish a checkpoint that moved the fence from a claim that raised it.
-/// While a checkpoint is not answered, the process treats the row with the next fence as held, even
+/// While a checkpoint is not answered, the process treats the row with the next fence as its own, even
 /// if that fence belongs to a later claim whose answer was lost.
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool: PgPool) {

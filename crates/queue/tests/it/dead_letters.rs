@@ -1,6 +1,6 @@
 //! Death: no job vanishes, and the service is told in the same transaction.
 
-use queue::{DeadJob, FinishTx, NewJob, Obituary, dead_jobs};
+use queue::{DeadJob, FinishTx, NewJob, OnDead, dead_jobs};
 use sqlx::PgPool;
 
 use crate::support::{
@@ -11,7 +11,7 @@ use crate::support::{
 /// Writes a row for each dead job.
 struct Notice;
 
-impl Obituary for Notice {
+impl OnDead for Notice {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         for job in dead {
             let name = job

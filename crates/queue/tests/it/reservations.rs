@@ -1,10 +1,10 @@
-//! Jobs that a process enqueues in a statement of its own and takes at once: `Queue::offer`.
+//! Jobs that a process enqueues in a statement of its own and takes at once: `Queue::reservation`.
 
 mod lost_jobs;
 
 use std::time::Duration;
 
-use queue::{Config, NewJobs, Offer, Queue};
+use queue::{Config, NewJobs, Reservation, Queue};
 use sqlx::{PgExecutor, PgPool};
 
 use crate::{
@@ -16,9 +16,9 @@ use crate::{
 async fn insert(
     conn: impl PgExecutor<'_>,
     jobs: &NewJobs,
-    offer: &Offer,
+    reservation: &Reservation,
 ) -> (Vec<i32>, Vec<Option<i64>>) {
-    let (columns, held) = (jobs.columns().unwrap(), offer.columns());
+    let (columns, held) = (jobs.columns().unwrap(), reservation.columns());
     sqlx::query_as(
         "with admitted as (
              select *
@@ -75,10 +75,10 @@ async fn what_was_admitted_of_an_offer_runs_without_a_claim(pool: PgPool) {
     let process = Process::start(&pool, config, settings());
     process.until_it_has_room(WORK).await;
     let jobs = six();
-    let offer = process.queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = process.queue.reserve(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     assert_eq!(places, [0, 2, 4]);
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
     assert_eq!(
         names(&pool, "select name from effects order by 1").await,
@@ -102,10 +102,10 @@ async fn when_nothing_is_admitted_nothing_is_inserted(pool: PgPool) {
     let process = Process::start(&pool, quick(), settings());
     process.until_it_has_room(WORK).await;
     let jobs = NewJobs::new();
-    let offer = process.queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = process.queue.reserve(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     assert_eq!((places.len(), ids.len()), (0, 0));
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     assert_eq!(count(&pool, "select count(*) from queue.jobs").await, 0);
     process.stop().await;
 }
@@ -121,11 +121,11 @@ async fn a_process_without_workers_enqueues_as_ever(pool: PgPool) {
     .await;
     let worker = Process::start(&pool, quick(), settings());
     let jobs = six();
-    let offer = queue.offer(&jobs);
-    assert_eq!(offer.columns().wanted, [false; 6]);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = queue.reserve(&jobs);
+    assert_eq!(reservation.columns().wanted, [false; 6]);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     assert_eq!(ids, [None; 3]);
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
     assert_eq!(count(&pool, "select count(*) from effects").await, 3);
     worker.stop().await;
@@ -144,14 +144,14 @@ async fn a_delayed_job_is_not_offered(pool: PgPool) {
     ]
     .into_iter()
     .collect();
-    let offer = process.queue.offer(&jobs);
-    assert_eq!(offer.columns().wanted, [true, true, false]);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = process.queue.reserve(&jobs);
+    assert_eq!(reservation.columns().wanted, [true, true, false]);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     assert_eq!(
         ids.iter().map(Option::is_some).collect::<Vec<_>>(),
         [true, false]
     );
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
     assert_eq!(
         names(&pool, "select name from effects order by 1").await,
@@ -166,12 +166,12 @@ async fn an_offer_that_is_dropped_gives_its_room_back(pool: PgPool) {
     let process = Process::start(&pool, quick(), settings().prefetch(8));
     process.until_it_has_room(WORK).await;
     let jobs: NewJobs = (0..10).map(|n| job(&act(&n.to_string()))).collect();
-    let wanted = |offer: &Offer| offer.columns().wanted.iter().filter(|&&one| one).count();
-    let first = process.queue.offer(&jobs);
+    let wanted = |reservation: &Reservation| reservation.columns().wanted.iter().filter(|&&one| one).count();
+    let first = process.queue.reserve(&jobs);
     let room = wanted(&first);
     assert!(room > 0);
-    assert_eq!(wanted(&process.queue.offer(&jobs)), 0, "all is set aside");
+    assert_eq!(wanted(&process.queue.reserve(&jobs)), 0, "all is set aside");
     drop(first);
-    assert_eq!(wanted(&process.queue.offer(&jobs)), room);
+    assert_eq!(wanted(&process.queue.reserve(&jobs)), room);
     process.stop().await;
 }

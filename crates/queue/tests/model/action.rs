@@ -54,11 +54,11 @@ pub(crate) enum Action {
     DelayPasses {
         job: usize,
     },
-    /// `dead_letter::bury`.
-    Bury {
+    /// `dead_letter::move_doomed`.
+    MoveDoomed {
         job: usize,
     },
-    ObituaryFails {
+    OnDeadFails {
         job: usize,
     },
     /// `dead_jobs::replay`.
@@ -79,7 +79,7 @@ impl Action {
             | Self::Write(_, Commit::Lost { .. })
             | Self::Record(_, Commit::Lost { .. })
             | Self::LookUpInVain(_)
-            | Self::ObituaryFails { .. } => true,
+            | Self::OnDeadFails { .. } => true,
             _ => false,
         }
     }

@@ -42,7 +42,7 @@ pub(crate) enum Mechanism {
     /// A lane's running jobs are counted under its lock, and new ones are claimed before the lock
     /// is released.
     LanesAreLocked,
-    /// The row moves and the obituary is applied in one transaction.
+    /// The row moves and `OnDead` is applied in one transaction.
     BurialIsOneTransaction,
     /// A checkpoint gives the row the next fence.
     CheckpointsMoveTheFence,

@@ -97,11 +97,11 @@ impl Protocol {
             Action::Rescue { job } => self.rescue(&mut next.jobs[job]),
             Action::Sweep { worker } => self.sweep(&mut next, worker),
             Action::DelayPasses { job } => next.jobs[job].row = Row::Due,
-            Action::Bury { job } => {
+            Action::MoveDoomed { job } => {
                 next.jobs[job].row = Row::Buried;
                 next.jobs[job].obituaries += 1;
             }
-            Action::ObituaryFails { job } => {
+            Action::OnDeadFails { job } => {
                 if !self.has(Mechanism::BurialIsOneTransaction) {
                     next.jobs[job].row = Row::Buried;
                 }

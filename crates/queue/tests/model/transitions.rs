@@ -102,9 +102,9 @@ impl Protocol {
             }
             Row::Scheduled => actions.push(Action::DelayPasses { job }),
             Row::Doomed => {
-                actions.push(Action::Bury { job });
+                actions.push(Action::MoveDoomed { job });
                 if state.left.faults > 0 {
-                    actions.push(Action::ObituaryFails { job });
+                    actions.push(Action::OnDeadFails { job });
                 }
             }
             Row::Buried if state.left.replays > 0 => actions.push(Action::Replay { job }),

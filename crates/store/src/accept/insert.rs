@@ -45,7 +45,7 @@ pub(super) async fn insert(
 ) -> Result<Inserted, sqlx::Error> {
     let columns = Columns::of(batch.iter().copied(), ways);
     let jobs = columns.jobs.columns()?;
-    let offer = queue.offer(&columns.jobs);
+    let offer = queue.reserve(&columns.jobs);
     let held = offer.columns();
     let rows = sqlx::query!(
         r#"

@@ -1,7 +1,7 @@
 //! What happens when an analysis dies: the rules judge with what was found.
 
 use domain::{decision::Unchecked, id::TeamId, media::Modality};
-use queue::{DeadJob, FinishTx, Obituary};
+use queue::{DeadJob, FinishTx, OnDead};
 use tracing::error;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
 /// not checked, so that the site's `on_failure` decides. No item is left without a verdict.
 pub struct AnalysisDied;
 
-impl Obituary for AnalysisDied {
+impl OnDead for AnalysisDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut died = Vec::new();
         let mut created = Vec::new();

@@ -1,7 +1,7 @@
 //! What happens when the examination of an image dies: the item goes on without it.
 
 use domain::id::{MediaId, TeamId};
-use queue::{DeadJob, FinishTx, Obituary};
+use queue::{DeadJob, FinishTx, OnDead};
 use sqlx::PgConnection;
 use tracing::error;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::jobs::{Marks, MediaJob};
 /// decoded. No item is left without a verdict.
 pub struct ExaminationDied;
 
-impl Obituary for ExaminationDied {
+impl OnDead for ExaminationDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut died = Vec::new();
         for job in dead {

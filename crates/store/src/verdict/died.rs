@@ -1,7 +1,7 @@
 //! What happens when a judgement dies: a person must decide.
 
 use domain::media::{ModerationType, Status};
-use queue::{DeadJob, FinishTx, Obituary};
+use queue::{DeadJob, FinishTx, OnDead};
 use tracing::error;
 
 use super::{
@@ -13,7 +13,7 @@ use crate::jobs::MediaJob;
 /// A judgement without attempts left: a person must decide. No item is left without a verdict.
 pub struct JudgementDied;
 
-impl Obituary for JudgementDied {
+impl OnDead for JudgementDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut verdicts = Vec::new();
         let mut created = Vec::new();

@@ -15,7 +15,7 @@ pub(crate) struct Limits {
     /// For each of these lanes.
     pub(crate) lanes: Vec<(Lane, usize)>,
     /// How much of it other claims may bring in the meantime.
-    pub(crate) in_flight: usize,
+    pub(crate) incoming: usize,
     /// Groups and lanes without any room.
     pub(super) full: Full,
 }

@@ -1,20 +1,20 @@
-//! Places in the buffer that are set aside for a lane whose jobs this process enqueues itself.
+//! Places in the buffer that are reserved for a lane whose jobs this process enqueues itself.
 
 use std::sync::Arc;
 
 use crate::{Group, Lane, buffer::Buffer};
 
-/// Places set aside for jobs of one lane, which this process is about to claim. Dropping it gives
+/// Places reserved for jobs of one lane, which this process is about to claim. Dropping it gives
 /// them back.
 #[derive(Debug)]
-pub(crate) struct Aside<T> {
+pub(crate) struct Reserved<T> {
     buffer: Arc<Buffer<T>>,
     group: Group,
     lane: Lane,
     jobs: usize,
 }
 
-impl<T> Aside<T> {
+impl<T> Reserved<T> {
     /// The number of jobs.
     pub(crate) const fn jobs(&self) -> usize {
         self.jobs
@@ -33,13 +33,13 @@ impl<T> Aside<T> {
     }
 }
 
-impl<T> Drop for Aside<T> {
+impl<T> Drop for Reserved<T> {
     fn drop(&mut self) {
         let mut contents = self.buffer.lock();
         // A closed buffer has forgotten everything.
         if !contents.closed {
             contents.len -= self.jobs;
-            contents.lane(self.group, self.lane).aside -= self.jobs;
+            contents.lane(self.group, self.lane).reserved -= self.jobs;
             if let Some(group) = contents.groups.get_mut(&self.group) {
                 group.len -= self.jobs;
             }
@@ -51,12 +51,12 @@ impl<T> Drop for Aside<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Sets places aside for jobs of a lane that this process enqueues itself: as many as wanted,
-    /// or fewer. If the buffer is half full, it sets none aside. Then the backlog is left to
+    /// Reserves places for jobs of a lane that this process enqueues itself: as many as wanted, or
+    /// fewer. If the buffer is half full, it reserves none. Then the backlog is left to
     /// claims, which see everybody's jobs.
-    pub(crate) fn set_aside(self: &Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Aside<T> {
+    pub(crate) fn reserve(self: &Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Reserved<T> {
         let mut contents = self.lock();
-        let half = (self.capacity / 2).saturating_sub(contents.len + contents.in_flight);
+        let half = (self.capacity / 2).saturating_sub(contents.len + contents.incoming);
         let room = contents
             .room_of_group(group, self.capacity)
             .min(contents.room_of_lane(group, lane, self.capacity));
@@ -67,13 +67,13 @@ impl<T> Buffer<T> {
         };
         if jobs > 0 {
             contents.len += jobs;
-            contents.lane(group, lane).aside += jobs;
+            contents.lane(group, lane).reserved += jobs;
             if let Some(of_group) = contents.groups.get_mut(&group) {
                 of_group.len += jobs;
             }
         }
         drop(contents);
-        Aside {
+        Reserved {
             buffer: self.clone(),
             group,
             lane,

@@ -13,7 +13,7 @@ const LISTED: usize = 64;
 impl<T> Contents<T> {
     pub(super) fn limits(&self, capacity: usize) -> Limits {
         let mut limits = Limits {
-            in_flight: self.in_flight,
+            incoming: self.incoming,
             ..Limits::default()
         };
         let mut groups: Vec<_> = self.groups.iter().collect();
@@ -26,7 +26,7 @@ impl<T> Contents<T> {
             limits.groups.push((group, room));
         }
         let left = capacity.saturating_sub(self.len + unlisted).div_ceil(2);
-        limits.group = left.saturating_sub(self.in_flight).max(1);
+        limits.group = left.saturating_sub(self.incoming).max(1);
 
         let mut lanes: Vec<_> = self
             .groups
@@ -78,7 +78,7 @@ impl<T> Contents<T> {
     pub(crate) fn room_of_group(&self, group: Group, capacity: usize) -> usize {
         let own = self.groups.get(&group).map_or(0, |group| group.len);
         self.share_of_group(group, capacity)
-            .saturating_sub(own + self.in_flight)
+            .saturating_sub(own + self.incoming)
     }
 
     /// The same for a lane, within its group's part.
@@ -94,7 +94,7 @@ impl<T> Contents<T> {
     pub(super) fn room_of_lane(&self, group: Group, lane: Lane, capacity: usize) -> usize {
         let (_, own) = self.len_of(group, lane);
         self.share_of_lane(group, lane, capacity)
-            .saturating_sub(own + self.in_flight)
+            .saturating_sub(own + self.incoming)
     }
 
     /// The number of jobs of a group here, and of one of its lanes.

@@ -116,7 +116,7 @@ fn a_claim_is_told_of_so_many_groups_and_no_more() {
     let limits = room.limits();
     assert_eq!(limits.groups.len(), 64);
     assert_eq!(limits.lanes.len(), 64);
-    assert_eq!(limits.in_flight, first.jobs());
+    assert_eq!(limits.incoming, first.jobs());
     let (group_room, lane_has) = (limits.group, limits.lane_has);
     let listed: Vec<Group> = limits.groups.iter().map(|(group, _)| *group).collect();
     drop(room);
@@ -138,16 +138,16 @@ fn a_claim_is_told_of_so_many_groups_and_no_more() {
 #[test]
 fn places_set_aside_count_until_they_are_filled() {
     let buffer = buffer(8, None);
-    let aside = buffer.set_aside(group(1), lane(11), 20);
-    assert_eq!(aside.jobs(), 4, "what a lane may have");
-    let other = buffer.set_aside(group(1), lane(12), 20);
+    let reserved = buffer.reserve(group(1), lane(11), 20);
+    assert_eq!(reserved.jobs(), 4, "what a lane may have");
+    let other = buffer.reserve(group(1), lane(12), 20);
     assert_eq!(other.jobs(), 2);
     assert_eq!(
-        buffer.set_aside(group(2), lane(2), 20).jobs(),
+        buffer.reserve(group(2), lane(2), 20).jobs(),
         2,
         "half of all is full"
     );
-    assert!(aside.fill(vec![1, 2, 3]).is_empty());
+    assert!(reserved.fill(vec![1, 2, 3]).is_empty());
     drop(other);
     assert_eq!(buffer.lock().len, 3);
     assert_eq!(started(&buffer).0, [1, 2, 3]);

@@ -9,7 +9,7 @@ use std::{
 use sqlx::PgPool;
 
 use super::{ENQUEUE, claim, close, empty, leave, now, start_leaving};
-use crate::generations::{Collector, Leave, gather_unseen};
+use crate::generations::{Collector, Leave, gather_unreachable};
 
 /// Writers whose transactions last a while, claimers, and two processes that leave generations as
 /// fast as they can.
@@ -91,7 +91,7 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
         tokio::join!(writers, generations(), generations(), claims(), claims());
     // If the patience was over, a writer's generation may have been closed while it wrote. Its jobs
     // are where no claim looks, and the search for such jobs finds them.
-    gather_unseen(&mut pool.acquire().await.unwrap())
+    gather_unreachable(&mut pool.acquire().await.unwrap())
         .await
         .unwrap();
     let rest = claims().await;
@@ -106,5 +106,5 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     assert!(young > 10, "only {young} generations");
     // The claims may have won their last race against the generations. Running jobs are in a live
     // generation all the same.
-    assert_eq!(gather_unseen(&mut conn).await.unwrap(), 0);
+    assert_eq!(gather_unreachable(&mut conn).await.unwrap(), 0);
 }

@@ -11,10 +11,10 @@ use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use uuid::Uuid;
 
 use crate::{
-    Group, JobId, NewJobs, Offer, dead_letter,
+    Group, JobId, NewJobs, Reservation, dead_letter,
     enqueue::enqueue,
     preclaimed::Enqueued,
-    in_flight::{Claim, Hold},
+    in_flight::{Claim, InFlightJob},
     outcome::Ended,
     rescue,
 };
@@ -27,10 +27,10 @@ use super::{
     work::{LANE, QUEUE, new_job, settings},
 };
 
-/// A claim that its worker holds.
+/// A job in flight.
 enum InHand {
     Answered(Claim),
-    Held(Arc<Hold>),
+    Held(Arc<InFlightJob>),
     /// Ended, or at a checkpoint.
     Ended(Ended),
     /// Inserted as this worker's, and not yet handed over.
@@ -38,7 +38,7 @@ enum InHand {
 }
 
 struct Inserted {
-    offer: Offer,
+    reservation: Reservation,
     jobs: NewJobs,
     places: Vec<i32>,
     ids: Vec<Option<i64>>,
@@ -160,9 +160,9 @@ impl Actual {
     }
 
     /// Buries doomed jobs.
-    pub(super) async fn bury(&self) {
-        let undertaker = self.processes[0].queue.shared();
-        dead_letter::bury(undertaker, &settings(), 100)
+    pub(super) async fn move_doomed(&self) {
+        let mover = self.processes[0].queue.shared();
+        dead_letter::move_doomed(mover, &settings(), 100)
             .await
             .map_err(|(failure, _)| failure)
             .unwrap();
@@ -175,7 +175,7 @@ impl Actual {
         self.pool.acquire().await.unwrap()
     }
 
-    /// The process that holds this.
+    /// The process in which this is in flight.
     fn process(&mut self, state: &State, hand: Hand) -> &mut Process {
         &mut self.processes[state.claim(hand).unwrap().worker]
     }

@@ -23,9 +23,9 @@ async fn what_was_inserted_and_never_handed_over_is_released(pool: PgPool) {
     let process = Process::start(&pool, config, settings());
     process.until_it_has_room(WORK).await;
     let jobs = six();
-    let offer = process.queue.offer(&jobs);
-    insert(&pool, &jobs, &offer).await;
-    drop(offer);
+    let reservation = process.queue.reserve(&jobs);
+    insert(&pool, &jobs, &reservation).await;
+    drop(reservation);
     until_idle(&pool).await;
     let inserted = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
                       from inserted group by state, fence, attempt";
@@ -45,9 +45,9 @@ async fn what_a_dead_process_inserted_and_never_handed_over_is_rescued(pool: PgP
     let dead = Process::start(&pool, quick(), settings());
     dead.until_it_has_room(WORK).await;
     let jobs = six();
-    let offer = dead.queue.offer(&jobs);
-    insert(&pool, &jobs, &offer).await;
-    drop(offer);
+    let reservation = dead.queue.reserve(&jobs);
+    insert(&pool, &jobs, &reservation).await;
+    drop(reservation);
     dead.abandon().await;
     let living = Process::start(&pool, quick(), settings());
     until_idle(&pool).await;
@@ -79,10 +79,10 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
     let process = Process::start(&pool, config, settings());
     process.until_it_has_room(WORK).await;
     let jobs = six();
-    let offer = process.queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = process.queue.reserve(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     tokio::time::sleep(Duration::from_millis(320)).await;
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
     // Each was released, and claimed: more than once if the answer to a claim came too late as well.
     let claimed = "select count(*) from deleted where fence >= 2";
@@ -103,8 +103,8 @@ async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
     let process = Process::start(&pool, config, settings());
     process.until_it_has_room(WORK).await;
     let jobs = six();
-    let offer = process.queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = process.queue.reserve(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     // Nobody renews it, because the row is locked.
     let mut lock = pool.begin().await.unwrap();
     sqlx::query("lock table queue.workers")
@@ -112,7 +112,7 @@ async fn without_its_lease_a_worker_starts_nothing_of_it(pool: PgPool) {
         .await
         .unwrap();
     tokio::time::sleep(config.lease + Duration::from_millis(100)).await;
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(process.started(), 0);
     lock.rollback().await.unwrap();
@@ -128,10 +128,10 @@ async fn a_worker_that_stopped_meanwhile_gives_them_back(pool: PgPool) {
     process.until_it_has_room(WORK).await;
     let jobs = six();
     let queue = process.queue.clone();
-    let offer = queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
+    let reservation = queue.reserve(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
     process.stop_workers().await;
-    offer.committed(&jobs, &places, &ids);
+    reservation.committed(&jobs, &places, &ids);
     queue.close(Duration::from_secs(5)).await;
     assert_eq!(names(&pool, ROWS).await, ["3: 0 1 0"]);
     let other = Process::start(&pool, quick(), settings());
@@ -146,9 +146,9 @@ async fn one_that_cannot_be_decoded_dies(pool: PgPool) {
     let process = Process::start(&pool, quick(), settings());
     process.until_it_has_room(WORK).await;
     let jobs = NewJobs::from(NewJob::new(WORK, lane(1), &"not an act"));
-    let offer = process.queue.offer(&jobs);
-    let (places, ids) = insert(&pool, &jobs, &offer).await;
-    offer.committed(&jobs, &places, &ids);
+    let reservation = process.queue.reserve(&jobs);
+    let (places, ids) = insert(&pool, &jobs, &reservation).await;
+    reservation.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
     assert_eq!(
         names(&pool, "select cause from queue.dead_jobs").await,

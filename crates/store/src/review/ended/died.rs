@@ -1,6 +1,6 @@
 //! What happens when the job dies that tells a decision: the review waits again.
 
-use queue::{DeadJob, FinishTx, Obituary};
+use queue::{DeadJob, FinishTx, OnDead};
 use sqlx::PgConnection;
 use tracing::error;
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use crate::jobs::ReviewJob;
 /// lost.
 pub struct ReviewDied;
 
-impl Obituary for ReviewDied {
+impl OnDead for ReviewDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut opinions = Vec::new();
         for job in dead {

@@ -42,13 +42,13 @@ impl Actual {
             Action::Arrive(hand) => self.arrive(state, hand),
             Action::LoseAnswer(hand) => drop(self.hands.remove(&hand)),
             Action::End(hand, outcome) => {
-                let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
+                let Some(InHand::Held(in_flight)) = self.hands.remove(&hand) else {
                     unreachable!("it is held");
                 };
                 let step = state.claim(hand).unwrap().step;
                 let outcome = actually(outcome, number(step), self.max_attempts);
                 self.hands
-                    .insert(hand, InHand::Ended(Ended { hold, outcome }));
+                    .insert(hand, InHand::Ended(Ended { in_flight, outcome }));
             }
             Action::Checkpoint(hand) => self.reach(state, hand).await,
             // A rollback leaves nothing.
@@ -96,7 +96,7 @@ impl Actual {
                     .await
                     .unwrap();
             }
-            Action::ObituaryFails { .. } => self.fail_to_bury().await,
+            Action::OnDeadFails { .. } => self.fail_to_move_doomed().await,
             Action::Replay { job } => {
                 let ids = [self.jobs[job]];
                 let filter = dead_jobs::Filter {
@@ -111,7 +111,7 @@ impl Actual {
             Action::Count { .. }
             | Action::Claim { .. }
             | Action::Rescue { .. }
-            | Action::Bury { .. } => {
+            | Action::MoveDoomed { .. } => {
                 unreachable!("a step of its own")
             }
         }

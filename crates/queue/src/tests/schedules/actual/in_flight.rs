@@ -1,4 +1,4 @@
-//! What processes hold: how a hold begins, goes on and is handed over.
+//! Jobs in flight: how they are claimed, go on and are handed over.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::{
     checkpoint::reach,
     effect::AnyEffect,
     preclaimed::{Enqueued, insert},
-    in_flight::Hold,
+    in_flight::InFlightJob,
     outcome::{Ended, Outcome as Actually},
     tests::schedules::{
         observed::number,
@@ -24,8 +24,8 @@ impl Actual {
     pub(super) async fn insert(&mut self, worker: usize) {
         self.promote().await;
         let jobs = NewJobs::from(new_job(self.max_attempts));
-        let offer = self.processes[worker].queue.offer(&jobs);
-        let (places, ids) = insert(&mut *self.conn().await, &offer, &jobs)
+        let reservation = self.processes[worker].queue.reserve(&jobs);
+        let (places, ids) = insert(&mut *self.conn().await, &reservation, &jobs)
             .await
             .unwrap();
         self.find_new_jobs().await;
@@ -37,7 +37,7 @@ impl Actual {
             fence: 1,
         };
         let inserted = Inserted {
-            offer,
+            reservation,
             jobs,
             places,
             ids,
@@ -49,19 +49,19 @@ impl Actual {
     pub(super) fn arrive(&mut self, state: &State, hand: Hand) {
         match self.hands.remove(&hand) {
             Some(InHand::Answered(claim)) => {
-                let holds = &self.process(state, hand).queue.shared().holds;
-                let hold = Hold::new(claim, Instant::now(), holds, TaskTracker::new().token())
+                let in_flight_jobs = &self.process(state, hand).queue.shared().in_flight_jobs;
+                let in_flight = InFlightJob::new(claim, Instant::now(), in_flight_jobs, TaskTracker::new().token())
                     .expect("a claim comes once");
-                self.hands.insert(hand, InHand::Held(hold));
+                self.hands.insert(hand, InHand::Held(in_flight));
             }
             Some(InHand::Inserted(inserted)) => {
                 let Inserted {
-                    offer,
+                    reservation,
                     jobs,
                     places,
                     ids,
                 } = *inserted;
-                offer.committed(&jobs, &places, &ids);
+                reservation.committed(&jobs, &places, &ids);
                 self.receive(state, hand);
             }
             _ => unreachable!("it was claimed"),
@@ -70,14 +70,14 @@ impl Actual {
 
     /// A run reaches a checkpoint.
     pub(super) async fn reach(&mut self, state: &State, hand: Hand) {
-        let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
+        let Some(InHand::Held(in_flight)) = self.hands.remove(&hand) else {
             unreachable!("it is held");
         };
         let effect = AnyEffect::new(Applied {
             step: number(state.claim(hand).unwrap().step),
             follow_up: None,
         });
-        let (reached, _) = reach(hold, effect).await.expect("its run goes on");
+        let (reached, _) = reach(in_flight, effect).await.expect("its run goes on");
         self.hands.insert(hand, InHand::Ended(reached));
     }
 
@@ -99,7 +99,7 @@ impl Actual {
     /// A checkpoint is answered.
     pub(super) fn answer(&mut self, hand: Hand, survives: bool) {
         let Some(InHand::Ended(Ended {
-            hold,
+            in_flight,
             outcome: Actually::Checkpoint { answer, .. },
         })) = self.hands.remove(&hand)
         else {
@@ -109,7 +109,7 @@ impl Actual {
             answer.recorded();
             let fence = hand.fence + 1;
             self.hands
-                .insert(Hand { fence, ..hand }, InHand::Held(hold));
+                .insert(Hand { fence, ..hand }, InHand::Held(in_flight));
         } else {
             answer.refused();
         }
@@ -122,13 +122,13 @@ impl Actual {
         self.receive(state, by);
     }
 
-    /// Holds what a worker was handed.
+    /// Tracks what a worker was handed.
     fn receive(&mut self, state: &State, by: Hand) {
-        for hold in self.process(state, by).hands.take() {
-            let job = self.jobs.iter().position(|&id| id == hold.claim.job);
+        for in_flight in self.process(state, by).hands.take() {
+            let job = self.jobs.iter().position(|&id| id == in_flight.claim.job);
             let job = job.expect("it was found before");
             self.hands
-                .insert(Hand { job, fence: 1 }, InHand::Held(hold));
+                .insert(Hand { job, fence: 1 }, InHand::Held(in_flight));
         }
     }
 }
