@@ -100,7 +100,7 @@ async fn a_job_that_loses_its_workers_is_buried_by_the_rescue(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn while_the_obituary_fails_the_job_stays(pool: PgPool) {
+async fn while_on_dead_fails_the_job_stays(pool: PgPool) {
     prepare(&pool).await;
     sqlx::query("alter table obituaries add constraint no_fools check (name <> 'fool')")
         .execute(&pool)

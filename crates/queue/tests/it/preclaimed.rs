@@ -234,7 +234,7 @@ async fn after_a_lost_answer_that_was_a_success_they_are_handed_over(pool: PgPoo
     proxy.swallow_commits.store(1, SeqCst);
     let jobs = enqueue(&pool, [job(&with_follow_up("first"))]).await;
     process.queue.enqueued(&jobs);
-    // The sweeps for strays are two minutes apart.
+    // The sweeps for orphans are two minutes apart.
     until_idle(&pool).await;
     assert_eq!(proxy.swallow_commits.load(SeqCst), 0);
     assert_eq!(names(&pool, INSERTED).await, ["1: 1 1 1"]);

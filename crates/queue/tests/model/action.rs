@@ -46,7 +46,7 @@ pub(crate) enum Action {
     Rescue {
         job: usize,
     },
-    /// `rescue::release_strays`.
+    /// `orphans::sweep`.
     Sweep {
         worker: usize,
     },

@@ -33,7 +33,7 @@ pub(crate) enum Mechanism {
     /// An unanswered commit is looked up before the transaction is repeated.
     CommitsAreLookedUp,
     /// A worker looks for rows that name it but that it does not hold.
-    StraysAreSwept,
+    OrphansAreSwept,
     /// Such a row is released only by the second sweep that sees it.
     StraysAreSeenTwice,
     /// The answer to a claim takes less time than two sweeps are apart. The settings must ensure
@@ -64,7 +64,7 @@ pub(crate) enum Mechanism {
 /// The highest numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Limits {
-    /// Crashes, stalls, lost answers and failing obituaries.
+    /// Crashes, stalls, lost answers and failures of `OnDead`.
     pub(crate) faults: u8,
     /// Runs that ended uncharged.
     pub(crate) uncharged: u8,

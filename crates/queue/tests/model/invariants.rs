@@ -11,7 +11,7 @@ pub(crate) const ATTEMPTS: &str = "no job has more charged runs than attempts";
 pub(crate) const ONE_HAND: &str = "a worker that kept its lease has the jobs that it runs";
 pub(crate) const CAP: &str = "no lane has more jobs running than its cap";
 pub(crate) const PAUSE: &str = "nothing of a paused lane is taken";
-pub(crate) const OBITUARY: &str = "a job is dead if and only if it had one obituary";
+pub(crate) const ON_DEAD: &str = "a job is dead if and only if the effect of its death is applied once";
 pub(crate) const REPORT: &str = "what was written is not reported as refused";
 
 impl Protocol {
@@ -45,7 +45,7 @@ impl Protocol {
         } else if (1..).zip(&job.claims).any(is_lost) {
             Some(ONE_HAND)
         } else if job.obituaries != u8::from(is_dead) {
-            Some(OBITUARY)
+            Some(ON_DEAD)
         } else if job.is_misreported {
             Some(REPORT)
         } else {

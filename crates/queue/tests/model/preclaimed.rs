@@ -88,7 +88,7 @@ impl Protocol {
     }
 
     /// The jobs whose rows name this worker, although it does not hold them.
-    pub(super) fn strays(&self, state: &State, worker: usize) -> Vec<usize> {
+    pub(super) fn orphans(&self, state: &State, worker: usize) -> Vec<usize> {
         let is_held = |job: &Job| match job.last_claim().map(|claim| claim.stage) {
             Some(Stage::Inserted { .. }) => self.has(Mechanism::HandsAreReadyBeforeCommit),
             Some(Stage::Claimed) | None => {

@@ -1,4 +1,4 @@
-//! The protocol of claim, lease, rescue, finish and burial as a state machine: the specification of
+//! The protocol of claim, lease, rescue, finish and death as a state machine: the specification of
 //! the queue.
 //!
 //! A state is what the tables and the processes hold. An action is one SQL statement, or one thing
@@ -161,12 +161,12 @@ impl Protocol {
     }
 
     fn sweep(&self, next: &mut State, worker: usize) {
-        let strays = self.strays(next, worker);
+        let orphans = self.orphans(next, worker);
         for (id, job) in next.jobs.iter_mut().enumerate() {
             if job.row != Row::Running(worker) {
                 continue;
             }
-            if !strays.contains(&id) {
+            if !orphans.contains(&id) {
                 job.is_suspect = false;
             } else if job.is_suspect || !self.has(Mechanism::StraysAreSeenTwice) {
                 job.is_suspect = false;

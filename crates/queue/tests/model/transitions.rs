@@ -59,17 +59,17 @@ impl Protocol {
         if !is_alive {
             return;
         }
-        let strays = self.strays(state, worker);
+        let orphans = self.orphans(state, worker);
         let is_under_way = |job: &Job| {
             job.last_claim()
                 .is_some_and(|claim| claim.stage == Stage::Claimed)
         };
         let is_too_soon = self.has(Mechanism::AnswersComeInTime)
-            && strays.iter().any(|&id| {
+            && orphans.iter().any(|&id| {
                 let job = &state.jobs[id];
                 job.is_suspect && is_under_way(job)
             });
-        if self.has(Mechanism::StraysAreSwept) && !strays.is_empty() && !is_too_soon {
+        if self.has(Mechanism::OrphansAreSwept) && !orphans.is_empty() && !is_too_soon {
             actions.push(Action::Sweep { worker });
         }
         if state.left.inserts > 0 {

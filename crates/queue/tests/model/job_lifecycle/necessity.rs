@@ -52,7 +52,7 @@ fn when_an_answer_outlasts_two_sweeps_they_rob_its_worker() {
 
 #[test]
 fn without_sweeps_a_lost_answer_strands_its_job() {
-    let promise = broken(TWO_LIVES, Mechanism::StraysAreSwept);
+    let promise = broken(TWO_LIVES, Mechanism::OrphansAreSwept);
     assert_eq!(promise, ALL_ENDS);
 }
 
@@ -70,9 +70,9 @@ fn without_the_lock_of_a_lane_two_claims_exceed_its_cap() {
 }
 
 #[test]
-fn without_one_transaction_for_a_burial_a_job_dies_unannounced() {
+fn without_one_transaction_for_a_death_a_job_dies_unannounced() {
     let promise = broken(ONE_JOB, Mechanism::BurialIsOneTransaction);
-    assert_eq!(promise, invariants::OBITUARY);
+    assert_eq!(promise, invariants::ON_DEAD);
 }
 
 #[test]
