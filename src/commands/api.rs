@@ -189,7 +189,7 @@ pub(crate) fn interface(
             limits: SubmissionLimits::default(),
         },
         management: Arc::new(Management {
-            pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
+            pool: database::separate_pool(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: Some(master_key.clone()),
             workbench,

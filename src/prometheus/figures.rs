@@ -108,7 +108,7 @@ impl Publisher {
                 self.show_tables(read.tables);
                 self.tell_blind(read.blind);
                 let is_usable = !read.problem.as_ref().is_some_and(Error::is_outage);
-                if is_usable && !database::scarcity::is_scarce() {
+                if is_usable && !database::connection_shortage::is_scarce() {
                     self.conn = Some(conn);
                 }
                 read.problem

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use database::scarcity::Room;
+use database::connection_shortage::Room;
 use store::{Error, PgConnection, PgPool, figures};
 use tracing::{debug, warn};
 

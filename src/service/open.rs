@@ -23,6 +23,6 @@ pub(crate) async fn open_current(database: &Database, name: &str) -> anyhow::Res
 pub(crate) async fn open(database: &Database, name: &str) -> anyhow::Result<PgPool> {
     let hosts = database.hosts.clone().with_writable_first().await?;
     let pool = ::database::pool(&hosts, name, database.pool.settings());
-    ::database::fit(&pool).await?;
+    ::database::check_server(&pool).await?;
     Ok(pool)
 }

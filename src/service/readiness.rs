@@ -69,7 +69,7 @@ enum Obstacle {
 /// # Errors
 /// A problem that does not go away by itself.
 async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Obstacle>> {
-    match database::fit(pool).await {
+    match database::check_server(pool).await {
         Ok(()) => {}
         Err(unfit) if unfit.is_final() => return Err(unfit.into()),
         Err(error) => return Ok(Some(Obstacle::Absent(error.to_string()))),

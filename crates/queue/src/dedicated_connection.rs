@@ -54,7 +54,7 @@ impl DedicatedConnection {
 
     /// Hands the connection back while connections are scarce. Call it when nothing is under way.
     pub(crate) async fn rest(&mut self) {
-        if database::scarcity::is_scarce()
+        if database::connection_shortage::is_scarce()
             && let Some(conn) = self.conn.take()
         {
             let _ = timeout(CLOSE, conn.close()).await;

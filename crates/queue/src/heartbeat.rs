@@ -66,7 +66,7 @@ async fn renew(
         .await
     })
     .await
-    .map_err(|_| database::late(patience))??;
+    .map_err(|_| database::deadline_exceeded(patience))??;
     *started = Some(first);
     if !shared.lease.is_held() {
         info!(worker = %shared.worker, "the lease is valid");

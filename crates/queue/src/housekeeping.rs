@@ -172,7 +172,7 @@ impl House {
             })
             .await;
             let done = done
-                .unwrap_or_else(|_| Err(database::late(patience)))
+                .unwrap_or_else(|_| Err(database::deadline_exceeded(patience)))
                 .map_err(database::counted);
             let trouble = &self.trouble[place];
             match done {

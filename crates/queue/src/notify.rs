@@ -7,7 +7,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use database::{Trouble, scarcity::unless_scarce};
+use database::{Trouble, connection_shortage::unless_scarce};
 use sqlx::{PgConnection, PgExecutor, postgres::PgListener};
 use telemetry::{failed, over};
 use tracing::debug;
@@ -98,7 +98,7 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
 
 async fn listen(shared: &Shared, failures: &mut u16, trouble: &Trouble) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
-    let pool = database::apart(&shared.pool, 1);
+    let pool = database::separate_pool(&shared.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

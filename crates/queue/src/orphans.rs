@@ -28,7 +28,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         }
         let swept = timeout(shared.config.deadline, sweep(&shared, &mut suspects)).await;
         let swept = swept
-            .map_err(|_| database::late(shared.config.deadline))
+            .map_err(|_| database::deadline_exceeded(shared.config.deadline))
             .flatten();
         match swept.map_err(database::counted) {
             Ok(()) => over!(

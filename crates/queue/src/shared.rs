@@ -68,7 +68,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
-            claims: database::apart(&pool, config.claim_connections),
+            claims: database::separate_pool(&pool, config.claim_connections),
             pool,
             config,
             worker: Uuid::now_v7(),

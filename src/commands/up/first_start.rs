@@ -59,7 +59,7 @@ pub(super) async fn prepare_demo(
 
 /// Upgrades the database to this version's schema, and checks that the master key belongs to it.
 pub(super) async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
-    database::fit(pool).await?;
+    database::check_server(pool).await?;
     let standing = schema::migrate(pool)
         .await
         .context("cannot upgrade the database to this version's schema")?;

@@ -62,7 +62,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             answer
         } else {
             conn.close_on_drop();
-            Err(database::late(self.shared.config.deadline))
+            Err(database::deadline_exceeded(self.shared.config.deadline))
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) async fn rank(shared: &Shared, connection: &mut DedicatedConnection) 
     };
     let eldest: Vec<Uuid> = timeout(shared.config.deadline, eldest)
         .await
-        .map_err(|_| database::late(shared.config.deadline))??;
+        .map_err(|_| database::deadline_exceeded(shared.config.deadline))??;
     Ok(match eldest.iter().position(|id| *id == shared.worker) {
         Some(0) => Standing::Ranked(Rank::Eldest),
         Some(_) => Standing::Ranked(Rank::Next),

@@ -35,7 +35,7 @@ pub(crate) enum Mechanism {
     /// A worker looks for rows that name it but that it does not hold.
     OrphansAreSwept,
     /// Such a row is released only by the second sweep that sees it.
-    StraysAreSeenTwice,
+    OrphansAreSeenTwice,
     /// The answer to a claim takes less time than two sweeps are apart. The settings must ensure
     /// this.
     AnswersComeInTime,

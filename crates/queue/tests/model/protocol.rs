@@ -168,7 +168,7 @@ impl Protocol {
             }
             if !orphans.contains(&id) {
                 job.is_suspect = false;
-            } else if job.is_suspect || !self.has(Mechanism::StraysAreSeenTwice) {
+            } else if job.is_suspect || !self.has(Mechanism::OrphansAreSeenTwice) {
                 job.is_suspect = false;
                 job.row = Row::Due;
                 self.refund(job);

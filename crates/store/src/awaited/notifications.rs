@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use database::{Trouble, scarcity::unless_scarce};
+use database::{Trouble, connection_shortage::unless_scarce};
 use domain::id::MediaId;
 use sqlx::{PgPool, postgres::PgListener};
 use telemetry::{failed, over};
@@ -57,7 +57,7 @@ async fn listen_once(
     trouble: &Trouble,
 ) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
-    let pool = database::apart(pool, 1);
+    let pool = database::separate_pool(pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

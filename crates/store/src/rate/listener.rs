@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use database::{Trouble, scarcity::unless_scarce};
+use database::{Trouble, connection_shortage::unless_scarce};
 use sqlx::postgres::PgListener;
 use telemetry::{failed, over};
 use tokio::time::sleep;
@@ -29,7 +29,7 @@ pub(super) async fn run(asker: Arc<Asker>) {
 
 async fn listen(asker: &Asker, trouble: &Trouble) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
-    let pool = database::apart(&asker.pool, 1);
+    let pool = database::separate_pool(&asker.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

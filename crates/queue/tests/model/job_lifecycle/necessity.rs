@@ -40,7 +40,7 @@ fn without_waiting_for_the_lease_a_rescue_robs_the_living() {
 
 #[test]
 fn without_the_second_look_a_sweep_robs_its_own_worker() {
-    let promise = broken(ONE_JOB, Mechanism::StraysAreSeenTwice);
+    let promise = broken(ONE_JOB, Mechanism::OrphansAreSeenTwice);
     assert_eq!(promise, invariants::ONE_HAND);
 }
 

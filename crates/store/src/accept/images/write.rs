@@ -65,7 +65,7 @@ pub(super) async fn store(
                 return Ok(());
             }
             Ok(Err(error)) => error,
-            Err(_) => database::late(patience),
+            Err(_) => database::deadline_exceeded(patience),
         };
         if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
             return Err(error);

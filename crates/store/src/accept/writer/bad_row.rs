@@ -15,7 +15,7 @@ pub(crate) fn spoiled<T>(
     failed: Vec<T>,
 ) -> (Vec<T>, Acceptance) {
     database::count_error(refused);
-    let error = database::words(refused);
+    let error = database::error_message(refused);
     let rows = failed.len();
     match pieces.split(failed) {
         None => {

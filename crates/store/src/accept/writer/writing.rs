@@ -75,7 +75,7 @@ impl Writing {
         };
         tokio::time::timeout_at(self.deadline.into(), asking)
             .await
-            .unwrap_or_else(|_| Err(database::late(self.patience)))
+            .unwrap_or_else(|_| Err(database::deadline_exceeded(self.patience)))
     }
 
     /// Inserts, again and again while Postgres is away. When a connection breaks, it is not known
@@ -146,6 +146,6 @@ impl Writing {
         };
         tokio::time::timeout_at(self.deadline.into(), inserting)
             .await
-            .unwrap_or_else(|_| Err(database::late(self.patience)))
+            .unwrap_or_else(|_| Err(database::deadline_exceeded(self.patience)))
     }
 }

@@ -6,18 +6,18 @@ use std::{io, time::Duration};
 /// The database did not answer within this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no answer within {0:?}")]
-pub struct Late(pub Duration);
+pub struct DeadlineExceeded(pub Duration);
 
-impl From<Late> for sqlx::Error {
+impl From<DeadlineExceeded> for sqlx::Error {
     /// This is an error of the connection, so that it is handled like a lost connection.
-    fn from(late: Late) -> Self {
-        Self::Io(io::Error::new(io::ErrorKind::TimedOut, late))
+    fn from(deadline_exceeded: DeadlineExceeded) -> Self {
+        Self::Io(io::Error::new(io::ErrorKind::TimedOut, deadline_exceeded))
     }
 }
 
 /// The error of a statement that had no answer within this time.
-pub fn late(patience: Duration) -> sqlx::Error {
-    Late(patience).into()
+pub fn deadline_exceeded(patience: Duration) -> sqlx::Error {
+    DeadlineExceeded(patience).into()
 }
 
 #[cfg(test)]
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn a_passed_deadline_says_so_and_blames_no_pool() {
-        let error = late(Duration::from_millis(1500));
+        let error = deadline_exceeded(Duration::from_millis(1500));
         let text = error.to_string();
         assert!(text.contains("no answer within 1.5s"), "{text}");
         assert!(!text.contains("pool"), "{text}");
@@ -37,11 +37,11 @@ mod tests {
         let is_late = |error: &sqlx::Error| match error {
             sqlx::Error::Io(error) => {
                 let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-                inner.is_some_and(|Late(_)| true)
+                inner.is_some_and(|DeadlineExceeded(_)| true)
             }
             _ => false,
         };
-        assert!(is_late(&late(Duration::from_secs(5))));
+        assert!(is_late(&deadline_exceeded(Duration::from_secs(5))));
         let lost = sqlx::Error::from(io::Error::from(io::ErrorKind::ConnectionReset));
         assert!(!is_late(&lost));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::{PgConnection, PgPool, Row as _};
 use tokio::time::timeout;
 
-use crate::session;
+use crate::connection_setup;
 
 /// The oldest supported version, in the form of `server_version_num`.
 const OLDEST: i32 = 150_000;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Unfit {
+pub enum UnsuitableServer {
     /// It cannot store our texts.
     #[error(
         "the database's encoding is {0}, which cannot store every text: create a database with `encoding 'UTF8'`"
@@ -36,13 +36,13 @@ pub enum Unfit {
     Sql(sqlx::Error),
 }
 
-impl From<sqlx::Error> for Unfit {
+impl From<sqlx::Error> for UnsuitableServer {
     fn from(error: sqlx::Error) -> Self {
-        Self::Sql(crate::plain(error))
+        Self::Sql(crate::plain_error(error))
     }
 }
 
-impl Unfit {
+impl UnsuitableServer {
     /// Whether the problem stays until somebody changes the server.
     pub const fn is_final(&self) -> bool {
         !matches!(self, Self::Sql(_))
@@ -52,15 +52,15 @@ impl Unfit {
 /// Checks the database of a pool.
 ///
 /// # Errors
-/// [`Unfit`] says what is wrong with it.
-pub async fn fit(pool: &PgPool) -> Result<(), Unfit> {
+/// [`UnsuitableServer`] says what is wrong with it.
+pub async fn check_server(pool: &PgPool) -> Result<(), UnsuitableServer> {
     timeout(DEADLINE, examine(pool))
         .await
-        .unwrap_or_else(|_| Err(crate::late(DEADLINE).into()))
+        .unwrap_or_else(|_| Err(crate::deadline_exceeded(DEADLINE).into()))
 }
 
-async fn examine(pool: &PgPool) -> Result<(), Unfit> {
-    let mut conn = session::connect(pool).await?;
+async fn examine(pool: &PgPool) -> Result<(), UnsuitableServer> {
+    let mut conn = connection_setup::connect(pool).await?;
     let row = sqlx::raw_sql(
         "select
             current_setting('server_encoding'), current_setting('server_version'),
@@ -70,14 +70,14 @@ async fn examine(pool: &PgPool) -> Result<(), Unfit> {
     .await?;
     let encoding: String = row.try_get(0)?;
     if encoding != "UTF8" {
-        return Err(Unfit::Encoding(encoding));
+        return Err(UnsuitableServer::Encoding(encoding));
     }
     if row.try_get::<i32, _>(2)? < OLDEST {
-        return Err(Unfit::Version(row.try_get(1)?));
+        return Err(UnsuitableServer::Version(row.try_get(1)?));
     }
-    let mut other = session::connect(pool).await?;
+    let mut other = connection_setup::connect(pool).await?;
     if is_shared(&mut conn, &mut other).await? {
-        return Err(Unfit::Pooled);
+        return Err(UnsuitableServer::Pooled);
     }
     Ok(())
 }

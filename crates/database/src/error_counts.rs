@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use metrics::counter;
 use sqlx::Error;
 
-use crate::{plain, session::Unwritable};
+use crate::{connection_setup::Unwritable, plain_error};
 
 const METRIC: &str = "gatehouse_db_errors_total";
 /// The classes of <https://www.postgresql.org/docs/current/errcodes-appendix.html> that are counted
@@ -50,7 +50,7 @@ pub fn count_error(error: &Error) {
 #[must_use]
 pub fn counted(error: Error) -> Error {
     count_error(&error);
-    plain(error)
+    plain_error(error)
 }
 
 /// How many errors were counted since the process started.
@@ -87,7 +87,7 @@ mod tests {
     fn each_error_has_a_class_that_is_shown_from_the_start() {
         for (error, expected) in [
             (Error::PoolTimedOut, "pool"),
-            (crate::late(Duration::from_secs(1)), "io"),
+            (crate::deadline_exceeded(Duration::from_secs(1)), "io"),
             (Error::RowNotFound, "other"),
             (Unwritable::standby().into(), "25"),
         ] {

@@ -11,7 +11,7 @@ use std::{
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
-use crate::scarcity;
+use crate::connection_shortage;
 
 /// The pause between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ pub(crate) async fn run(pools: Arc<Mutex<Vec<PgPool>>>) {
             for (pool, least) in pools.iter().zip(&mut least) {
                 let idle = pool.num_idle();
                 *least = idle.min(*least);
-                if scarcity::is_scarce() {
+                if connection_shortage::is_scarce() {
                     close(pool, idle).await;
                 }
             }

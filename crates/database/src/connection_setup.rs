@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
 use tokio::time::timeout;
 
-use crate::scarcity;
+use crate::connection_shortage;
 
 /// The settings that correctness needs, whatever the defaults of the server, the database or the
 /// role are. They are made with `set`, because poolers refuse or forget settings that are requested
@@ -82,7 +82,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection of its own to the database of a pool, prepared like those of the pool.
 ///
-/// While Postgres has no connection left, it tries again: processes [hand theirs back](scarcity).
+/// While Postgres has no connection left, it tries again: processes [hand theirs back](connection_shortage).
 ///
 /// # Errors
 /// The reason itself, such as a refused connection, or no answer within 5 s. A pool would keep
@@ -92,10 +92,10 @@ pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     let connecting = async {
         loop {
             match connect_once(pool).await {
-                Err(error) if scarcity::is_refusal(&error) => {
-                    scarcity::sign();
+                Err(error) if connection_shortage::is_refusal(&error) => {
+                    connection_shortage::sign();
                     refused = Some(error);
-                    scarcity::turn().await;
+                    connection_shortage::turn().await;
                 }
                 other => return other,
             }
@@ -103,9 +103,9 @@ pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     };
     match timeout(PATIENCE, connecting).await {
         Ok(connected) => connected,
-        Err(_) => Err(refused.unwrap_or_else(|| crate::late(PATIENCE))),
+        Err(_) => Err(refused.unwrap_or_else(|| crate::deadline_exceeded(PATIENCE))),
     }
-    .map_err(crate::plain)
+    .map_err(crate::plain_error)
 }
 
 async fn connect_once(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {

@@ -13,16 +13,16 @@ use sqlx::{
 /// The same error, which displays Postgres's message and nothing else. Errors that are not of
 /// Postgres stay as they are.
 #[must_use]
-pub fn plain(error: Error) -> Error {
+pub fn plain_error(error: Error) -> Error {
     match error {
         Error::Database(error) => match error.try_downcast::<PgDatabaseError>() {
-            Ok(error) => Error::Database(Box::new(Plain(error))),
+            Ok(error) => Error::Database(Box::new(PlainError(error))),
             Err(other) => Error::Database(other),
         },
         Error::Migrate(error) => Error::Migrate(Box::new(match *error {
-            MigrateError::Execute(error) => MigrateError::Execute(plain(error)),
+            MigrateError::Execute(error) => MigrateError::Execute(plain_error(error)),
             MigrateError::ExecuteMigration(error, version) => {
-                MigrateError::ExecuteMigration(plain(error), version)
+                MigrateError::ExecuteMigration(plain_error(error), version)
             }
             other => other,
         })),
@@ -32,7 +32,7 @@ pub fn plain(error: Error) -> Error {
 
 /// What an error says, without what the driver adds: the line of Postgres's source, and that a server which does not write is an
 /// error of the configuration.
-pub fn words(error: &(dyn StdError + 'static)) -> String {
+pub fn error_message(error: &(dyn StdError + 'static)) -> String {
     match error.downcast_ref() {
         Some(Error::Database(refused)) => {
             return format!("error returned from database: {}", refused.message());
@@ -52,17 +52,17 @@ pub fn words(error: &(dyn StdError + 'static)) -> String {
 
 /// An error of Postgres that displays its message.
 #[derive(Debug)]
-struct Plain(Box<PgDatabaseError>);
+struct PlainError(Box<PgDatabaseError>);
 
-impl fmt::Display for Plain {
+impl fmt::Display for PlainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.message())
     }
 }
 
-impl StdError for Plain {}
+impl StdError for PlainError {}
 
-impl DatabaseError for Plain {
+impl DatabaseError for PlainError {
     fn message(&self) -> &str {
         self.0.message()
     }
@@ -115,7 +115,7 @@ mod tests {
         let error = failing(&pool, "select 1 / 0").await;
         // Without this, there would be nothing to mend.
         assert!(error.to_string().contains(" at line "), "{error}");
-        let error = plain(error);
+        let error = plain_error(error);
         assert_eq!(
             error.to_string(),
             "error returned from database: division by zero"
@@ -124,11 +124,11 @@ mod tests {
         assert_eq!(cause.as_deref(), Some("division by zero"));
         // The same words without changing it, of the error and of its cause.
         let error_again = failing(&pool, "select 1 / 0").await;
-        assert_eq!(words(&error_again), error.to_string());
-        let cause = error_again.source().map(words);
+        assert_eq!(error_message(&error_again), error.to_string());
+        let cause = error_again.source().map(error_message);
         assert_eq!(cause.as_deref(), Some("division by zero"));
         // A second time changes nothing.
-        assert!(!plain(error).to_string().contains(" at line "));
+        assert!(!plain_error(error).to_string().contains(" at line "));
     }
 
     #[sqlx::test(migrations = false)]
@@ -139,7 +139,7 @@ mod tests {
         .execute(&pool)
         .await
         .unwrap();
-        let error = plain(failing(&pool, "insert into t values (1)").await);
+        let error = plain_error(failing(&pool, "insert into t values (1)").await);
         let error = error.as_database_error().unwrap();
         assert_eq!(error.code().as_deref(), Some("23505"));
         assert_eq!(error.constraint(), Some("t_pkey"));
@@ -152,7 +152,7 @@ mod tests {
     async fn the_error_of_a_migration_is_plain_too(pool: PgPool) {
         let error = failing(&pool, "select nothing").await;
         let error = MigrateError::ExecuteMigration(error, 7);
-        let error = plain(Error::from(error));
+        let error = plain_error(Error::from(error));
         let mut told = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {

@@ -9,9 +9,9 @@ use tokio::{
 };
 
 use crate::{
-    count_error, late, plain, scarcity, session,
+    connection_setup, connection_shortage, count_error, deadline_exceeded, plain_error,
     url::{self, Hosts},
-    words,
+    error_message,
 };
 
 /// How long a server may take to answer.
@@ -74,14 +74,14 @@ pub(crate) async fn find(
     }
     let is_full = reasons
         .iter()
-        .any(|(_, reason)| scarcity::is_refusal(reason));
+        .any(|(_, reason)| connection_shortage::is_refusal(reason));
     // A standby beside a primary is no error.
     for (_, reason) in &reasons {
         count_error(reason);
     }
     let reasons: Vec<String> = reasons
         .into_iter()
-        .map(|(place, reason)| format!("{}: {}", url::name(&hosts.each()[place]), words(&reason)))
+        .map(|(place, reason)| format!("{}: {}", url::name(&hosts.each()[place]), error_message(&reason)))
         .collect();
     Err(Unreachable {
         reasons: reasons.join("; "),
@@ -95,7 +95,7 @@ pub(crate) fn named(options: &PgConnectOptions) -> PgConnectOptions {
 
 pub(crate) async fn connect(options: PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let mut conn = PgConnection::connect_with(&options).await?;
-    session::prepare(&mut conn).await?;
+    connection_setup::prepare(&mut conn).await?;
     Ok(conn)
 }
 
@@ -105,6 +105,6 @@ pub(crate) async fn within_patience<T>(
 ) -> Result<T, sqlx::Error> {
     timeout(PATIENCE, asking)
         .await
-        .unwrap_or_else(|_| Err(late(PATIENCE)))
-        .map_err(plain)
+        .unwrap_or_else(|_| Err(deadline_exceeded(PATIENCE)))
+        .map_err(plain_error)
 }

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use database::{Hosts, PoolSettings, Watch, scarcity};
+use database::{Hosts, PoolSettings, Watch, connection_shortage};
 use futures::future::try_join_all;
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres,
@@ -80,7 +80,7 @@ async fn case_92_whoever_is_refused_gets_the_place_of_a_connection_that_rests(
     open(&pool, LIMIT - 1).await;
     let others = try_join_all((0..LIMIT - 1).map(|_| database::connect(&pool)));
     let others = others.await.unwrap();
-    assert!(scarcity::is_scarce());
+    assert!(connection_shortage::is_scarce());
     drop(others);
     // The pool goes on, too.
     sqlx::query("select 1").execute(&pool).await.unwrap();
@@ -114,8 +114,8 @@ async fn case_92_who_listens_makes_room_while_connections_are_scarce(
     database: PgConnectOptions,
 ) {
     let (pool, _watch) = process(&database).await;
-    assert_eq!(scarcity::unless_scarce(async { 7 }).await, Some(7));
-    let listening = tokio::spawn(scarcity::unless_scarce(std::future::pending::<()>()));
+    assert_eq!(connection_shortage::unless_scarce(async { 7 }).await, Some(7));
+    let listening = tokio::spawn(connection_shortage::unless_scarce(std::future::pending::<()>()));
     open(&pool, LIMIT - 1).await;
     database::connect(&pool).await.unwrap();
     let ended = timeout(Duration::from_secs(30), listening).await;
@@ -135,7 +135,7 @@ async fn case_92_a_connection_that_has_done_its_work_goes_to_whoever_is_refused(
         let pool = pool.clone();
         async move { database::connect(&pool).await }
     });
-    until(async || scarcity::is_scarce()).await;
+    until(async || connection_shortage::is_scarce()).await;
     // A young one would be kept.
     tokio::time::sleep(Duration::from_millis(400)).await;
     held.pop();
@@ -151,7 +151,7 @@ async fn case_92_a_process_that_gets_no_connection_to_watch_with_knows_that_they
     let pool = pool(&hosts, LIMIT);
     let _held = take(&pool, LIMIT).await;
     let _watch = database::watch(hosts, pool.clone());
-    until(async || scarcity::is_scarce()).await;
+    until(async || connection_shortage::is_scarce()).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -188,5 +188,5 @@ async fn case_92_what_rests_is_closed_within_seconds_but_for_two(
     until(async || pool.size() == 2).await;
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(pool.size(), 2);
-    assert!(!scarcity::is_scarce());
+    assert!(!connection_shortage::is_scarce());
 }
