@@ -20,7 +20,7 @@ use domain::submission::SubmissionLimits;
 use http_server::BodyReader;
 use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
-use store::{accept::Acceptor, awaited::Awaited, rate::Rates, site::Sites, status::Statuses};
+use store::{accept::Acceptor, verdict_waiters::Awaited, rate_limit::Rates, site::Sites, item_status::Statuses};
 use uuid::Uuid;
 
 use crate::{

@@ -15,12 +15,12 @@ use queue::Queue;
 use store::{
     PgPool,
     accept::Acceptor,
-    awaited::{Awaited, Part},
+    verdict_waiters::{Awaited, Part},
     jobs,
-    rate::Rates,
-    seal::MasterKey,
+    rate_limit::Rates,
+    encryption::MasterKey,
     site::Sites,
-    status::Statuses,
+    item_status::Statuses,
     verdict,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};

@@ -6,7 +6,7 @@ mod notes;
 use std::{io, process::ExitCode};
 
 use anyhow::anyhow;
-use store::{PgPool, schema, seal::MasterKey};
+use store::{PgPool, schema, encryption::MasterKey};
 use workers::{outbound::EgressPolicy, provider::Profile};
 
 use super::Cli;

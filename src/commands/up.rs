@@ -12,8 +12,8 @@ use database::{Hosts, Watch};
 use management::{SignOn, Workbench};
 use queue::Queue;
 use store::{
-    awaited::{Awaited, Part},
-    seal::MasterKey,
+    verdict_waiters::{Awaited, Part},
+    encryption::MasterKey,
 };
 use tokio::{
     net::TcpListener,

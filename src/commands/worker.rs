@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use queue::Queue;
-use store::awaited::{Awaited, Part};
+use store::verdict_waiters::{Awaited, Part};
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};

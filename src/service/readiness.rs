@@ -6,7 +6,7 @@ use ::api::Readiness;
 use store::{
     Error, PgConnection, PgPool,
     schema::{self, Standing, Unready},
-    seal::{self, MasterKey},
+    encryption::{self, MasterKey},
 };
 use telemetry::{Repeated, failed};
 use tokio::sync::watch;
@@ -97,7 +97,7 @@ pub(crate) async fn check_master_key(
     conn: &mut PgConnection,
     key: &MasterKey,
 ) -> anyhow::Result<()> {
-    seal::check_master_key(conn, key)
+    encryption::check_master_key(conn, key)
         .await
         .map_err(|error| match error {
             error @ Error::Unreadable(_) => wrong_key(error),
@@ -107,7 +107,7 @@ pub(crate) async fn check_master_key(
 
 async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
     let mut conn = pool.acquire().await?;
-    seal::check_master_key(&mut conn, key).await
+    encryption::check_master_key(&mut conn, key).await
 }
 
 fn wrong_key(error: Error) -> anyhow::Error {

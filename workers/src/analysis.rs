@@ -26,7 +26,7 @@ use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
     analysis::{self, ToAnalyse},
-    awaited::Awaited,
+    verdict_waiters::Awaited,
     gather::Loader,
     jobs::MediaJob,
 };

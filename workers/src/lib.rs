@@ -37,7 +37,7 @@ use std::{io, sync::Arc, time::Duration};
 use apalis::prelude::{Monitor, MonitorError};
 use database::{Clock, Trouble};
 use queue::{Bottleneck, Queue, QueueName, Retry};
-use store::{PgPool, awaited::Awaited, item_worker, jobs, seal::MasterKey};
+use store::{PgPool, verdict_waiters::Awaited, item_worker, jobs, encryption::MasterKey};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};

@@ -18,10 +18,10 @@ use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
-    awaited::Awaited,
+    verdict_waiters::Awaited,
     gather::Loader,
     jobs::MediaJob,
-    progress::Stage,
+    item_progress::Stage,
     verdict::{self, Concluded, ToJudge},
 };
 use telemetry::trace::Current;

@@ -9,13 +9,13 @@ use queue::{BackendSettings, Queue, QueueName};
 use store::{
     PgPool,
     analysis::AnalysisDied,
-    awaited::Awaited,
+    verdict_waiters::Awaited,
     chain::{Chain, Died},
     delivery::DeliveryDied,
     image::ExaminationDied,
     jobs::{self, DeliveryJob, MediaJob, RemovalJob, ReviewJob},
     review::ReviewDied,
-    seal::MasterKey,
+    encryption::MasterKey,
     verdict::JudgementDied,
 };
 use tokio_util::sync::CancellationToken;

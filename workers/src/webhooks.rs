@@ -17,7 +17,7 @@ use store::{
     delivery::{self, Asker, Loaded, Progress},
     gather::Loader,
     jobs::{self, DeliveryJob},
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 use telemetry::trace::Current;
 use tokio_util::sync::CancellationToken;

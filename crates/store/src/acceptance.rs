@@ -1,5 +1,5 @@
 //! An acceptance that the application has not been told of yet. The item's job carries it
-//! ([`jobs`](crate::jobs)), and [`created`](crate::created) tells it.
+//! ([`jobs`](crate::jobs)), and [`created`](crate::created_event) tells it.
 
 use domain::id::{EndpointId, EventId, MediaId};
 use uuid::Uuid;

@@ -3,8 +3,8 @@
 mod access;
 mod indexes;
 mod ops_role;
-mod room;
-mod standing;
+mod preconditions;
+mod compatibility;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +14,7 @@ use crate::Error;
 
 pub use self::{
     ops_role::missing_role,
-    standing::{Standing, Unready, Versions},
+    compatibility::{Standing, Unready, Versions},
 };
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
@@ -41,7 +41,7 @@ pub async fn migrate(pool: &PgPool) -> Result<Standing, Unready> {
         .await?;
     // The lock ends with the connection.
     indexes::lock(&mut conn).await?;
-    let standing = match standing::look(&mut conn).await {
+    let standing = match compatibility::look(&mut conn).await {
         Ok(newer @ Standing::Newer { .. }) => newer,
         Ok(Standing::Current) | Err(Unready::Behind) => {
             for migrator in [&queue::MIGRATOR, &MIGRATOR] {
@@ -62,5 +62,5 @@ pub async fn migrate(pool: &PgPool) -> Result<Standing, Unready> {
 /// [`Unready`] says why not, and what to do.
 pub async fn standing(pool: &PgPool) -> Result<Standing, Unready> {
     let mut conn = pool.acquire().await?;
-    standing::look(&mut conn).await
+    compatibility::look(&mut conn).await
 }

@@ -7,7 +7,7 @@
 mod create;
 mod imported;
 pub mod keys;
-mod of_team;
+mod list;
 pub mod readiness;
 pub mod settings;
 mod snapshot;
@@ -19,6 +19,6 @@ const NAME_KEY: &str = "sites_name_key";
 pub use self::{
     create::{FoundSite, create, find_named, team_of},
     imported::{import, is_named},
-    of_team::of_team,
+    list::of_team,
     snapshot::{Judges, Site, Sites, Subscriber},
 };

@@ -8,7 +8,7 @@ use queue::Queue;
 use store::{
     PgPool,
     schema::{self, Standing},
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 use tracing::info;
 use workers::outbound::{Exemption, HostPort};

@@ -20,11 +20,11 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
-    awaited::{Awaited, Part},
+    verdict_waiters::{Awaited, Part},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
-    seal::MasterKey,
+    encryption::MasterKey,
     site::{self, Judges, Sites},
     team,
 };

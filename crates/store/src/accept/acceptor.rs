@@ -15,7 +15,7 @@ use super::{
     rejection::Rejection,
     retention,
     settings::AcceptSettings,
-    ways, writer,
+    routing, writer,
 };
 use crate::{Error, audit::sealing, gather::Gather};
 
@@ -47,7 +47,7 @@ impl Acceptor {
         let (looked, ways) = watch::channel(Arc::default());
         tokio::spawn(stop.clone().run_until_cancelled_owned(once_begun(
             queue.clone(),
-            ways::look(pool.clone(), looked),
+            routing::look(pool.clone(), looked),
         )));
         let images = Images::start(pool.clone(), settings.images, settings.patience);
         let aside = writer::Aside::new();

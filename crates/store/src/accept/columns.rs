@@ -9,7 +9,7 @@ use domain::{
 use queue::NewJobs;
 use uuid::Uuid;
 
-use super::{NewMedia, ways::Ways};
+use super::{NewMedia, routing::Ways};
 use crate::{acceptance::Created, jobs};
 
 /// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts

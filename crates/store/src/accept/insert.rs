@@ -1,6 +1,6 @@
 //! The statement that accepts a batch.
 
-mod earlier;
+mod duplicates;
 mod locks;
 
 use std::collections::{HashMap, HashSet};
@@ -11,10 +11,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(super) use self::{
-    earlier::{existing, forget_expired, is_own_row, is_race},
+    duplicates::{existing, forget_expired, is_own_row, is_race},
     locks::{is_locked_out, locked},
 };
-use super::{Acceptance, NewMedia, columns::Columns, ways::Ways};
+use super::{Acceptance, NewMedia, columns::Columns, routing::Ways};
 
 /// What became of a batch.
 #[derive(Default)]

@@ -5,9 +5,9 @@
 //! only for the end of an outage of Postgres, and only an outage refuses other submissions. While
 //! somebody else has locked the usage of a team, its submissions wait apart ([`Aside`]).
 
-mod aside;
+mod locked_teams;
 mod bad_row;
-mod writing;
+mod batch;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -18,15 +18,15 @@ use queue::{Fault, Queue};
 use sqlx::PgPool;
 use telemetry::{failed, over};
 
-use self::writing::Writing;
-pub(super) use self::{aside::Aside, bad_row::spoiled};
+use self::batch::Writing;
+pub(super) use self::{locked_teams::Aside, bad_row::spoiled};
 use super::{
     Acceptance, NewMedia,
     insert::is_locked_out,
-    repetition::{self, Request},
-    ways::Ways,
+    idempotency::{self, Request},
+    routing::Ways,
 };
-use crate::{gather::Call, isolate::Pieces};
+use crate::{gather::Call, bisect::Pieces};
 
 type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
@@ -64,7 +64,7 @@ pub(super) async fn write(
 
 /// Answers all of these. With a place aside, teams whose usage is locked go there. Without one, they wait for the lock.
 async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>) {
-    let mut pieces = Pieces::new(repetition::gather(batch), team);
+    let mut pieces = Pieces::new(idempotency::gather(batch), team);
     while let Some(requests) = pieces.next() {
         match writing.store(&requests, aside.is_none()).await {
             Ok(settled) => {
@@ -76,7 +76,7 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
                     }
                 }
                 if !undecided.is_empty() {
-                    pieces.push(repetition::gather(undecided));
+                    pieces.push(idempotency::gather(undecided));
                 }
                 writing.answered();
                 over!(TROUBLE.worked(), "submissions are stored again");

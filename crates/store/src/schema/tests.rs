@@ -197,7 +197,7 @@ async fn everything_that_migrations_create_is_looked_for(pool: PgPool) {
     .fetch_all(&pool)
     .await
     .unwrap();
-    let looked_for = room::names(&["table", "view", "sequence", "function"]);
+    let looked_for = preconditions::names(&["table", "view", "sequence", "function"]);
     let looked_for: BTreeSet<&str> = looked_for.iter().map(String::as_str).collect();
     let missed: Vec<_> = created
         .iter()

@@ -3,7 +3,7 @@
 //! endpoint that wants it.
 
 mod columns;
-mod decide;
+mod statement;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 
 use self::{
     columns::Columns,
-    decide::{Decided, decide},
+    statement::{Decided, decide},
 };
 use crate::{
     acceptance::Created,

@@ -14,7 +14,7 @@ use super::{NewImage, Stored};
 use crate::{
     accept::writer::{MOMENT, PAUSE, spoiled},
     gather::Call,
-    isolate::Pieces,
+    bisect::Pieces,
 };
 
 type Waiting = Call<NewImage, Stored, TeamId>;

@@ -5,7 +5,7 @@ use tracing::{debug, error};
 
 use crate::{
     accept::Acceptance,
-    isolate::{Pieces, Spoiled},
+    bisect::{Pieces, Spoiled},
 };
 
 /// Splits what failed. Those that must not be tried again come back with their answer.

@@ -16,7 +16,7 @@ use store::{
         slice::{self, Next},
     },
     export::{self, NewExport},
-    rotation,
+    key_rotation,
     site::webhook_secret,
 };
 use uuid::Uuid;
@@ -125,7 +125,7 @@ impl Tenant {
 
     async fn lift(&self, hold: Uuid) {
         let mut conn = self.pool.acquire().await.unwrap();
-        assert!(store::hold::lift(&mut conn, hold.into()).await.unwrap());
+        assert!(store::legal_hold::lift(&mut conn, hold.into()).await.unwrap());
     }
 
     /// How many rows of each table name this site.
@@ -386,7 +386,7 @@ async fn nothing_is_left_of_a_closed_site_and_everything_of_the_other(pool: PgPo
     let mut conn = pool.acquire().await.unwrap();
     let secrets = webhook_secret::signing(&mut conn, &master_key(), team.site).await;
     assert!(secrets.unwrap().is_some());
-    assert_eq!(rotation::left(&mut conn, &master_key()).await.unwrap(), 0);
+    assert_eq!(key_rotation::left(&mut conn, &master_key()).await.unwrap(), 0);
     let status: String = sqlx::query_scalar("select status from media where id = $1")
         .bind(item.as_uuid())
         .fetch_one(&pool)
