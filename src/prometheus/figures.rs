@@ -12,7 +12,7 @@ use metrics::gauge;
 use queue::Queue;
 use store::{
     Error, PgConnection, PgPool,
-    database_metrics::{self, Blind, Endpoints, Sight},
+    database_metrics::{self, Blind, Endpoints, Visibility},
 };
 use telemetry::{failed, over};
 use tokio::time::{sleep, timeout};
@@ -205,10 +205,10 @@ impl Read {
 /// from being shown: a role may be allowed to read some only.
 async fn read(conn: &mut PgConnection) -> Read {
     let mut read = Read::default();
-    let sight = read.take(database_metrics::sight(conn).await);
-    if let Some(sight) = &sight {
-        show_server(conn, sight, &mut read).await;
-        read.blind = Some(sight.blind());
+    let visibility = read.take(database_metrics::visibility(conn).await);
+    if let Some(visibility) = &visibility {
+        show_server(conn, visibility, &mut read).await;
+        read.blind = Some(visibility.blind());
     } else {
         show(SERVER, [None; SERVER.len()]);
     }
@@ -237,8 +237,8 @@ async fn read(conn: &mut PgConnection) -> Read {
         } = endpoints;
         [working, failing, open, disabled].map(float)
     }));
-    if let Some(sight) = &sight {
-        let dead = read.take(database_metrics::dead_tuples(conn, sight).await);
+    if let Some(visibility) = &visibility {
+        let dead = read.take(database_metrics::dead_tuples(conn, visibility).await);
         let dead = dead.into_iter().flatten();
         read.tables = dead.map(|dead| (dead.table, float(dead.tuples))).collect();
     }
@@ -246,13 +246,13 @@ async fn read(conn: &mut PgConnection) -> Read {
 }
 
 /// Reads and shows what Postgres tells about itself.
-async fn show_server(conn: &mut PgConnection, sight: &Sight, read: &mut Read) {
-    let transaction = read.take(database_metrics::oldest_transaction(conn, sight).await);
+async fn show_server(conn: &mut PgConnection, visibility: &Visibility, read: &mut Read) {
+    let transaction = read.take(database_metrics::oldest_transaction(conn, visibility).await);
     let bytes = read.take(database_metrics::database_bytes(conn).await).map(float);
     let written = read.take(database_metrics::wal_bytes(conn).await);
-    let files = read.take(database_metrics::wal_files(conn, sight).await);
+    let files = read.take(database_metrics::wal_files(conn, visibility).await);
     let kept = read.take(database_metrics::wal_kept(conn).await);
-    let archiving = read.take(database_metrics::archiving(conn, sight).await).flatten();
+    let archiving = read.take(database_metrics::archiving(conn, visibility).await).flatten();
     let values = [
         transaction.flatten(),
         bytes,

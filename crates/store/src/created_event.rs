@@ -6,13 +6,35 @@
 //! is called: the id of its event is derived from the item's id, and the event is kept for as long
 //! as the item is pending.
 
-use domain::id::DeliveryId;
+use domain::id::{DeliveryId, EndpointId, EventId, MediaId};
 use queue::{Effect, FinishTx, NewJobs, Survivor};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use crate::acceptance::Created;
 use crate::jobs::Pages;
+
+/// An acceptance that the application has not been told of yet, as far as we know. The item's job carries it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// The item.
+    pub media: MediaId,
+    /// The endpoints that wanted to be told when it was accepted.
+    pub endpoints: Vec<EndpointId>,
+}
+
+impl Created {
+    /// The id of its event.
+    pub(crate) fn event(&self) -> Uuid {
+        EventId::of_acceptance(self.media).as_uuid()
+    }
+
+    /// Its endpoints as the text of an array, because arrays of arrays of different lengths cannot
+    /// be bound.
+    pub(crate) fn endpoints_as_text(&self) -> String {
+        let endpoints: Vec<String> = self.endpoints.iter().map(ToString::to_string).collect();
+        format!("{{{}}}", endpoints.join(","))
+    }
+}
 
 impl Effect for Created {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {

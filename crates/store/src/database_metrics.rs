@@ -15,7 +15,7 @@ use sqlx::{PgConnection, PgPool};
 pub use self::{
     audit::oldest_unsealed,
     postgres::{Dead, database_bytes, dead_tuples, oldest_transaction},
-    visibility::{Blind, Sight, sight},
+    visibility::{Blind, Visibility, visibility},
     wal::{Archiving, WalKept, archiving, wal_bytes, wal_files, wal_kept},
     workload::{COUNTED, Endpoints, Reviews, endpoints, reviews},
 };

@@ -3,7 +3,7 @@
 mod headers;
 pub(crate) mod health;
 mod label;
-pub mod management;
+pub mod crud;
 mod rate_limit;
 mod test_send;
 

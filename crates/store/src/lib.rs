@@ -5,7 +5,6 @@
 //! [`delivery::Attempted`]). The queue applies it in the transaction that finishes the job.
 
 pub mod accept;
-mod acceptance;
 pub mod analysis;
 pub mod provider_answers;
 pub mod audit;

@@ -36,7 +36,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::{
-    allocator::Asker,
+    allocator::Allocator,
     shares::{Shares, Spent},
 };
 use crate::{
@@ -91,7 +91,7 @@ const BOUNDS: Bounds = Bounds {
     waiting_bytes: 1 << 20,
     batch: 512,
     batch_bytes: 1 << 20,
-    // Shares are taken one statement at a time anyway: see `Asker`.
+    // Shares are taken one statement at a time anyway: see `Allocator`.
     runners: 1,
 };
 
@@ -105,16 +105,16 @@ impl Rates {
             waited(*policy, 0);
         }
         let shares = Arc::new(Shares::default());
-        let asker = Arc::new(Asker::new(pool, Arc::clone(&shares)));
+        let allocator = Arc::new(Allocator::new(pool, Arc::clone(&shares)));
         let stop = CancellationToken::new();
         tokio::spawn(
             stop.clone()
-                .run_until_cancelled_owned(listener::run(Arc::clone(&asker))),
+                .run_until_cancelled_owned(listener::run(Arc::clone(&allocator))),
         );
         Self {
             shares,
             pacer: Arc::default(),
-            gather: Gather::start(BOUNDS, move |batch| Arc::clone(&asker).answer(batch)),
+            gather: Gather::start(BOUNDS, move |batch| Arc::clone(&allocator).answer(batch)),
             _listening: Arc::new(stop.drop_guard()),
         }
     }

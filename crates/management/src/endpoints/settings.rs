@@ -9,7 +9,7 @@ use domain::{
     webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
     whole::Whole,
 };
-use store::endpoint::management::Settings;
+use store::endpoint::crud::Settings;
 
 use crate::{FieldProblem, Outlet, Refused};
 

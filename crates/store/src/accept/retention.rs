@@ -14,7 +14,7 @@ use metrics::gauge;
 use sqlx::PgPool;
 use telemetry::{failed, over};
 
-use self::leader_lease::Turn;
+use self::leader_lease::LeaderLease;
 use super::images;
 use crate::{
     Error, provider_answers, audit, backtest,
@@ -62,13 +62,13 @@ const LAST_SUCCESS: &str = "gatehouse_retention_last_success_timestamp_seconds";
 
 pub(super) async fn run(pool: PgPool, retention: Retention) {
     tokio::time::sleep(EVERY).await;
-    let turn = Turn::new(pool.clone());
+    let lease = LeaderLease::new(pool.clone());
     loop {
-        turn.wait(EVERY).await;
-        // If another process takes the turn, because this one has stalled, the sweep ends where it is.
+        lease.wait(EVERY).await;
+        // If another process takes the lease, because this one has stalled, the sweep ends where it is.
         let is_done = tokio::select! {
             is_done = sweep(&pool, retention, Pace::Gentle) => is_done,
-            () = turn.keep() => false,
+            () = lease.keep() => false,
         };
         if is_done {
             over!(

@@ -28,9 +28,9 @@ const EXCEPTIONS: usize = 10_000;
 
 /// The queues whose items may take the short way, each with the teams whose items may not.
 #[derive(Debug, Default)]
-pub(super) struct Ways(HashMap<String, HashSet<Uuid>>);
+pub(super) struct Routing(HashMap<String, HashSet<Uuid>>);
 
-impl Ways {
+impl Routing {
     /// Whether a team's item whose first job is of this queue takes the short way.
     pub(super) fn is_short(&self, first: QueueName, team: TeamId) -> bool {
         let held = self.0.get(first.as_str());
@@ -39,9 +39,9 @@ impl Ways {
 }
 
 /// Looks again and again until nobody listens any more.
-pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
+pub(super) async fn look(pool: PgPool, routing: watch::Sender<Arc<Routing>>) {
     let trouble = Trouble::in_turn();
-    while !ways.is_closed() {
+    while !routing.is_closed() {
         let found = match read(&pool).await.map_err(database::counted) {
             Ok(found) => {
                 over!(
@@ -56,15 +56,15 @@ pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
                     %error,
                     "cannot read the pauses and caps of queues; media.created is sent at once"
                 );
-                Ways::default()
+                Routing::default()
             }
         };
-        ways.send_replace(Arc::new(found));
+        routing.send_replace(Arc::new(found));
         tokio::time::sleep(LOOK).await;
     }
 }
 
-async fn read(pool: &PgPool) -> Result<Ways, sqlx::Error> {
+async fn read(pool: &PgPool) -> Result<Routing, sqlx::Error> {
     let queues = [jobs::ANALYSIS.as_str(), jobs::RULES.as_str()];
     let rows = sqlx::query!(
         r#"
@@ -91,6 +91,6 @@ async fn read(pool: &PgPool) -> Result<Ways, sqlx::Error> {
     .fetch_all(pool)
     .await?;
     let few = rows.into_iter().filter(|row| row.held.len() <= EXCEPTIONS);
-    let ways = few.map(|row| (row.queue, row.held.into_iter().collect()));
-    Ok(Ways(ways.collect()))
+    let routing = few.map(|row| (row.queue, row.held.into_iter().collect()));
+    Ok(Routing(routing.collect()))
 }

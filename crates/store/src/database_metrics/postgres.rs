@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::Sight;
+use super::Visibility;
 use crate::Error;
 
 /// Tables that are reported. Gatehouse has about sixty; others may be in the same schema.
@@ -22,9 +22,9 @@ pub struct Dead {
 /// transactions of all roles.
 pub async fn oldest_transaction(
     conn: &mut PgConnection,
-    sight: &Sight,
+    visibility: &Visibility,
 ) -> Result<Option<f64>, Error> {
-    if !sight.sees_transactions() {
+    if !visibility.sees_transactions() {
         return Ok(None);
     }
     let seconds = sqlx::query_scalar!(
@@ -43,8 +43,8 @@ pub async fn oldest_transaction(
 }
 
 /// The dead rows of every table of the service and of the queue, at most of a hundred tables. None if the server does not count rows.
-pub async fn dead_tuples(conn: &mut PgConnection, sight: &Sight) -> Result<Vec<Dead>, Error> {
-    if !sight.tracks_counts {
+pub async fn dead_tuples(conn: &mut PgConnection, visibility: &Visibility) -> Result<Vec<Dead>, Error> {
+    if !visibility.tracks_counts {
         return Ok(Vec::new());
     }
     Ok(sqlx::query_as!(

@@ -10,7 +10,7 @@ use crate::Error;
     clippy::struct_excessive_bools,
     reason = "each is a setting or a right of its own"
 )]
-pub struct Sight {
+pub struct Visibility {
     /// Its role, as SQL names it.
     pub role: String,
     /// Whether it sees the transactions of all roles.
@@ -38,7 +38,7 @@ pub enum Blind {
     WalFiles(String),
 }
 
-impl Sight {
+impl Visibility {
     /// Whether it can see the oldest transaction.
     pub(super) const fn sees_transactions(&self) -> bool {
         self.has_all_stats && self.tracks_activities
@@ -73,9 +73,9 @@ impl Sight {
 }
 
 /// Finds out what a connection can see.
-pub async fn sight(conn: &mut PgConnection) -> Result<Sight, Error> {
+pub async fn visibility(conn: &mut PgConnection) -> Result<Visibility, Error> {
     Ok(sqlx::query_as!(
-        Sight,
+        Visibility,
         r#"
         select
             quote_ident(current_user) as "role!",

@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::Sight;
+use super::Visibility;
 use crate::Error;
 
 /// What archiving the write-ahead log has done since the statistics of the server were reset.
@@ -34,8 +34,8 @@ pub async fn wal_bytes(conn: &mut PgConnection) -> Result<f64, Error> {
 }
 
 /// Whether archiving works. `None`: the server does not archive.
-pub async fn archiving(conn: &mut PgConnection, sight: &Sight) -> Result<Option<Archiving>, Error> {
-    if !sight.archives {
+pub async fn archiving(conn: &mut PgConnection, visibility: &Visibility) -> Result<Option<Archiving>, Error> {
+    if !visibility.archives {
         return Ok(None);
     }
     let archiving = sqlx::query_as!(
@@ -51,8 +51,8 @@ pub async fn archiving(conn: &mut PgConnection, sight: &Sight) -> Result<Option<
 }
 
 /// The size of the files in `pg_wal`, in bytes. `None`: the role may not list them.
-pub async fn wal_files(conn: &mut PgConnection, sight: &Sight) -> Result<Option<f64>, Error> {
-    if !sight.lists_wal {
+pub async fn wal_files(conn: &mut PgConnection, visibility: &Visibility) -> Result<Option<f64>, Error> {
+    if !visibility.lists_wal {
         return Ok(None);
     }
     let bytes = sqlx::query_scalar!(

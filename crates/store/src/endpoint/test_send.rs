@@ -8,7 +8,7 @@ use domain::{
 };
 use sqlx::PgConnection;
 
-use super::management;
+use super::crud;
 use crate::{Error, encryption::MasterKey, site};
 
 /// Where a test goes, and what goes with it.
@@ -50,7 +50,7 @@ pub async fn target(
     reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Target>, Error> {
-    let Some(found) = management::find(conn, Some(key), reach, endpoint).await? else {
+    let Some(found) = crud::find(conn, Some(key), reach, endpoint).await? else {
         return Ok(None);
     };
     let secrets = site::webhook_secret::signing(conn, key, found.site).await?;

@@ -5,7 +5,7 @@ use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
 use super::{ANALYSIS, IMAGES, RULES};
-use crate::acceptance::Created;
+use crate::created_event::Created;
 
 /// The format of an item's job that also tells of its acceptance.
 const TELLING: i16 = 1;

@@ -39,7 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Asks Postgres for all requests of a process.
-pub(super) struct Asker {
+pub(super) struct Allocator {
     pub(super) pool: PgPool,
     /// Names this process among the holders of shares.
     pub(super) holder: Uuid,
@@ -49,7 +49,7 @@ pub(super) struct Asker {
     turn: Mutex<()>,
 }
 
-impl Asker {
+impl Allocator {
     pub(super) fn new(pool: PgPool, shares: Arc<Shares>) -> Self {
         Self {
             pool,

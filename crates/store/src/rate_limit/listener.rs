@@ -8,7 +8,7 @@ use telemetry::{failed, over};
 use tokio::time::sleep;
 
 use super::{
-    allocator::Asker,
+    allocator::Allocator,
     message::{CHANNEL, Message},
 };
 
@@ -16,10 +16,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Listens for ever, unless connections are scarce. While it does not listen, other processes wait in vain for this one's shares,
 /// and refuse requests a little early.
-pub(super) async fn run(asker: Arc<Asker>) {
+pub(super) async fn run(allocator: Arc<Allocator>) {
     let trouble = Trouble::in_turn();
     loop {
-        if let Some(Err(error)) = unless_scarce(listen(&asker, &trouble)).await {
+        if let Some(Err(error)) = unless_scarce(listen(&allocator, &trouble)).await {
             let error = database::counted(error);
             failed!(trouble.failed(&error), %error, "not listening for shares of rate limits; trying again");
         }
@@ -27,9 +27,9 @@ pub(super) async fn run(asker: Arc<Asker>) {
     }
 }
 
-async fn listen(asker: &Asker, trouble: &Trouble) -> Result<(), sqlx::Error> {
+async fn listen(allocator: &Allocator, trouble: &Trouble) -> Result<(), sqlx::Error> {
     // A pool of its own, because a listener keeps its connection.
-    let pool = database::separate_pool(&asker.pool, 1);
+    let pool = database::separate_pool(&allocator.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
@@ -37,13 +37,13 @@ async fn listen(asker: &Asker, trouble: &Trouble) -> Result<(), sqlx::Error> {
         trouble.worked(),
         "listening for shares of rate limits again"
     );
-    let own = asker.holder.to_string();
+    let own = allocator.holder.to_string();
     while let Some(notification) = listener.try_recv().await? {
         let message = Message::parse(notification.payload());
         if let Some(message) = message
             && message.sender != own
         {
-            asker.give_back(message.limited).await;
+            allocator.give_back(message.limited).await;
         }
     }
     Ok(())

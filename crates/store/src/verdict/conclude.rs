@@ -19,7 +19,7 @@ use self::{
     statement::{Decided, decide},
 };
 use crate::{
-    acceptance::Created,
+    created_event::Created,
     analysis::Analysed,
     jobs::{self, Pages, Turn},
 };

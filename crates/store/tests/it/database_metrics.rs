@@ -120,22 +120,22 @@ async fn endpoints_are_counted_by_the_state_of_their_deliveries(pool: PgPool) {
 async fn postgres_reports_about_itself(pool: PgPool) {
     schema::migrate(&pool).await.unwrap();
     let mut conn = database_metrics::connect(&pool).await.unwrap();
-    let sight = database_metrics::sight(&mut conn).await.unwrap();
-    assert!(sight.blind().is_empty(), "{sight:?}");
+    let visibility = database_metrics::visibility(&mut conn).await.unwrap();
+    assert!(visibility.blind().is_empty(), "{visibility:?}");
     let open = pool.begin().await.unwrap();
     sleep(Duration::from_millis(300)).await;
-    let oldest = database_metrics::oldest_transaction(&mut conn, &sight);
+    let oldest = database_metrics::oldest_transaction(&mut conn, &visibility);
     assert!(oldest.await.unwrap().unwrap() >= 0.3);
     open.rollback().await.unwrap();
 
     assert!(database_metrics::database_bytes(&mut conn).await.unwrap() > 1 << 20);
     assert!(database_metrics::wal_bytes(&mut conn).await.unwrap() > 0.0);
-    let files = database_metrics::wal_files(&mut conn, &sight).await.unwrap();
+    let files = database_metrics::wal_files(&mut conn, &visibility).await.unwrap();
     let kept = database_metrics::wal_kept(&mut conn).await.unwrap();
     let segment = f64::from(16 << 20);
     assert!(files.unwrap() >= segment && kept.target >= segment);
     assert!(kept.by_slots.abs() < 1.0);
-    let dead = database_metrics::dead_tuples(&mut conn, &sight).await.unwrap();
+    let dead = database_metrics::dead_tuples(&mut conn, &visibility).await.unwrap();
     let has = |name| dead.iter().any(|Dead { table, .. }| table == name);
     assert!(has("queue.jobs") && has("media"), "{dead:?}");
 }
@@ -156,11 +156,11 @@ async fn what_postgres_hides_from_a_role_is_absent_until_it_is_granted(
 
     let seen = async || {
         let mut conn = database_metrics::connect(&limited).await.unwrap();
-        let sight = database_metrics::sight(&mut conn).await.unwrap();
-        let oldest = database_metrics::oldest_transaction(&mut conn, &sight);
+        let visibility = database_metrics::visibility(&mut conn).await.unwrap();
+        let oldest = database_metrics::oldest_transaction(&mut conn, &visibility);
         let oldest = oldest.await.unwrap();
-        let files = database_metrics::wal_files(&mut conn, &sight).await.unwrap();
-        (sight, oldest, files)
+        let files = database_metrics::wal_files(&mut conn, &visibility).await.unwrap();
+        (visibility, oldest, files)
     };
     let hidden = seen().await;
     let told: Vec<String> = hidden.0.blind().into_iter().map(remedy).collect();
@@ -195,18 +195,18 @@ async fn what_the_server_does_not_track_is_absent(pool: PgPool) {
         .execute(&mut conn)
         .await
         .unwrap();
-    let sight = database_metrics::sight(&mut conn).await.unwrap();
-    let told: Vec<String> = sight.blind().into_iter().map(remedy).collect();
+    let visibility = database_metrics::visibility(&mut conn).await.unwrap();
+    let told: Vec<String> = visibility.blind().into_iter().map(remedy).collect();
     assert!(
         told.len() == 2 && told[0].contains("track_activities") && told[1].contains("track_counts"),
         "{told:?}"
     );
-    let oldest = database_metrics::oldest_transaction(&mut conn, &sight);
+    let oldest = database_metrics::oldest_transaction(&mut conn, &visibility);
     assert_eq!(oldest.await.unwrap(), None);
-    let dead = database_metrics::dead_tuples(&mut conn, &sight).await.unwrap();
+    let dead = database_metrics::dead_tuples(&mut conn, &visibility).await.unwrap();
     assert!(dead.is_empty(), "{dead:?}");
     // The server of the tests does not archive.
-    let archiving = database_metrics::archiving(&mut conn, &sight).await.unwrap();
+    let archiving = database_metrics::archiving(&mut conn, &visibility).await.unwrap();
     assert_eq!(archiving, None);
 }
 

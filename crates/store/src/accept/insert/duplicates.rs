@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Inserted, jobs_of};
-use crate::accept::{Acceptance, NewMedia, routing::Ways};
+use crate::accept::{Acceptance, NewMedia, routing::Routing};
 
 /// Whether another process has just stored a request with the same idempotency key. The next try
 /// finds that request.
@@ -37,7 +37,7 @@ fn constraint_of(error: &sqlx::Error) -> Option<&str> {
 pub(crate) async fn existing(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
-    ways: &Ways,
+    routing: &Routing,
     queue: &Queue,
 ) -> Result<Inserted, sqlx::Error> {
     let ids: Vec<Uuid> = batch.iter().map(|media| media.id.as_uuid()).collect();
@@ -48,7 +48,7 @@ pub(crate) async fn existing(
         .into_iter()
         .map(|id| (MediaId::from(id), Acceptance::Accepted))
         .collect();
-    queue.enqueued(&jobs_of(batch, ways, |id| settled.contains_key(&id)));
+    queue.enqueued(&jobs_of(batch, routing, |id| settled.contains_key(&id)));
     Ok(Inserted {
         settled,
         expired: HashSet::new(),

@@ -1,5 +1,5 @@
-//! Which process removes what has expired. One of them holds the turn, in a row of the database, and renews it while it lives. When it
-//! has not done so for [`LEASE`], any other takes the turn.
+//! Which process removes what has expired. One of them holds the lease, in a row of the database, and renews it while it lives. When it
+//! has not done so for [`LEASE`], any other takes the lease.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use tokio::time::sleep;
 use tracing::info;
 use uuid::Uuid;
 
-/// How long the turn is valid if it is not renewed.
+/// How long the lease is valid if it is not renewed.
 const LEASE: Duration = Duration::from_mins(3);
 
 /// How often its holder renews it, and others look whether it is free.
 const LOOK: Duration = Duration::from_mins(1);
 
-pub(super) struct Turn {
+pub(super) struct LeaderLease {
     pool: PgPool,
     holder: Uuid,
-    /// Taking or renewing the turn.
+    /// Taking or renewing the lease.
     trouble: Trouble,
 }
 
 /// What a process may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// Another process holds the turn.
+    /// Another process holds the lease.
     Others,
     /// This process holds it. It is not time yet.
     Waits,
@@ -34,7 +34,7 @@ enum Standing {
     Begins,
 }
 
-impl Turn {
+impl LeaderLease {
     pub(super) fn new(pool: PgPool) -> Self {
         Self {
             pool,
@@ -43,7 +43,7 @@ impl Turn {
         }
     }
 
-    /// Waits until this process has the turn, and at least `every` has passed since any process began.
+    /// Waits until this process has the lease, and at least `every` has passed since any process began.
     pub(super) async fn wait(&self, every: Duration) {
         loop {
             match self.take(every).await.map_err(database::counted) {
@@ -63,7 +63,7 @@ impl Turn {
         }
     }
 
-    /// Renews the turn until another process has it.
+    /// Renews the lease until another process has it.
     pub(super) async fn keep(&self) {
         loop {
             sleep(LOOK).await;
@@ -90,7 +90,7 @@ impl Turn {
         );
     }
 
-    /// Takes the turn if it is free, or renews it. The time of the next beginning moves when this process begins.
+    /// Takes the lease if it is free, or renews it. The time of the next beginning moves when this process begins.
     async fn take(&self, every: Duration) -> Result<Standing, sqlx::Error> {
         if !self.renew().await? {
             return Ok(Standing::Others);
@@ -113,7 +113,7 @@ impl Turn {
         })
     }
 
-    /// Whether this process holds the turn from now on.
+    /// Whether this process holds the lease from now on.
     async fn renew(&self) -> Result<bool, sqlx::Error> {
         let renewed = sqlx::query!(
             "
@@ -150,8 +150,8 @@ mod tests {
     #[sqlx::test(migrations = false)]
     async fn one_process_begins_every_ten_minutes_and_another_one_when_it_has_died(pool: PgPool) {
         schema::migrate(&pool).await.unwrap();
-        let [first, second] = [(); 2].map(|()| Turn::new(pool.clone()));
-        let takes = async |turn: &Turn| turn.take(EVERY).await.unwrap();
+        let [first, second] = [(); 2].map(|()| LeaderLease::new(pool.clone()));
+        let takes = async |lease: &LeaderLease| lease.take(EVERY).await.unwrap();
         assert_eq!(takes(&first).await, Standing::Begins);
         assert_eq!(takes(&second).await, Standing::Others);
         assert_eq!(takes(&first).await, Standing::Waits);
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(takes(&second).await, Standing::Others);
         assert_eq!(takes(&first).await, Standing::Begins);
 
-        // The first one does not renew its turn any more.
+        // The first one does not renew its lease any more.
         execute(&pool, IT_EXPIRES).await;
         assert_eq!(takes(&second).await, Standing::Waits);
         execute(&pool, TEN_MINUTES_PASS).await;
@@ -172,7 +172,7 @@ mod tests {
     #[sqlx::test(migrations = false)]
     async fn processes_that_begin_together_get_one_turn(pool: PgPool) {
         schema::migrate(&pool).await.unwrap();
-        let turns = [(); 4].map(|()| Turn::new(pool.clone()));
+        let turns = [(); 4].map(|()| LeaderLease::new(pool.clone()));
         let [a, b, c, d] = &turns;
         let taken = tokio::join!(a.take(EVERY), b.take(EVERY), c.take(EVERY), d.take(EVERY));
         let taken = [taken.0, taken.1, taken.2, taken.3].map(Result::unwrap);

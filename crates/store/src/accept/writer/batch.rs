@@ -16,7 +16,7 @@ use crate::accept::{
     Acceptance, NewMedia,
     insert::{self, Inserted},
     idempotency::Request,
-    routing::Ways,
+    routing::Routing,
 };
 
 /// How long a statement with submissions of several teams waits for a lock. Other processes hold the
@@ -28,12 +28,12 @@ const LOCKS_APART: &str = "10s";
 
 /// How the pieces of one batch are written.
 #[derive(Clone)]
-pub(super) struct Writing {
+pub(super) struct BatchWrite {
     pool: PgPool,
     queue: Queue,
     patience: Duration,
     /// The same for all tries, so that what a lost commit has stored is known.
-    ways: Arc<Ways>,
+    routing: Arc<Routing>,
     /// When the writer stops waiting for the end of an outage: the first caller's patience ends
     /// then.
     deadline: Instant,
@@ -41,13 +41,13 @@ pub(super) struct Writing {
     in_doubt: bool,
 }
 
-impl Writing {
-    pub(super) fn new(pool: PgPool, queue: Queue, patience: Duration, ways: Arc<Ways>) -> Self {
+impl BatchWrite {
+    pub(super) fn new(pool: PgPool, queue: Queue, patience: Duration, routing: Arc<Routing>) -> Self {
         Self {
             pool,
             queue,
             patience,
-            ways,
+            routing,
             deadline: Instant::now() + patience,
             in_doubt: false,
         }
@@ -94,7 +94,7 @@ impl Writing {
                 Ok(inserted) => inserted,
                 Err(error) if self.in_doubt && insert::is_own_row(&error) => {
                     let mut conn = self.pool.acquire().await?;
-                    insert::existing(&mut conn, &left, &self.ways, &self.queue).await?
+                    insert::existing(&mut conn, &left, &self.routing, &self.queue).await?
                 }
                 Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
                 Err(error) if insert::is_locked_out(&error) && !waits_for_locks => {
@@ -142,7 +142,7 @@ impl Writing {
         let lock_timeout = if waits_for_locks { LOCKS_APART } else { LOCKS };
         let inserting = async {
             let mut conn = self.pool.acquire().await?;
-            insert::insert(&mut conn, media, &self.ways, &self.queue, lock_timeout).await
+            insert::insert(&mut conn, media, &self.routing, &self.queue, lock_timeout).await
         };
         tokio::time::timeout_at(self.deadline.into(), inserting)
             .await

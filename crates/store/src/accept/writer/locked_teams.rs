@@ -10,7 +10,7 @@ use domain::id::TeamId;
 use tokio::sync::Semaphore;
 use tracing::warn;
 
-use super::{Waiting, settle, batch::Writing};
+use super::{Waiting, settle, batch::BatchWrite};
 
 /// Teams that are written at the same time. Each holds a connection while it waits.
 const TEAMS: usize = 2;
@@ -23,12 +23,12 @@ const BATCH: usize = 256;
 
 /// The submissions of the teams that wait.
 #[derive(Clone)]
-pub(in crate::accept) struct Aside {
+pub(in crate::accept) struct LockedTeams {
     teams: Arc<Mutex<HashMap<TeamId, Vec<Waiting>>>>,
     slots: Arc<Semaphore>,
 }
 
-impl Aside {
+impl LockedTeams {
     pub(in crate::accept) fn new() -> Self {
         Self {
             teams: Arc::default(),
@@ -55,18 +55,18 @@ impl Aside {
     }
 
     /// Writes these submissions of one team apart from those of others, and what comes meanwhile.
-    pub(super) fn begin(&self, team: TeamId, calls: Vec<Waiting>, writing: Writing) {
+    pub(super) fn begin(&self, team: TeamId, calls: Vec<Waiting>, batch_write: BatchWrite) {
         match self.lock().entry(team) {
             Entry::Occupied(mut others) => others.get_mut().extend(calls),
             Entry::Vacant(place) => {
                 place.insert(calls);
                 warn!(team.id = %team, "the usage of a team is locked by somebody else; its submissions wait apart from others");
                 let turn = Turn {
-                    aside: self.clone(),
+                    locked_teams: self.clone(),
                     team,
                     is_over: false,
                 };
-                tokio::spawn(turn.run(writing));
+                tokio::spawn(turn.run(batch_write));
             }
         }
     }
@@ -78,27 +78,27 @@ impl Aside {
 
 /// The task of a team.
 struct Turn {
-    aside: Aside,
+    locked_teams: LockedTeams,
     team: TeamId,
     /// Whether the team is written with the others again.
     is_over: bool,
 }
 
 impl Turn {
-    async fn run(mut self, writing: Writing) {
+    async fn run(mut self, batch_write: BatchWrite) {
         while let Some(calls) = self.next() {
-            let deadline = writing.deadline_of(&calls);
-            let slot = self.aside.slots.acquire();
+            let deadline = batch_write.deadline_of(&calls);
+            let slot = self.locked_teams.slots.acquire();
             let Ok(Ok(_slot)) = tokio::time::timeout_at(deadline.into(), slot).await else {
                 continue;
             };
-            settle(writing.until(deadline), calls, None).await;
+            settle(batch_write.until(deadline), calls, None).await;
         }
     }
 
     /// The next submissions. None: the team is written with the others again.
     fn next(&mut self) -> Option<Vec<Waiting>> {
-        let mut teams = self.aside.lock();
+        let mut teams = self.locked_teams.lock();
         let waiting = teams.get_mut(&self.team)?;
         waiting.retain(|call| !call.is_over());
         if waiting.is_empty() {
@@ -115,7 +115,7 @@ impl Drop for Turn {
     /// Also if the task panics. What it has not written gets no answer.
     fn drop(&mut self) {
         if !self.is_over {
-            self.aside.lock().remove(&self.team);
+            self.locked_teams.lock().remove(&self.team);
         }
     }
 }

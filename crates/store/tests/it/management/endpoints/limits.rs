@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 use store::{
     Error,
-    endpoint::{self, management},
+    endpoint::{self, crud},
     site,
 };
 
@@ -31,7 +31,7 @@ async fn a_deletion_discards_a_bounded_number_at_once_and_waits_for_nobody(pool:
     .await
     .unwrap();
     let mut tx = fixture.pool.begin().await.unwrap();
-    management::delete(&mut tx, endpoint).await.unwrap();
+    crud::delete(&mut tx, endpoint).await.unwrap();
     tx.commit().await.unwrap();
     worker.rollback().await.unwrap();
     let discarded =
@@ -40,7 +40,7 @@ async fn a_deletion_discards_a_bounded_number_at_once_and_waits_for_nobody(pool:
     let mut conn = fixture.pool.acquire().await.unwrap();
     let elsewhere = "https://example.org/";
     assert!(!relocate(&mut conn, endpoint, elsewhere).await);
-    assert!(!management::enable(&mut conn, endpoint).await.unwrap());
+    assert!(!crud::enable(&mut conn, endpoint).await.unwrap());
 }
 
 #[sqlx::test(migrations = false)]
@@ -90,7 +90,7 @@ async fn case_38_endpoints_that_come_and_go_leave_a_bounded_number_behind(pool: 
     for _ in 0..99 {
         let new = add().await.unwrap();
         let mut conn = fixture.pool.acquire().await.unwrap();
-        management::delete(&mut conn, new).await.unwrap();
+        crud::delete(&mut conn, new).await.unwrap();
     }
     let refused = add().await;
     assert!(
