@@ -131,7 +131,7 @@ async fn an_archive_that_fails_is_seen() {
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();
     let pool = PgPool::connect(postgres.url()).await.unwrap();
     let mut conn = database_metrics::connect(&pool).await.unwrap();
-    let sight = database_metrics::sight(&mut conn).await.unwrap();
+    let sight = database_metrics::visibility(&mut conn).await.unwrap();
     let archiving =
         async |conn: &mut PgConnection| database_metrics::archiving(conn, &sight).await.unwrap().unwrap();
     assert!(archiving(&mut conn).await.failures < 1.0);

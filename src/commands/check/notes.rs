@@ -8,7 +8,7 @@ use crate::prometheus::figures::hidden;
 /// What somebody should know about the server and about the rights of the role there.
 pub(super) async fn about(pool: &PgPool) -> anyhow::Result<Vec<String>> {
     let mut conn = database_metrics::connect(pool).await?;
-    let sight = database_metrics::sight(&mut conn).await?;
+    let sight = database_metrics::visibility(&mut conn).await?;
     let role = migrate::missing_role(pool).await?;
     let metrics = sight.blind().iter().map(hidden).collect::<Vec<_>>();
     // The DETAIL of an error about a row has the row's values.
