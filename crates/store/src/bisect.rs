@@ -1,4 +1,4 @@
-//! Finds the rows that spoil a batch: a piece that fails is split until each bad row is alone.
+//! Bisection: finds the rows that spoil a batch: a piece that fails is split until each bad row is alone.
 //!
 //! Pieces are split between owners first, then in halves, and are tried in the order in which they
 //! were split. So the rows of other owners are stored after a few statements, before the search

@@ -1,4 +1,4 @@
-//! Figures about the whole database, for the metrics of one process: what Postgres reports about
+//! Metrics of the whole database, for one process: what Postgres reports about
 //! itself, and what waits for people, for receivers or to be sealed.
 //!
 //! Every statement looks at a bounded number of rows and has a time limit, so it costs little

@@ -1,4 +1,4 @@
-//! Secrets at rest: sealed with XChaCha20-Poly1305 under the operator's master key.
+//! Encryption of secrets at rest: they are sealed with XChaCha20-Poly1305 under the operator's master key.
 //!
 //! A sealed value is a key id (4 bytes), a random nonce (24 bytes) and the ciphertext with its tag.
 //! Its owner is bound to it as associated data, so one site's sealed secret is worthless in another

@@ -1,4 +1,4 @@
-//! Verdicts that somebody waits for: a request that submits an item and stays open until the item is decided.
+//! Those who wait for verdicts: a request that submits an item and stays open until the item is decided.
 //!
 //! A request takes a place here before its item is stored, and the item's jobs say that it is awaited
 //! ([`MediaJob::awaited`](crate::jobs::MediaJob::awaited)). When the verdict is committed, the process that made it gives it to the request

@@ -1,4 +1,4 @@
-//! Which way an item goes from its acceptance on.
+//! Routing: which way an item goes from its acceptance on.
 //!
 //! The short way: the item is stored with one job, and that job also tells of the acceptance. The
 //! long way: the acceptance is told at once, with an event, its deliveries and their jobs. An item

@@ -62,7 +62,7 @@ pub(super) async fn write(
     settle(batch_write.until(deadline), batch, Some(&locked_teams)).await;
 }
 
-/// Answers all of these. With a place aside, teams whose usage is locked go there. Without one, they wait for the lock.
+/// Answers all of these. With `locked_teams`, teams whose usage is locked wait there. Without, they wait for the lock.
 async fn settle(mut batch_write: BatchWrite, batch: Vec<Waiting>, locked_teams: Option<&LockedTeams>) {
     let mut pieces = Pieces::new(idempotency::gather(batch), team);
     while let Some(requests) = pieces.next() {

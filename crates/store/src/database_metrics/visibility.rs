@@ -1,4 +1,4 @@
-//! What Postgres hides from a role. It reports some of this as nothing at all, which would read as 0.
+//! The visibility of metrics: what Postgres hides from a role. It reports some of this as nothing at all, which would read as 0.
 
 use sqlx::PgConnection;
 

@@ -1,4 +1,4 @@
-//! What waits for people, and how endpoints fare.
+//! The workload: what waits for people, and how endpoints fare.
 
 use sqlx::PgConnection;
 

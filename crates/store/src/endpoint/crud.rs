@@ -1,4 +1,4 @@
-//! Endpoints as their owners see and change them.
+//! Endpoints as their owners create, read, change and delete them.
 
 mod delete;
 mod read;

@@ -1,4 +1,4 @@
-//! What it takes to send something to an endpoint by hand.
+//! What it takes to send a test to an endpoint.
 
 use domain::{
     id::{EndpointId, SiteId, TeamId},

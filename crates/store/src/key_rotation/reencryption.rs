@@ -1,4 +1,4 @@
-//! Sealing the values of each kind again.
+//! Encrypts the values of each kind again.
 
 use domain::id::{EndpointId, SiteId, UserId};
 use sqlx::PgConnection;

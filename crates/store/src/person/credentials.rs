@@ -1,4 +1,4 @@
-//! What can sign in to an account beside its password and its second factor, and the end of all that.
+//! The credentials that can sign in to an account beside its password and its second factor, and the end of all that.
 
 use domain::{
     email::Email,

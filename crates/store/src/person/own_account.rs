@@ -1,4 +1,4 @@
-//! Where somebody who has signed in can go.
+//! The account of somebody who has signed in, and the teams that it can enter.
 
 use domain::{
     id::TeamId,

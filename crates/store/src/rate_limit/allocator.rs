@@ -1,4 +1,4 @@
-//! Takes shares for waiting requests, and gives back what other processes need.
+//! Allocates shares to waiting requests, and gives back what other processes need.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,4 +1,4 @@
-//! The end of a hold: what a person said is told, waits for a second person, or goes to a lead.
+//! What happens when the time to undo is over: what a person said is told, waits for a second person, or goes to a lead.
 
 mod failed;
 mod follow_up;

@@ -1,4 +1,4 @@
-//! How the schema of a database compares with the one of this binary.
+//! Compatibility: how the schema of a database compares with the one of this binary.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Whether a database without anything of Gatehouse has room for it: nobody else has what the migrations create, and the role may
+//! Preconditions of the first migration, in a database without anything of Gatehouse: nobody else has what the migrations create, and the role may
 //! create it. Some migrations run in several transactions, so a failure in their middle would leave tables behind.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Beginning the chain again, and how far it is behind.
+//! Restarting the chain, and how far it is behind.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The figures of a span of time.
+//! The totals of a span of time.
 
 use std::ops::AddAssign;
 

@@ -1,4 +1,4 @@
-//! What other statements have stored before: rows of a commit whose answer was lost, and
+//! Duplicates, which other statements have stored before: rows of a commit whose answer was lost, and
 //! idempotency keys.
 
 use std::collections::{HashMap, HashSet};

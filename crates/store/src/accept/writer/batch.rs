@@ -1,4 +1,4 @@
-//! Writing the pieces of one batch, through outages and lost commits.
+//! Writes the pieces of one batch, through outages and lost commits.
 
 use std::{
     collections::HashMap,

@@ -36,7 +36,7 @@ impl LockedTeams {
         }
     }
 
-    /// Puts those of a batch aside whose teams wait already, and returns the others.
+    /// Takes those of a batch whose teams wait already, and returns the others.
     pub(super) fn sort_out(&self, batch: Vec<Waiting>) -> Vec<Waiting> {
         let mut teams = self.lock();
         if teams.is_empty() {

@@ -1,4 +1,4 @@
-//! Forgetting what was known of an endpoint, so that it starts as a new one.
+//! Resets the health of an endpoint: forgets what was known of it, so that it starts as a new one.
 
 use domain::id::EndpointId;
 use queue::lanes;

@@ -1,4 +1,4 @@
-//! Items that had to stay, or to keep their content, when they were looked at. They are looked at again after ten minutes, then after
+//! Postponed items, which had to stay, or to keep their content, when they were looked at. They are looked at again after ten minutes, then after
 //! twice as long each time, and once a day in the end.
 
 use sqlx::{PgConnection, PgPool};

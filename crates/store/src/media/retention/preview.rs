@@ -1,4 +1,4 @@
-//! What retention means for a site now, for the people who set it.
+//! A preview of retention: what it means for a site now, for the people who set it.
 
 use chrono::{DateTime, Utc};
 use domain::{

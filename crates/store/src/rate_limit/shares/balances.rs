@@ -1,4 +1,4 @@
-//! What a process holds, by key and by team.
+//! What is left of the shares that a process has, by key and by team.
 
 use std::{collections::HashMap, time::Duration};
 

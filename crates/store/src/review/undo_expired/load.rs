@@ -1,4 +1,4 @@
-//! What is told at the end of a hold, locked.
+//! What is told when the time to undo is over, locked.
 
 use chrono::{DateTime, Utc};
 use domain::{

@@ -1,4 +1,4 @@
-//! What is noted of an opinion whose hold is over, and of its review.
+//! Records what became of an opinion that can no longer be undone, and of its review.
 
 use domain::{
     id::OpinionId,
