@@ -8,7 +8,6 @@
 
 mod claim;
 mod registry;
-mod write_permit;
 
 use std::{
     sync::{
@@ -18,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-use tokio::sync::{Semaphore, TryAcquireError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use self::registry::Fence;
@@ -26,7 +25,6 @@ use crate::slots::Slot;
 
 pub(crate) use self::claim::Claim;
 pub(crate) use self::registry::InFlightJobs;
-pub(crate) use self::write_permit::WritePermit;
 
 /// A claimed job whose outcome is not in the database yet.
 #[derive(Debug)]
@@ -167,6 +165,26 @@ impl Drop for InFlightJob {
         {
             in_flight_jobs.remove(&self.claim.job);
         }
+    }
+}
+
+/// A checkpoint of a job is being written, and nothing else of it.
+#[derive(Debug)]
+pub(crate) struct WritePermit {
+    in_flight: Arc<InFlightJob>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl WritePermit {
+    /// The checkpoint is written: from now on, the row has the next number.
+    pub(crate) fn advance(&self) {
+        self.in_flight.advance();
+    }
+}
+
+impl Drop for WritePermit {
+    fn drop(&mut self) {
+        self.in_flight.expect_next(false);
     }
 }
 

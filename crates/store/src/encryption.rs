@@ -4,8 +4,6 @@
 //! Its owner is bound to it as associated data, so one site's sealed secret is worthless in another
 //! site's row.
 
-mod key_check;
-
 use std::fmt;
 
 use chacha20poly1305::{
@@ -13,15 +11,17 @@ use chacha20poly1305::{
     aead::{Aead, KeyInit, Payload},
 };
 use sha2::{Digest, Sha256};
+use sqlx::PgConnection;
 
-pub(crate) use self::key_check::CHECK_OWNER;
-pub use self::key_check::check_master_key;
 use crate::Error;
 
 /// Bytes of a key's id, with which a sealed value begins.
 pub(crate) const KEY_ID: usize = 4;
 
 const NONCE: usize = 24;
+
+/// The owner of the sealed value that tells later processes whether they have the right key.
+pub(crate) const CHECK_OWNER: &str = "master_key_check";
 
 /// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the
 /// sealed secrets. While it replaces an older key, the older key still opens what it has sealed.
@@ -140,6 +140,27 @@ impl fmt::Debug for MasterKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MasterKey(redacted)")
     }
+}
+
+/// Whether this is the key that the database's secrets are sealed with. The first process on a new
+/// database stores the sealed value that later processes check.
+///
+/// # Errors
+/// [`Error::Unreadable`] if another key was used before.
+pub async fn check_master_key(conn: &mut PgConnection, key: &MasterKey) -> Result<(), Error> {
+    let sealed = key.seal(CHECK_OWNER, CHECK_OWNER.as_bytes());
+    sqlx::query!(
+        "insert into master_key_check (sealed) values ($1) on conflict do nothing",
+        sealed
+    )
+    .execute(&mut *conn)
+    .await?;
+    // A statement of its own: it sees the row even when another process made it a moment ago.
+    let sealed = sqlx::query_scalar!("select sealed from master_key_check")
+        .fetch_one(conn)
+        .await?;
+    key.open(CHECK_OWNER, &sealed)?;
+    Ok(())
 }
 
 #[cfg(test)]

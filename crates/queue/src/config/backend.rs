@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use apalis_core::error::BoxDynError;
 
-use super::error::{SettingsError, ensure};
+use super::{SettingsError, ensure};
 use crate::{
     QueueName, Retry,
     effect::{OnDead, OnDeadFn, on_dead_fn},
