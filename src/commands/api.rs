@@ -15,7 +15,7 @@ use queue::Queue;
 use store::{
     PgPool,
     accept::Acceptor,
-    verdict_waiters::{Awaited, Part},
+    verdict_waiters::{VerdictWaiters, Part},
     jobs,
     rate_limit::Rates,
     encryption::MasterKey,
@@ -107,7 +107,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &options.http,
         &pool,
         &queue,
-        Awaited::start(&pool, Part::Interface),
+        VerdictWaiters::start(&pool, Part::Interface),
         &key,
         // Only worker processes know the providers.
         Workbench::new(options.rules.limits(), None),
@@ -169,7 +169,7 @@ pub(crate) fn interface(
     bounds: &HttpOptions,
     pool: &PgPool,
     queue: &Queue,
-    awaited: Awaited,
+    awaited: VerdictWaiters,
     master_key: &MasterKey,
     workbench: Workbench,
     outlet: Outlet,

@@ -73,7 +73,7 @@ async fn check_database(
         return Ok(());
     };
     tell("database: reachable, not read-only")?;
-    let standing = schema::standing(&pool).await;
+    let standing = schema::compatibility(&pool).await;
     let Some(standing) = problems.of(standing.map_err(Into::into)) else {
         return Ok(());
     };

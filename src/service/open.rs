@@ -14,7 +14,7 @@ pub(crate) async fn connect(database: &Database, name: &str) -> anyhow::Result<P
 /// The pool of such a command, to a database whose schema this binary can serve.
 pub(crate) async fn open_current(database: &Database, name: &str) -> anyhow::Result<PgPool> {
     let pool = open(database, name).await?;
-    schema::standing(&pool).await?;
+    schema::compatibility(&pool).await?;
     Ok(pool)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ::api::Readiness;
 use store::{
     Error, PgConnection, PgPool,
-    schema::{self, Standing, Unready},
+    schema::{self, Compatibility, Unready},
     encryption::{self, MasterKey},
 };
 use telemetry::{Repeated, failed};
@@ -74,7 +74,7 @@ async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Obsta
         Err(unfit) if unfit.is_final() => return Err(unfit.into()),
         Err(error) => return Ok(Some(Obstacle::Absent(error.to_string()))),
     }
-    let standing = match schema::standing(pool).await {
+    let standing = match schema::compatibility(pool).await {
         Ok(standing) => standing,
         Err(unready) if unready.is_final() => return Err(unready.into()),
         Err(Unready::Failed(error)) => return Ok(Some(Obstacle::Absent(error.to_string()))),
@@ -82,7 +82,7 @@ async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Obsta
     };
     match check_key(pool, key).await {
         Ok(()) => {
-            if standing != Standing::Current {
+            if standing != Compatibility::Current {
                 info!("the schema is {standing}");
             }
             Ok(None)

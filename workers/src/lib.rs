@@ -37,7 +37,7 @@ use std::{io, sync::Arc, time::Duration};
 use apalis::prelude::{Monitor, MonitorError};
 use database::{Clock, Trouble};
 use queue::{Bottleneck, Queue, QueueName, Retry};
-use store::{PgPool, verdict_waiters::Awaited, item_worker, jobs, encryption::MasterKey};
+use store::{PgPool, verdict_waiters::VerdictWaiters, item_worker, jobs, encryption::MasterKey};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -74,7 +74,7 @@ pub struct Context {
     /// The time in the signatures of webhooks.
     pub clock: Clock,
     /// Requests that wait for verdicts.
-    pub awaited: Awaited,
+    pub awaited: VerdictWaiters,
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
     /// The bounds of animations.

@@ -18,7 +18,7 @@ use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
-    verdict_waiters::Awaited,
+    verdict_waiters::VerdictWaiters,
     gather::Loader,
     jobs::MediaJob,
     item_progress::Stage,
@@ -84,7 +84,7 @@ pub(crate) async fn judge(
     run: Run,
     checkpoint: Checkpoint,
     trace: Data<Current>,
-    awaited: Data<Awaited>,
+    awaited: Data<VerdictWaiters>,
 ) -> Result<Ended, BoxDynError> {
     let running = async {
         let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;

@@ -9,7 +9,7 @@ use queue::{BackendSettings, Queue, QueueName};
 use store::{
     PgPool,
     analysis::AnalysisDied,
-    verdict_waiters::Awaited,
+    verdict_waiters::VerdictWaiters,
     chain::{Chain, Died},
     delivery::DeliveryDied,
     image::ExaminationDied,
@@ -66,7 +66,7 @@ pub(crate) struct Steps {
     pub(crate) outbound: Outbound,
     pub(crate) clock: Clock,
     /// Requests that wait for verdicts.
-    pub(crate) awaited: Awaited,
+    pub(crate) awaited: VerdictWaiters,
     /// How long an item waits for a provider that is paused.
     pub(crate) patience: Duration,
     /// Answers of providers that each team may have kept for equal texts.

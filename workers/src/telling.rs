@@ -10,7 +10,7 @@ use std::{pin::pin, time::Duration};
 use apalis::prelude::BoxDynError;
 use queue::{Checkpoint, Finish, NotRecorded, Run};
 use store::{
-    verdict_waiters::{Awaited, Promise},
+    verdict_waiters::{VerdictWaiters, Promise},
     created_event::Created,
     jobs::MediaJob,
     item_progress::{Progress, Stage},
@@ -44,7 +44,7 @@ impl Telling {
         job: &MediaJob,
         run: &Run,
         checkpoint: Checkpoint,
-        awaited: &Awaited,
+        awaited: &VerdictWaiters,
     ) -> Result<Self, NotRecorded> {
         let telling = Self {
             created: Mutex::new(job.created()),

@@ -25,7 +25,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptor},
-    verdict_waiters::{Awaited, Part},
+    verdict_waiters::{VerdictWaiters, Part},
     endpoint::{Pinged, Target},
     plan,
     rate_limit::Rates,
@@ -197,7 +197,7 @@ impl App {
                 sites: Sites::new(pool.clone()),
                 acceptor: acceptor.clone(),
                 statuses: Statuses::new(pool.clone()),
-                awaited: Awaited::start(&pool, Part::Interface),
+                awaited: VerdictWaiters::start(&pool, Part::Interface),
                 limits: options.limits,
             },
             management: Arc::new(Management {

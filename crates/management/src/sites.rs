@@ -23,7 +23,7 @@ use checks::{require_groups, unknown_group};
 pub(crate) use self::checks::require_providers;
 pub use self::{
     checks::{MOST_GROUPS, MOST_PROVIDERS},
-    outlook::{Content, Outlook, outlook},
+    outlook::{Content, RetentionPreview, outlook},
     readiness::{Counts, Readiness, counts, readiness},
 };
 

@@ -11,7 +11,7 @@ use sqlx::{PgConnection, PgPool};
 
 pub use self::{
     answer_counts::{Recent, recent},
-    status::{Condition, conditions},
+    status::{CredentialStatus, credential_statuses},
     costs::{Cost, Spent, costs, spend},
     state::{State, Stated, change, read},
 };

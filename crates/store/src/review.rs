@@ -22,7 +22,7 @@ pub use self::{
     claim::{Claimed, NewClaim, claim},
     undo_expired::{Ended, ReviewDied, held_for},
     lease::{Locked, escalate, lock, renew, skip},
-    view::{AuthorHistory, Earlier, Review, look},
+    view::{AuthorHistory, Earlier, Review, view},
     note::{NewNote, Note, add as add_note, of_media as notes_of},
     opinion::{
         Held, NewOpinion, UsedPolicy, has_decided, has_spoken, policy, say, undo, undo_seconds,

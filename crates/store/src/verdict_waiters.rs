@@ -34,7 +34,7 @@ const UNTOLD: usize = 16_384;
 
 /// The awaited items of a process. Clones are the same.
 #[derive(Clone)]
-pub struct Awaited {
+pub struct VerdictWaiters {
     waiting: Arc<Waiting>,
     /// Where verdicts go that other processes may wait for. None: this process makes no verdicts.
     untold: Option<mpsc::Sender<MediaId>>,
@@ -86,14 +86,14 @@ pub struct Verdict {
 /// What a run of a job owes those who wait for its item.
 #[derive(Debug)]
 pub struct Promise {
-    awaited: Awaited,
+    awaited: VerdictWaiters,
     /// Whether the verdict of the run became the item's. Somebody else may have decided before.
     is_stored: AtomicBool,
 }
 
 impl Promise {
     /// Nothing is stored yet.
-    pub fn new(awaited: Awaited) -> Self {
+    pub fn new(awaited: VerdictWaiters) -> Self {
         Self {
             awaited,
             is_stored: AtomicBool::new(false),
@@ -115,7 +115,7 @@ impl Promise {
     }
 }
 
-impl Awaited {
+impl VerdictWaiters {
     /// Starts to listen, to tell, or both.
     pub fn start(pool: &PgPool, part: Part) -> Self {
         Self::with_places(pool, part, PLACES)
@@ -186,9 +186,9 @@ impl Awaited {
     }
 }
 
-impl fmt::Debug for Awaited {
+impl fmt::Debug for VerdictWaiters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Awaited").finish_non_exhaustive()
+        f.debug_struct("VerdictWaiters").finish_non_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
 use store::{
     PgPool,
-    schema::{self, Standing},
+    schema::{self, Compatibility},
     encryption::MasterKey,
 };
 use tracing::info;
@@ -63,7 +63,7 @@ pub(super) async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::
     let standing = schema::migrate(pool)
         .await
         .context("cannot upgrade the database to this version's schema")?;
-    if standing != Standing::Current {
+    if standing != Compatibility::Current {
         info!("the schema is {standing}");
     }
     service::check_master_key(&mut *pool.acquire().await?, key).await

@@ -15,7 +15,7 @@ mod old_items;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-pub use self::preview::{Content, Outlook, outlook};
+pub use self::preview::{Content, RetentionPreview, retention_preview};
 pub(crate) use self::postponed::look_again_at_all;
 use self::{
     due::Told,

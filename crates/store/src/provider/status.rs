@@ -12,7 +12,7 @@ const MOST: i64 = 200;
 
 /// The state of one credential of a provider. The credential itself is not told.
 #[derive(Clone, Debug)]
-pub struct Condition {
+pub struct CredentialStatus {
     /// The provider's name.
     pub provider: String,
     /// The state.
@@ -25,7 +25,7 @@ pub struct Condition {
 
 /// The states of the credentials that had a problem within a day, the latest changed first, at most
 /// 200. Credentials without one never had a problem, or none for a day.
-pub async fn conditions(conn: &mut PgConnection) -> Result<Vec<Condition>, Error> {
+pub async fn credential_statuses(conn: &mut PgConnection) -> Result<Vec<CredentialStatus>, Error> {
     let rows = sqlx::query!(
         r#"
         select
@@ -41,7 +41,7 @@ pub async fn conditions(conn: &mut PgConnection) -> Result<Vec<Condition>, Error
     .fetch_all(conn)
     .await?;
     let count = |stored: i32| u32::try_from(stored).unwrap_or(0);
-    let conditions = rows.into_iter().map(|row| Condition {
+    let credential_statuses = rows.into_iter().map(|row| CredentialStatus {
         state: State {
             paused_until: row.paused_until,
             breaker: Breaker {
@@ -62,5 +62,5 @@ pub async fn conditions(conn: &mut PgConnection) -> Result<Vec<Condition>, Error
         changed_at: row.changed_at,
         at: row.at,
     });
-    Ok(conditions.collect())
+    Ok(credential_statuses.collect())
 }

@@ -13,7 +13,7 @@ use domain::id::{SiteId, TeamId};
 pub use self::{
     machine_findings::{Compared, Matches, compared, matches},
     names::{PolicyName, named_people, named_policies, named_sites},
-    opinions::{First, Opinion, said},
+    opinions::{First, Opinion, opinions},
     thresholds::{ThresholdRule, left_out, thresholds},
     waiting::{Backlog, backlog},
 };

@@ -97,7 +97,7 @@ pub struct AuthorHistory {
 }
 
 /// A review; none if it has ended.
-pub async fn look(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Review>, Error> {
+pub async fn view(conn: &mut PgConnection, review: ReviewId) -> Result<Option<Review>, Error> {
     let row = sqlx::query!(
         r#"
         select

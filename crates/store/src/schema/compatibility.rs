@@ -22,7 +22,7 @@ impl fmt::Display for Versions {
 
 /// A schema that this binary can serve. It is displayed as the end of a sentence about the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Compatibility {
     /// It has exactly the migrations of this binary.
     Current,
     /// It has newer ones, too, and these only add.
@@ -34,7 +34,7 @@ pub enum Standing {
     },
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Compatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Current => f.write_str("up to date"),
@@ -135,7 +135,7 @@ impl From<sqlx::Error> for Unready {
 }
 
 /// Compares the migrations of a database with those of this binary. Reads only.
-pub(super) async fn look(conn: &mut PgConnection) -> Result<Standing, Unready> {
+pub(super) async fn look(conn: &mut PgConnection) -> Result<Compatibility, Unready> {
     access::require(conn).await?;
     // A statement cannot name a table that is not there.
     let (service, queue): (bool, bool) = sqlx::query_as(
@@ -159,7 +159,7 @@ pub(super) async fn look(conn: &mut PgConnection) -> Result<Standing, Unready> {
     judge(&service, &queue)
 }
 
-fn judge(service: &Compared, queue: &Compared) -> Result<Standing, Unready> {
+fn judge(service: &Compared, queue: &Compared) -> Result<Compatibility, Unready> {
     let (found, known) = (
         Versions {
             service: service.found,
@@ -184,8 +184,8 @@ fn judge(service: &Compared, queue: &Compared) -> Result<Standing, Unready> {
     ) {
         (Some(missing), Some(unknown)) => Err(Unready::Diverged { unknown, missing }),
         (Some(_), None) => Err(Unready::Behind),
-        (None, Some(_)) => Ok(Standing::Newer { found, known }),
-        (None, None) => Ok(Standing::Current),
+        (None, Some(_)) => Ok(Compatibility::Newer { found, known }),
+        (None, None) => Ok(Compatibility::Current),
     }
 }
 

@@ -19,7 +19,7 @@ async fn is_woken(expected: &Expected) -> bool {
 
 #[sqlx::test(migrations = false)]
 async fn a_team_leaves_places_to_others(pool: PgPool) {
-    let awaited = Awaited::with_places(&pool, Part::Interface, 4);
+    let awaited = VerdictWaiters::with_places(&pool, Part::Interface, 4);
     let (greedy, other) = (team(), team());
     let places = [
         awaited.expect(greedy, media()),
@@ -35,7 +35,7 @@ async fn a_team_leaves_places_to_others(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_verdict_wakes_all_that_wait_for_its_item_and_nobody_else(pool: PgPool) {
-    let awaited = Awaited::start(&pool, Part::Both);
+    let awaited = VerdictWaiters::start(&pool, Part::Both);
     let (item, team) = (media(), team());
     let first = awaited.expect(team, item).unwrap();
     let second = awaited.expect(team, item).unwrap();
@@ -66,8 +66,8 @@ async fn a_verdict_wakes_all_that_wait_for_its_item_and_nobody_else(pool: PgPool
 
 #[sqlx::test(migrations = false)]
 async fn verdicts_of_another_process_wake_too(pool: PgPool) {
-    let listening = Awaited::start(&pool, Part::Interface);
-    let telling = Awaited::start(&pool, Part::Workers);
+    let listening = VerdictWaiters::start(&pool, Part::Interface);
+    let telling = VerdictWaiters::start(&pool, Part::Workers);
     let items: Vec<MediaId> = (0..1_000).map(|_| media()).collect();
     let team = team();
     let expected: Vec<Expected> = items

@@ -11,7 +11,7 @@ use crate::Error;
 
 /// What is removed of a site, and what is next. Everything is found by an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outlook {
+pub struct RetentionPreview {
     /// Items are removed whose last verdict is older. `None`: items are kept.
     pub items_before: Option<DateTime<Utc>>,
     /// Contents are removed of items whose last verdict is older. `None`: contents are kept.
@@ -32,11 +32,11 @@ pub struct Content {
 }
 
 /// What retention means for a site now; none if there is none within reach.
-pub async fn outlook(
+pub async fn retention_preview(
     conn: &mut PgConnection,
     reach: Reach,
     site: SiteId,
-) -> Result<Option<Outlook>, Error> {
+) -> Result<Option<RetentionPreview>, Error> {
     let row = sqlx::query!(
         r#"
         select
@@ -93,7 +93,7 @@ pub async fn outlook(
     )
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(|row| Outlook {
+    Ok(row.map(|row| RetentionPreview {
         items_before: row.removes_items.then_some(row.items),
         contents_before: row.removes_contents.then_some(row.contents),
         oldest_item: row.oldest_item,
