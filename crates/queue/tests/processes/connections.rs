@@ -9,7 +9,7 @@ use crate::{
     jobs::{call, job},
     harness::{prepare, until},
     proxy::Proxy,
-    external_service::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 /// before a job ran.
 async fn longest_wait(pool: &PgPool, jobs: usize) -> Duration {
     prepare(pool).await;
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let options = pool.connect_options();
     let proxy = Proxy::start(options.get_host(), options.get_port());
     proxy.lose_notifications();

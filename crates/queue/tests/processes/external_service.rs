@@ -16,7 +16,7 @@ use tokio::{
 use crate::harness::eventually;
 
 /// A server for the jobs of one test.
-pub(crate) struct Witness {
+pub(crate) struct ExternalService {
     pub(crate) port: u16,
     calls: Arc<Mutex<Calls>>,
     /// This many calls are answered, in the order in which they came.
@@ -31,7 +31,7 @@ struct Calls {
     at_work: HashMap<String, (u32, u32)>,
 }
 
-impl Witness {
+impl ExternalService {
     /// A witness that answers only this many calls, until it is told otherwise.
     pub(crate) async fn answering(calls: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use crate::{
     jobs::{Act, WORK, act, call},
     harness::{assert_each_once, count, enqueue, prepare, until, until_idle},
-    external_service::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
@@ -28,7 +28,7 @@ async fn twins(pool: &PgPool) -> [Lane; 2] {
 async fn case_q3_lanes_whose_locks_collide_are_both_served_within_their_caps(pool: PgPool) {
     prepare(&pool).await;
     let twins = twins(&pool).await;
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let setup = Setup {
         lane_cap: Some(2),
         ..Setup::on(&pool).calling(&witness)

@@ -22,7 +22,7 @@ use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
 use super::{
-    act::{Act, End, Outage, Recorded, UNTIL_LET_GO, WORK, act, lane},
+    jobs::{Act, End, Outage, Recorded, UNTIL_LET_GO, WORK, act, lane},
     tables::PATIENCE,
 };
 
