@@ -18,7 +18,7 @@ pub(crate) const HOUR: Duration = Duration::from_hours(1);
 
 /// Buries jobs 1 to `n`, ten at a time each second, in ten lanes; every hundredth with another
 /// error.
-pub(crate) async fn bury(pool: &PgPool, n: i32) {
+pub(crate) async fn enqueue_dead(pool: &PgPool, n: i32) {
     sqlx::query(
         "insert into queue.dead_jobs
                   (id, queue, lane, priority, attempt, max_attempts, created_at, died_at, cause, error, payload)
@@ -81,7 +81,7 @@ async fn live_jobs_are_found_by_each_condition(pool: PgPool) {
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn dead_jobs_are_paged_without_gap_or_repeat_and_summed_up(pool: PgPool) {
-    bury(&pool, 250).await;
+    enqueue_dead(&pool, 250).await;
     let mut conn = pool.acquire().await.unwrap();
     let mut filter = Filter::default();
     let mut seen = Vec::new();
