@@ -10,7 +10,7 @@ use management::{
     exports::Streams,
 };
 use queue::Queue;
-use store::{PgPool, seal::MasterKey};
+use store::{PgPool, encryption::MasterKey};
 use workers::outbound::EgressPolicy;
 
 use crate::config;

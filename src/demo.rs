@@ -10,7 +10,7 @@ use management::{
     endpoints::{self, EndpointChange, NewEndpoint},
     set_up::{self, Access, NewSite, NewTenant},
 };
-use store::{PgConnection, seal::MasterKey, site, team};
+use store::{PgConnection, encryption::MasterKey, site, team};
 use url::Url;
 
 use crate::{

@@ -83,7 +83,7 @@ impl EmbeddedPostgres {
             }
             Ok(())
         };
-        ensuring.await.map_err(database::plain)
+        ensuring.await.map_err(database::plain_error)
     }
 }
 

@@ -20,7 +20,7 @@ use management::{
     rule_groups::{self, Group, NewRuleGroup},
     sites::{self, Settings},
 };
-use store::example::{self, Batch, State, Turn};
+use store::example_data::{self, Batch, State, Turn};
 use tracing::info;
 
 use self::{
@@ -62,29 +62,29 @@ pub(crate) async fn prepare(
         );
     };
     let mut conn = pool.acquire().await?;
-    match example::state(&mut conn).await? {
+    match example_data::state(&mut conn).await? {
         State::Complete => {
-            info!(team.id = %example::TEAM, "--demo-data: the example data exists already, so nothing was added");
+            info!(team.id = %example_data::TEAM, "--demo-data: the example data exists already, so nothing was added");
             return Ok(turn.end().await?);
         }
         State::Absent | State::Incomplete => {}
     }
-    if !beside_others && let Some(other) = example::other_team(&mut conn, demo).await? {
+    if !beside_others && let Some(other) = example_data::other_team(&mut conn, demo).await? {
         bail!(
             "--demo-data is refused, because this database is in use: it has the team `{other}`. To add the team `{}` to it \
              nevertheless, add --demo. Nothing was changed",
-            example::NAME
+            example_data::NAME
         );
     }
     drop(conn);
     // What was interrupted is begun again.
-    example::remove(pool).await?;
+    example_data::remove(pool).await?;
     let now = Utc::now();
     let since = now - SPAN - Duration::from_hours(1);
     let begun = {
         let name: Name = MODERATOR.parse()?;
         let mut tx = pool.begin().await?;
-        let begun = example::begin(&mut tx, since, (&name, &no_password())).await?;
+        let begun = example_data::begin(&mut tx, since, (&name, &no_password())).await?;
         tx.commit().await?;
         begun
     };
@@ -103,7 +103,7 @@ pub(crate) async fn prepare(
             }
         }
         let mut tx = pool.begin().await?;
-        example::add(&mut tx, &batch).await?;
+        example_data::add(&mut tx, &batch).await?;
         tx.commit().await?;
     }
     let failing = sites.iter().find_map(|site| {
@@ -113,12 +113,12 @@ pub(crate) async fn prepare(
     ensure!(failing.is_some(), "an endpoint of the example fails");
     if let Some(failing) = failing {
         let mut tx = pool.begin().await?;
-        example::finish(&mut tx, since, failing).await?;
+        example_data::finish(&mut tx, since, failing).await?;
         tx.commit().await?;
     }
     info!(
-        team.id = %example::TEAM, items = planned.len(),
-        "--demo-data: created the team `{}`; `gatehouse admin remove-example-data` removes it", example::NAME
+        team.id = %example_data::TEAM, items = planned.len(),
+        "--demo-data: created the team `{}`; `gatehouse admin remove-example-data` removes it", example_data::NAME
     );
     Ok(turn.end().await?)
 }
@@ -155,7 +155,7 @@ async fn group(management: &Management, yaml: &str) -> anyhow::Result<Group> {
     let file = GivenFile::from_yaml(yaml)?;
     let new = NewRuleGroup {
         name: file.name,
-        team: Some(example::TEAM),
+        team: Some(example_data::TEAM),
         rules: file.rules,
         note: None,
     };
@@ -183,7 +183,7 @@ async fn site(
         rule_groups: vec![shared.id, own.id],
         ..Settings::named(name.to_owned(), own.id)
     };
-    let issued = sites::create(management, &caller, Some(example::TEAM), &settings).await;
+    let issued = sites::create(management, &caller, Some(example_data::TEAM), &settings).await;
     let id = issued.map_err(told)?.site.id;
     let new = NewEndpoint {
         events: Some(events.clone()),

@@ -87,7 +87,7 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 /// some libraries display their causes.
 fn told(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |told, cause| {
-        let cause = database::words(cause);
+        let cause = database::error_message(cause);
         match told.as_str() {
             "" => cause,
             told if told.ends_with(&cause) => told.to_owned(),

@@ -13,7 +13,7 @@ use poem::{
     FromRequest, Request, RequestBody, Result,
     http::{HeaderValue, header},
 };
-use store::rate::Admission;
+use store::rate_limit::Admission;
 
 /// Whether the request has an `Authorization: Bearer` header. It does not authenticate anybody.
 /// Without an `api_key`, the sender gets a better explanation.

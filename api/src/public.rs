@@ -20,7 +20,7 @@ use domain::submission::SubmissionLimits;
 use http_server::BodyReader;
 use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
-use store::{accept::Acceptor, awaited::Awaited, rate::Rates, site::Sites, status::Statuses};
+use store::{accept::Acceptor, verdict_waiters::VerdictWaiters, rate_limit::Rates, site::Sites, item_status::Statuses};
 use uuid::Uuid;
 
 use crate::{
@@ -42,7 +42,7 @@ pub struct Public {
     /// Answers status queries.
     pub statuses: Statuses,
     /// Requests that wait for verdicts.
-    pub awaited: Awaited,
+    pub awaited: VerdictWaiters,
     /// The bounds of a submission's members.
     pub limits: SubmissionLimits,
 }

@@ -46,7 +46,7 @@ declare
 begin
     for pair in select * from bench.pairs order by n loop
         if pair.is_known then
-            -- As `crates/store/src/review/ended/follow.rs` does it.
+            -- As `crates/store/src/review/undo_expired/follow_up.rs` does it.
             insert into review_tasks (
                 id, media_id, team_id, site_id, kind, verdict, severity, categories, rules, waiting_since, due_at, only_for
             )

@@ -1,4 +1,4 @@
--- Status queries, as `crates/store/src/status.rs` asks.
+-- Status queries, as `crates/store/src/item_status.rs` asks.
 \set number random(0, 999)
 select ids, hashes from asked where kind = :kind and size = :size and number = :number \gset
 select

@@ -12,7 +12,7 @@ use sqlx::{Connection as _, PgConnection};
 use store::{
     endpoint,
     rule_group::{self, NewVersion},
-    seal::MasterKey,
+    encryption::MasterKey,
     site,
 };
 use uuid::Uuid;

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use anyhow::{Context as _, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use clap::Args;
-use store::seal::MasterKey;
+use store::encryption::MasterKey;
 
 use crate::{
     cluster::Role,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{breaker::BreakerState, scope::Scope, score::Category};
-use management::providers::{self, Condition, Cost, Health, KnownProvider};
+use management::providers::{self, CredentialStatus, Cost, Health, KnownProvider};
 
 use crate::{
     number::grouped,
@@ -134,8 +134,8 @@ impl From<&Cost> for Part {
     }
 }
 
-impl From<&Condition> for Credential {
-    fn from(condition: &Condition) -> Self {
+impl From<&CredentialStatus> for Credential {
+    fn from(condition: &CredentialStatus) -> Self {
         let state = &condition.state;
         let (tone, phase) = match state.breaker.state(condition.at) {
             BreakerState::Closed => ("ok", "closed"),

@@ -15,12 +15,12 @@ use queue::Queue;
 use store::{
     PgPool,
     accept::Acceptor,
-    awaited::{Awaited, Part},
+    verdict_waiters::{VerdictWaiters, Part},
     jobs,
-    rate::Rates,
-    seal::MasterKey,
+    rate_limit::Rates,
+    encryption::MasterKey,
     site::Sites,
-    status::Statuses,
+    item_status::Statuses,
     verdict,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -107,7 +107,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &options.http,
         &pool,
         &queue,
-        Awaited::start(&pool, Part::Interface),
+        VerdictWaiters::start(&pool, Part::Interface),
         &key,
         // Only worker processes know the providers.
         Workbench::new(options.rules.limits(), None),
@@ -169,7 +169,7 @@ pub(crate) fn interface(
     bounds: &HttpOptions,
     pool: &PgPool,
     queue: &Queue,
-    awaited: Awaited,
+    awaited: VerdictWaiters,
     master_key: &MasterKey,
     workbench: Workbench,
     outlet: Outlet,
@@ -189,7 +189,7 @@ pub(crate) fn interface(
             limits: SubmissionLimits::default(),
         },
         management: Arc::new(Management {
-            pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
+            pool: database::separate_pool(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: Some(master_key.clone()),
             workbench,

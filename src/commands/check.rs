@@ -6,7 +6,7 @@ mod notes;
 use std::{io, process::ExitCode};
 
 use anyhow::anyhow;
-use store::{PgPool, schema, seal::MasterKey};
+use store::{PgPool, schema, encryption::MasterKey};
 use workers::{outbound::EgressPolicy, provider::Profile};
 
 use super::Cli;
@@ -73,7 +73,7 @@ async fn check_database(
         return Ok(());
     };
     tell("database: reachable, not read-only")?;
-    let standing = schema::standing(&pool).await;
+    let standing = schema::compatibility(&pool).await;
     let Some(standing) = problems.of(standing.map_err(Into::into)) else {
         return Ok(());
     };

@@ -12,8 +12,8 @@ use database::{Hosts, Watch};
 use management::{SignOn, Workbench};
 use queue::Queue;
 use store::{
-    awaited::{Awaited, Part},
-    seal::MasterKey,
+    verdict_waiters::{VerdictWaiters, Part},
+    encryption::MasterKey,
 };
 use tokio::{
     net::TcpListener,
@@ -182,7 +182,7 @@ async fn serve(
     let files = files(&options, listeners.browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
     let analyse = api::analyse(providers.clone());
-    let awaited = Awaited::start(pool, Part::Both);
+    let awaited = VerdictWaiters::start(pool, Part::Both);
     let interface = api::interface(
         &options.http,
         pool,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use queue::Queue;
-use store::awaited::{Awaited, Part};
+use store::verdict_waiters::{VerdictWaiters, Part};
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
@@ -80,7 +80,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             answers_per_team: options.work.answer_cache_entries,
             outbound: Outbound::new(policy, files.outbound),
             clock: database.clock(),
-            awaited: Awaited::start(&pool, Part::Workers),
+            awaited: VerdictWaiters::start(&pool, Part::Workers),
             rules: options.rules.settings(options.work.kept_rules),
             animations: options.work.animations.settings(),
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use store::seal::MasterKey;
+use store::encryption::MasterKey;
 
 use super::{invalid::invalid, read_value, variable};
 

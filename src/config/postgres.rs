@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use database::{Hosts, PoolSettings};
-use store::seal::MasterKey;
+use store::encryption::MasterKey;
 use workers::outbound::Exemption;
 
 use super::{

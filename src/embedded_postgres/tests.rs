@@ -5,7 +5,7 @@ use std::{fs, os::unix::process::CommandExt as _, path::Path, process::Command, 
 
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection, PgPool};
-use store::figures;
+use store::database_metrics;
 use tempfile::TempDir;
 
 use super::*;
@@ -130,10 +130,10 @@ async fn an_archive_that_fails_is_seen() {
     fs::write(data.join("postgres.local.conf"), local).unwrap();
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();
     let pool = PgPool::connect(postgres.url()).await.unwrap();
-    let mut conn = figures::connect(&pool).await.unwrap();
-    let sight = figures::sight(&mut conn).await.unwrap();
+    let mut conn = database_metrics::connect(&pool).await.unwrap();
+    let sight = database_metrics::visibility(&mut conn).await.unwrap();
     let archiving =
-        async |conn: &mut PgConnection| figures::archiving(conn, &sight).await.unwrap().unwrap();
+        async |conn: &mut PgConnection| database_metrics::archiving(conn, &sight).await.unwrap().unwrap();
     assert!(archiving(&mut conn).await.failures < 1.0);
     run(postgres.url(), "create table written (id int)").await;
     run(

@@ -13,7 +13,7 @@ use domain::{
 use serde_json::{json, value::to_raw_value};
 use store::{
     analysis::ProviderReport,
-    example::{Analysis, Batch, Event, Item, Verdict},
+    example_data::{Analysis, Batch, Event, Item, Verdict},
 };
 use uuid::Uuid;
 

@@ -8,7 +8,7 @@ use domain::{
     id::{DeliveryId, EndpointId},
     webhook::next_delay,
 };
-use store::example::{Attempt, Batch, Delivery, Event};
+use store::example_data::{Attempt, Batch, Delivery, Event};
 
 use super::random::Chance;
 

@@ -12,7 +12,7 @@ use metrics::gauge;
 use queue::Queue;
 use store::{
     Error, PgConnection, PgPool,
-    figures::{self, Blind, Endpoints, Sight},
+    database_metrics::{self, Blind, Endpoints, Visibility},
 };
 use telemetry::{failed, over};
 use tokio::time::{sleep, timeout};
@@ -98,7 +98,7 @@ impl Publisher {
         let round = async {
             let mut conn = match self.conn.take() {
                 Some(conn) => conn,
-                None => figures::connect(pool).await?,
+                None => database_metrics::connect(pool).await?,
             };
             let read = read(&mut conn).await;
             Ok::<_, Error>((conn, read))
@@ -108,7 +108,7 @@ impl Publisher {
                 self.show_tables(read.tables);
                 self.tell_blind(read.blind);
                 let is_usable = !read.problem.as_ref().is_some_and(Error::is_outage);
-                if is_usable && !database::scarcity::is_scarce() {
+                if is_usable && !database::connection_shortage::is_scarce() {
                     self.conn = Some(conn);
                 }
                 read.problem
@@ -205,10 +205,10 @@ impl Read {
 /// from being shown: a role may be allowed to read some only.
 async fn read(conn: &mut PgConnection) -> Read {
     let mut read = Read::default();
-    let sight = read.take(figures::sight(conn).await);
-    if let Some(sight) = &sight {
-        show_server(conn, sight, &mut read).await;
-        read.blind = Some(sight.blind());
+    let visibility = read.take(database_metrics::visibility(conn).await);
+    if let Some(visibility) = &visibility {
+        show_server(conn, visibility, &mut read).await;
+        read.blind = Some(visibility.blind());
     } else {
         show(SERVER, [None; SERVER.len()]);
     }
@@ -221,13 +221,13 @@ async fn read(conn: &mut PgConnection) -> Read {
             wants.map(|wants| float(wants.wanted)),
         ],
     );
-    let reviews = read.take(figures::reviews(conn).await);
+    let reviews = read.take(database_metrics::reviews(conn).await);
     let waiting = reviews.map(|reviews| float(reviews.waiting));
     let oldest = reviews.map(|reviews| reviews.oldest_seconds);
     let overdue = reviews.map(|reviews| float(reviews.overdue));
-    let unsealed = read.take(figures::oldest_unsealed(conn).await).flatten();
+    let unsealed = read.take(database_metrics::oldest_unsealed(conn).await).flatten();
     show(WORK, [waiting, oldest, overdue, unsealed]);
-    let endpoints = read.take(figures::endpoints(conn).await);
+    let endpoints = read.take(database_metrics::endpoints(conn).await);
     show_endpoints(endpoints.map_or([f64::NAN; STATES.len()], |endpoints| {
         let Endpoints {
             working,
@@ -237,8 +237,8 @@ async fn read(conn: &mut PgConnection) -> Read {
         } = endpoints;
         [working, failing, open, disabled].map(float)
     }));
-    if let Some(sight) = &sight {
-        let dead = read.take(figures::dead_tuples(conn, sight).await);
+    if let Some(visibility) = &visibility {
+        let dead = read.take(database_metrics::dead_tuples(conn, visibility).await);
         let dead = dead.into_iter().flatten();
         read.tables = dead.map(|dead| (dead.table, float(dead.tuples))).collect();
     }
@@ -246,13 +246,13 @@ async fn read(conn: &mut PgConnection) -> Read {
 }
 
 /// Reads and shows what Postgres tells about itself.
-async fn show_server(conn: &mut PgConnection, sight: &Sight, read: &mut Read) {
-    let transaction = read.take(figures::oldest_transaction(conn, sight).await);
-    let bytes = read.take(figures::database_bytes(conn).await).map(float);
-    let written = read.take(figures::wal_bytes(conn).await);
-    let files = read.take(figures::wal_files(conn, sight).await);
-    let kept = read.take(figures::wal_kept(conn).await);
-    let archiving = read.take(figures::archiving(conn, sight).await).flatten();
+async fn show_server(conn: &mut PgConnection, visibility: &Visibility, read: &mut Read) {
+    let transaction = read.take(database_metrics::oldest_transaction(conn, visibility).await);
+    let bytes = read.take(database_metrics::database_bytes(conn).await).map(float);
+    let written = read.take(database_metrics::wal_bytes(conn).await);
+    let files = read.take(database_metrics::wal_files(conn, visibility).await);
+    let kept = read.take(database_metrics::wal_kept(conn).await);
+    let archiving = read.take(database_metrics::archiving(conn, visibility).await).flatten();
     let values = [
         transaction.flatten(),
         bytes,

@@ -14,7 +14,7 @@ pub(crate) async fn connect(database: &Database, name: &str) -> anyhow::Result<P
 /// The pool of such a command, to a database whose schema this binary can serve.
 pub(crate) async fn open_current(database: &Database, name: &str) -> anyhow::Result<PgPool> {
     let pool = open(database, name).await?;
-    schema::standing(&pool).await?;
+    schema::compatibility(&pool).await?;
     Ok(pool)
 }
 
@@ -23,6 +23,6 @@ pub(crate) async fn open_current(database: &Database, name: &str) -> anyhow::Res
 pub(crate) async fn open(database: &Database, name: &str) -> anyhow::Result<PgPool> {
     let hosts = database.hosts.clone().with_writable_first().await?;
     let pool = ::database::pool(&hosts, name, database.pool.settings());
-    ::database::fit(&pool).await?;
+    ::database::check_server(&pool).await?;
     Ok(pool)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use database::scarcity::Room;
-use store::{Error, PgConnection, PgPool, figures};
+use database::connection_shortage::Room;
+use store::{Error, PgConnection, PgPool, database_metrics};
 use tracing::{debug, warn};
 
 /// What the processes want, and what Postgres allows.
@@ -49,7 +49,7 @@ impl fmt::Display for Wants {
 /// Warns at the start of a process that opens up to `own` connections, if that is too many with those of all others.
 pub(crate) async fn warn_of_too_many(pool: PgPool, own: usize) {
     let asked = async {
-        let mut conn = figures::connect(&pool).await?;
+        let mut conn = database_metrics::connect(&pool).await?;
         Wants::ask(&mut conn).await
     };
     match asked.await {

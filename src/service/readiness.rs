@@ -5,8 +5,8 @@ use std::time::Duration;
 use ::api::Readiness;
 use store::{
     Error, PgConnection, PgPool,
-    schema::{self, Standing, Unready},
-    seal::{self, MasterKey},
+    schema::{self, Compatibility, Unready},
+    encryption::{self, MasterKey},
 };
 use telemetry::{RepeatedFailure, failed};
 use tokio::sync::watch;
@@ -69,12 +69,12 @@ enum Obstacle {
 /// # Errors
 /// A problem that does not go away by itself.
 async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Obstacle>> {
-    match database::fit(pool).await {
+    match database::check_server(pool).await {
         Ok(()) => {}
         Err(unfit) if unfit.is_final() => return Err(unfit.into()),
         Err(error) => return Ok(Some(Obstacle::Absent(error.to_string()))),
     }
-    let standing = match schema::standing(pool).await {
+    let standing = match schema::compatibility(pool).await {
         Ok(standing) => standing,
         Err(unready) if unready.is_final() => return Err(unready.into()),
         Err(Unready::Failed(error)) => return Ok(Some(Obstacle::Absent(error.to_string()))),
@@ -82,7 +82,7 @@ async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Obsta
     };
     match check_key(pool, key).await {
         Ok(()) => {
-            if standing != Standing::Current {
+            if standing != Compatibility::Current {
                 info!("the schema is {standing}");
             }
             Ok(None)
@@ -97,7 +97,7 @@ pub(crate) async fn check_master_key(
     conn: &mut PgConnection,
     key: &MasterKey,
 ) -> anyhow::Result<()> {
-    seal::check_master_key(conn, key)
+    encryption::check_master_key(conn, key)
         .await
         .map_err(|error| match error {
             error @ Error::Unreadable(_) => wrong_key(error),
@@ -107,7 +107,7 @@ pub(crate) async fn check_master_key(
 
 async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
     let mut conn = pool.acquire().await?;
-    seal::check_master_key(&mut conn, key).await
+    encryption::check_master_key(&mut conn, key).await
 }
 
 fn wrong_key(error: Error) -> anyhow::Error {

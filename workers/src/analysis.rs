@@ -26,7 +26,7 @@ use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
     analysis::{self, ToAnalyse},
-    awaited::Awaited,
+    verdict_waiters::VerdictWaiters,
     gather::Loader,
     jobs::MediaJob,
 };
@@ -99,7 +99,7 @@ pub(crate) async fn analyse(
     run: Run,
     checkpoint: Checkpoint,
     trace: Data<Current>,
-    awaited: Data<Awaited>,
+    awaited: Data<VerdictWaiters>,
 ) -> Result<Ended, BoxDynError> {
     let running = Box::pin(async {
         let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;

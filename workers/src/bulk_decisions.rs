@@ -5,7 +5,7 @@ use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
-    bulk::{
+    bulk_decision::{
         Bulk,
         slice::{self, Slice},
     },

@@ -9,7 +9,7 @@ use store::{
         slice::{self, Next, Slice},
     },
     jobs::ErasureJob,
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 
 use crate::slices::Slices;

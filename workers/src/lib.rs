@@ -36,8 +36,8 @@ use std::{io, sync::Arc, time::Duration};
 
 use apalis::prelude::{Monitor, MonitorError};
 use database::{Clock, Trouble};
-use queue::{Bound, Queue, QueueName, Retry};
-use store::{PgPool, awaited::Awaited, item_worker, jobs, seal::MasterKey};
+use queue::{Bottleneck, Queue, QueueName, Retry};
+use store::{PgPool, verdict_waiters::VerdictWaiters, item_worker, jobs, encryption::MasterKey};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -74,7 +74,7 @@ pub struct Context {
     /// The time in the signatures of webhooks.
     pub clock: Clock,
     /// Requests that wait for verdicts.
-    pub awaited: Awaited,
+    pub awaited: VerdictWaiters,
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
     /// The bounds of animations.
@@ -132,7 +132,7 @@ pub async fn run(
         rules,
         animations,
     } = context;
-    let waits = queue.waits(jobs::ANALYSIS, Bound::ProviderLimit);
+    let waits = queue.waits(jobs::ANALYSIS, Bottleneck::ProviderLimit);
     let panel = Arc::new(Panel::new(&providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {

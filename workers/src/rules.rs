@@ -18,10 +18,10 @@ use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
-    awaited::Awaited,
+    verdict_waiters::VerdictWaiters,
     gather::Loader,
     jobs::MediaJob,
-    progress::Stage,
+    item_progress::Stage,
     verdict::{self, Concluded, ToJudge},
 };
 use telemetry::trace::Current;
@@ -84,7 +84,7 @@ pub(crate) async fn judge(
     run: Run,
     checkpoint: Checkpoint,
     trace: Data<Current>,
-    awaited: Data<Awaited>,
+    awaited: Data<VerdictWaiters>,
 ) -> Result<Ended, BoxDynError> {
     let running = async {
         let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;

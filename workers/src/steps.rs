@@ -9,13 +9,13 @@ use queue::{BackendSettings, Queue, QueueName};
 use store::{
     PgPool,
     analysis::AnalysisDied,
-    awaited::Awaited,
+    verdict_waiters::VerdictWaiters,
     chain::{Chain, Died},
     delivery::DeliveryDied,
     image::ExaminationDied,
     jobs::{self, DeliveryJob, MediaJob, RemovalJob, ReviewJob},
     review::ReviewDied,
-    seal::MasterKey,
+    encryption::MasterKey,
     verdict::JudgementDied,
 };
 use tokio_util::sync::CancellationToken;
@@ -66,7 +66,7 @@ pub(crate) struct Steps {
     pub(crate) outbound: Outbound,
     pub(crate) clock: Clock,
     /// Requests that wait for verdicts.
-    pub(crate) awaited: Awaited,
+    pub(crate) awaited: VerdictWaiters,
     /// How long an item waits for a provider that is paused.
     pub(crate) patience: Duration,
     /// Answers of providers that each team may have kept for equal texts.

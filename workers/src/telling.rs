@@ -10,10 +10,10 @@ use std::{pin::pin, time::Duration};
 use apalis::prelude::BoxDynError;
 use queue::{Checkpoint, Finish, NotRecorded, Run};
 use store::{
-    awaited::{Awaited, Promise},
-    created::Created,
+    verdict_waiters::{VerdictWaiters, Promise},
+    created_event::Created,
     jobs::MediaJob,
-    progress::{Progress, Stage},
+    item_progress::{Progress, Stage},
 };
 use tokio::{select, sync::Mutex, time::sleep};
 use tracing::warn;
@@ -44,7 +44,7 @@ impl Telling {
         job: &MediaJob,
         run: &Run,
         checkpoint: Checkpoint,
-        awaited: &Awaited,
+        awaited: &VerdictWaiters,
     ) -> Result<Self, NotRecorded> {
         let telling = Self {
             created: Mutex::new(job.created()),

@@ -11,13 +11,13 @@ mod turn;
 use apalis::prelude::{BoxDynError, Data};
 use database::Clock;
 use domain::id::DeliveryId;
-use queue::{Bound, Checkpoint, Finish, Queue, Run, Waits};
+use queue::{Bottleneck, Checkpoint, Finish, Queue, Run, Waits};
 use store::{
     PgPool,
     delivery::{self, Asker, Loaded, Progress},
     gather::Loader,
     jobs::{self, DeliveryJob},
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 use telemetry::trace::Current;
 use tokio_util::sync::CancellationToken;
@@ -60,8 +60,8 @@ impl Courier {
             pool,
             outbound,
             clock,
-            pace: Pace::new(pages, waits(Bound::Slots), waits(Bound::TeamShare)),
-            paced: waits(Bound::EndpointPace),
+            pace: Pace::new(pages, waits(Bottleneck::Slots), waits(Bottleneck::TeamShare)),
+            paced: waits(Bottleneck::EndpointPace),
             stopping,
         }
     }

@@ -12,7 +12,7 @@ use api_common::{
 use chrono::{DateTime, Utc};
 use domain::{event::timestamp, id::MediaId, key::SecretHash, limit::RatePolicy};
 use serde::{Serialize, Serializer};
-use store::status::Answer;
+use store::item_status::Answer;
 
 use super::Public;
 use crate::caller::{self, Bearer};
@@ -52,8 +52,8 @@ fn iso8601_or_null<S: Serializer>(
     time.map(timestamp).serialize(serializer)
 }
 
-impl From<&store::status::MediaStatus> for MediaStatus {
-    fn from(media: &store::status::MediaStatus) -> Self {
+impl From<&store::item_status::MediaStatus> for MediaStatus {
+    fn from(media: &store::item_status::MediaStatus) -> Self {
         Self {
             media_id: media.media.as_uuid(),
             app_media_id: media.app_media_id.clone(),

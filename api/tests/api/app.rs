@@ -25,15 +25,15 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptor},
-    awaited::{Awaited, Part},
+    verdict_waiters::{VerdictWaiters, Part},
     endpoint::{Pinged, Target},
     plan,
-    rate::Rates,
+    rate_limit::Rates,
     rule_group::{self, NewVersion},
     schema,
-    seal::MasterKey,
+    encryption::MasterKey,
     site::{self, Sites},
-    status::Statuses,
+    item_status::Statuses,
     team,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -197,7 +197,7 @@ impl App {
                 sites: Sites::new(pool.clone()),
                 acceptor: acceptor.clone(),
                 statuses: Statuses::new(pool.clone()),
-                awaited: Awaited::start(&pool, Part::Interface),
+                awaited: VerdictWaiters::start(&pool, Part::Interface),
                 limits: options.limits,
             },
             management: Arc::new(Management {

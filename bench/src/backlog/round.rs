@@ -11,7 +11,7 @@ use store::jobs::ANALYSIS;
 use super::{
     KEY,
     row::Row,
-    table::{Bound, Measured},
+    table::{Bottleneck, Measured},
 };
 use crate::{
     http::{self, Client},
@@ -62,7 +62,7 @@ struct Status {
 #[derive(Deserialize)]
 struct OfQueue {
     queue: String,
-    bound: Option<Bound>,
+    bound: Option<Bottleneck>,
 }
 
 impl Bench {
@@ -187,7 +187,7 @@ impl Bench {
     }
 
     /// What holds the analysis back, as operators are told.
-    async fn bound(&self) -> anyhow::Result<Option<Bound>> {
+    async fn bound(&self) -> anyhow::Result<Option<Bottleneck>> {
         let status = self.stack.gatehouse.read(&["queue", "--json", "status"]);
         let Status { queues } = serde_json::from_value(status.await?)?;
         let analysis = queues

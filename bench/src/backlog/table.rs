@@ -36,14 +36,14 @@ pub(super) struct Measured {
     /// By the arithmetic.
     pub(super) most_requests_at_once: u32,
     /// None if `gatehouse queue status` named nothing.
-    pub(super) bound: Option<Bound>,
+    pub(super) bound: Option<Bottleneck>,
     /// Items that still had no verdict at the end.
     pub(super) undecided: u32,
 }
 
 /// What `gatehouse queue status` says holds jobs back.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Bound {
+pub(super) struct Bottleneck {
     by: String,
     /// The share of the last seconds, from 0 to 1.
     share: f64,
@@ -61,7 +61,7 @@ impl fmt::Display for Measured {
             self.most_requests_at_once
         )?;
         match &self.bound {
-            Some(Bound { by, share }) => {
+            Some(Bottleneck { by, share }) => {
                 write!(
                     f,
                     "held back by {by} for {:.0} % of the time",

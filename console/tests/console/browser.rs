@@ -18,7 +18,7 @@ use poem::{
 };
 use queue::Queue;
 use sqlx::PgPool;
-use store::{schema, seal::MasterKey};
+use store::{schema, encryption::MasterKey};
 
 use crate::audited_changes;
 

@@ -309,7 +309,7 @@ async fn decide_slice(stage: &Stage) {
         .fetch_one(pool)
         .await
         .unwrap();
-    let slice = store::bulk::slice::next(pool, running.into()).await;
+    let slice = store::bulk_decision::slice::next(pool, running.into()).await;
     let slice = slice.unwrap().unwrap();
     let survivor = queue::Survivor {
         job: queue::JobId(1),

@@ -65,7 +65,7 @@ async fn comes_back(stage: &Stage, media: MediaId, kind: &str, only_for: Option<
             .await
             .unwrap();
     }
-    // As `crates/store/src/review/ended/follow.rs` opens them.
+    // As `crates/store/src/review/undo_expired/follow_up.rs` opens them.
     sqlx::query(
         "insert into review_tasks (
              id, media_id, team_id, site_id, kind, verdict, severity, categories, rules, waiting_since, due_at, only_for

@@ -9,29 +9,29 @@
 //! there. It also reports an outage, once for the whole process: see [`Trouble`].
 
 mod clock;
-mod errors;
-mod find;
-mod fit;
-mod late;
+mod error_counts;
+mod primary;
+mod server_check;
+mod deadline;
 mod outage;
-mod plain;
+mod error_text;
 mod pool;
-pub mod scarcity;
-mod session;
-mod trim;
+pub mod connection_shortage;
+mod connection_setup;
+mod idle_connections;
 mod url;
 mod watch;
 
 pub use self::{
     clock::Clock,
-    errors::{count_error, counted, expect_no_errors},
-    find::Unreachable,
-    fit::{Unfit, fit},
-    late::{Late, late},
+    error_counts::{count_error, counted, expect_no_errors},
+    primary::Unreachable,
+    server_check::{UnsuitableServer, check_server},
+    deadline::{DeadlineExceeded, deadline_exceeded},
     outage::{Absence, Trouble},
-    plain::{plain, words},
-    pool::{PoolSettings, apart, for_command, pool},
-    session::{Unwritable, connect},
+    error_text::{plain_error, error_message},
+    pool::{PoolSettings, separate_pool, for_command, pool},
+    connection_setup::{Unwritable, connect},
     url::{Hosts, InvalidUrl},
     watch::{Watch, watch},
 };

@@ -9,7 +9,7 @@ use std::{
 use sqlx::Error;
 use telemetry::{Failing, Over, RepeatedFailure};
 
-use crate::session::Unwritable;
+use crate::connection_setup::Unwritable;
 
 /// The longest time in which a watch notices an outage: its pause, a look that gets no answer, and
 /// a search that gets none.
@@ -161,7 +161,7 @@ mod tests {
     fn errors_of_values_and_statements_are_no_absence() {
         for (error, expected) in [
             (Error::PoolTimedOut, true),
-            (crate::late(Duration::from_secs(1)), true),
+            (crate::deadline_exceeded(Duration::from_secs(1)), true),
             (Unwritable::standby().into(), true),
             (Error::RowNotFound, false),
         ] {
@@ -182,7 +182,7 @@ mod tests {
         ] {
             let raise = format!("do $$ begin raise exception using errcode = '{state}'; end $$");
             let raised = sqlx::raw_sql(sqlx::AssertSqlSafe(raise)).execute(&pool);
-            let error = crate::plain(raised.await.unwrap_err());
+            let error = crate::plain_error(raised.await.unwrap_err());
             assert_eq!(error.is_absence(), expected, "{state}");
         }
     }

@@ -6,8 +6,8 @@ use log::LevelFilter;
 use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
-    count_error, scarcity,
-    session::{self, Unwritable},
+    count_error, connection_shortage,
+    connection_setup::{self, Unwritable},
     url::Hosts,
 };
 
@@ -31,7 +31,7 @@ pub fn pool(hosts: &Hosts, name: &str, settings: PoolSettings) -> PgPool {
 }
 
 /// Another pool on the same database. Its users take no connection from this pool.
-pub fn apart(pool: &PgPool, connections: u32) -> PgPool {
+pub fn separate_pool(pool: &PgPool, connections: u32) -> PgPool {
     prepared()
         .max_connections(connections)
         .acquire_timeout(pool.options().get_acquire_timeout())
@@ -45,7 +45,7 @@ pub fn for_command(pool: &PgPool) -> PgPool {
         .after_connect(|conn, _| {
             Box::pin(async move {
                 prepare(conn).await?;
-                session::bound_statements(conn).await
+                connection_setup::bound_statements(conn).await
             })
         })
         .max_connections(2)
@@ -61,13 +61,13 @@ fn prepared() -> PgPoolOptions {
         // A metric tells of long waits. After an outage, each caller would have a line.
         .acquire_slow_level(LevelFilter::Debug)
         .test_before_acquire(false)
-        .after_release(|_, meta| Box::pin(async move { Ok(scarcity::keeps(meta.age)) }))
+        .after_release(|_, meta| Box::pin(async move { Ok(connection_shortage::keeps(meta.age)) }))
         .before_acquire(|conn, meta| {
             Box::pin(async move {
                 if !is_due(meta.age, meta.idle_for) {
                     return Ok(true);
                 }
-                match session::prove(conn).await.inspect_err(count_error) {
+                match connection_setup::prove(conn).await.inspect_err(count_error) {
                     Ok(()) => Ok(true),
                     Err(sqlx::Error::Configuration(error)) if error.is::<Unwritable>() => Ok(false),
                     Err(error) => Err(error),
@@ -78,7 +78,7 @@ fn prepared() -> PgPoolOptions {
 
 /// The pool tries again after an error here, and tells nobody.
 async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    session::prepare(conn).await.inspect_err(count_error)
+    connection_setup::prepare(conn).await.inspect_err(count_error)
 }
 
 /// A connection that was used this recently is considered alive.

@@ -14,11 +14,11 @@ use tracing::{debug, info, warn};
 
 use crate::{
     clock::{Clock, machine_micros},
-    count_error, errors,
-    find::{self, Unreachable, find, within_patience},
+    count_error, error_counts,
+    primary::{self, Unreachable, find, within_patience},
     outage,
-    scarcity::{self, Room},
-    session, trim,
+    connection_shortage::{self, Room},
+    connection_setup, idle_connections,
     url::{self, Hosts},
 };
 
@@ -74,7 +74,7 @@ pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
         scarce: RepeatedFailure::in_turn(),
         errors_before: 0,
     };
-    let trimming = trim::run(Arc::clone(&pools));
+    let trimming = idle_connections::run(Arc::clone(&pools));
     Watch {
         pool,
         pools,
@@ -110,11 +110,11 @@ impl Watcher {
                 match self.find().await {
                     Ok(()) => _ = self.look().await,
                     // The database is there.
-                    Err(trouble) if trouble.is_full => scarcity::sign(),
+                    Err(trouble) if trouble.is_full => connection_shortage::sign(),
                     Err(trouble) => self.tell(&trouble),
                 }
             }
-            if self.conn.is_some() && errors::take_pool_timed_out() {
+            if self.conn.is_some() && error_counts::take_pool_timed_out() {
                 self.try_to_connect().await;
             }
             self.rest().await;
@@ -128,13 +128,13 @@ impl Watcher {
             return false;
         };
         let asking = within_patience(async {
-            session::prove(conn).await?;
+            connection_setup::prove(conn).await?;
             Ok((how_far_ahead(conn).await?, Room::ask(conn).await?))
         });
         let Ok((ahead, room)) = asking.await.inspect_err(count_error) else {
             return false;
         };
-        scarcity::learn(room);
+        connection_shortage::learn(room);
         self.clock.set_ahead(ahead);
         #[expect(
             clippy::cast_precision_loss,
@@ -147,18 +147,18 @@ impl Watcher {
     /// Opens another connection, and counts the error if there is one: a pool that has no
     /// connection does not say why, for example that the server allows no more.
     async fn try_to_connect(&self) {
-        let options = find::named(&self.hosts.each()[self.place]);
-        if let Err(error) = within_patience(find::connect(options)).await {
+        let options = primary::named(&self.hosts.each()[self.place]);
+        if let Err(error) = within_patience(primary::connect(options)).await {
             count_error(&error);
-            if scarcity::is_refusal(&error) {
-                scarcity::sign();
+            if connection_shortage::is_refusal(&error) {
+                connection_shortage::sign();
             }
         }
     }
 
     /// Says once that connections are scarce, and hands back the own one meanwhile.
     async fn rest(&mut self) {
-        let is_scarce = scarcity::is_scarce();
+        let is_scarce = connection_shortage::is_scarce();
         gauge!("gatehouse_db_connections_scarce").set(if is_scarce { 1.0 } else { 0.0 });
         if !is_scarce {
             over!(
@@ -214,7 +214,7 @@ impl Watcher {
             return;
         };
         if failing.failures().is_none() {
-            self.errors_before = errors::errors_so_far();
+            self.errors_before = error_counts::errors_so_far();
             warn!("{trouble}");
         } else {
             warn!(
@@ -227,7 +227,7 @@ impl Watcher {
 
     /// How many statements and connections of the process failed in this outage.
     fn errors_meanwhile(&self) -> u64 {
-        errors::errors_so_far() - self.errors_before
+        error_counts::errors_so_far() - self.errors_before
     }
 }
 

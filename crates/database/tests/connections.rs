@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use database::{Hosts, PoolSettings, Unfit};
+use database::{Hosts, PoolSettings, UnsuitableServer};
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -121,7 +121,7 @@ async fn case_46_pools_follow_the_host_that_can_write(
     assert_eq!(setting(&pool_of_one, "application_name").await, "test");
 
     let led = database::pool(&several, "led", SETTINGS);
-    let beside = database::apart(&led, 1);
+    let beside = database::separate_pool(&led, 1);
     let watch = database::watch(several, led.clone());
     watch.lead(beside.clone());
     for _ in 0..10 {
@@ -160,12 +160,12 @@ async fn case_47_what_the_server_has_as_its_defaults_changes_nothing(
     }
     // A server that is set to more than `on` keeps its setting.
     alter(&database, "set synchronous_commit = remote_apply").await;
-    let stricter = database::apart(&pool, 1);
+    let stricter = database::separate_pool(&pool, 1);
     assert_eq!(
         setting(&stricter, "synchronous_commit").await,
         "remote_apply"
     );
-    database::fit(&pool).await.unwrap();
+    database::check_server(&pool).await.unwrap();
     stricter.close().await;
     pool.close().await;
 }
@@ -181,8 +181,8 @@ async fn case_47_a_database_in_which_not_every_text_fits_is_refused(
         format!(r#"create database "{name}" encoding 'LATIN1' locale 'C' template template0"#);
     conn.execute(AssertSqlSafe(create)).await.unwrap();
     let latin1 = pool(&database.clone().database(&name));
-    let unfit = database::fit(&latin1).await.unwrap_err();
-    assert!(matches!(&unfit, Unfit::Encoding(encoding) if encoding == "LATIN1"));
+    let unfit = database::check_server(&latin1).await.unwrap_err();
+    assert!(matches!(&unfit, UnsuitableServer::Encoding(encoding) if encoding == "LATIN1"));
     assert!(unfit.is_final());
     latin1.close().await;
     let drop = format!(r#"drop database "{name}""#);

@@ -28,7 +28,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::person::{self, link};
+use store::person::{self, one_time_link};
 use uuid::Uuid;
 
 use super::{
@@ -136,8 +136,8 @@ pub(super) struct PasswordReset {
     expires_at: Field<Time>,
 }
 
-impl From<link::Issued> for PasswordReset {
-    fn from(issued: link::Issued) -> Self {
+impl From<one_time_link::Issued> for PasswordReset {
+    fn from(issued: one_time_link::Issued) -> Self {
         Self {
             secret: issued.secret.expose().to_owned(),
             expires_at: issued.expires_at.into(),

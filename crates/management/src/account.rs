@@ -31,7 +31,7 @@ use store::{
     audit::{self, Entry},
     person::{
         self, Account,
-        failure::{self, Pair},
+        failed_sign_in::{self, Pair},
         session::{self, Held, Origin, Proved},
     },
 };
@@ -99,7 +99,7 @@ impl Management {
     /// Counts a try at an account, unless the address must wait.
     async fn count_try(&self, pair: Pair) -> Result<(), Refused> {
         let mut conn = self.pool.acquire().await.map_err(store::Error::from)?;
-        failure::count(&mut conn, pair)
+        failed_sign_in::count(&mut conn, pair)
             .await?
             .map_err(|wait| Refused::TooManyTries {
                 seconds: whole_seconds(wait),

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use domain::{audit::Action, scope::Scope};
-use queue::dead::{self, Batch, Replay};
+use queue::dead_jobs::{self, Batch, Replay};
 pub use queue::{
     DeathCause, JobId,
-    dead::{Buried, Filter, Group, Place},
+    dead_jobs::{DeadJobRecord, Filter, Group, Place},
 };
 use serde_json::{Map, Value, json};
 pub use store::jobs::subject;
@@ -33,9 +33,9 @@ pub async fn list(
     caller: &Caller,
     filter: Filter<'_>,
     limit: u32,
-) -> Result<Vec<Buried>, Refused> {
+) -> Result<Vec<DeadJobRecord>, Refused> {
     let mut session = read(management, caller).await?;
-    let found = dead::list(session.conn(), filter, limit).await;
+    let found = dead_jobs::list(session.conn(), filter, limit).await;
     Ok(found.map_err(Error::from)?)
 }
 
@@ -53,9 +53,9 @@ pub async fn summary(
     let mut session = read(management, caller).await?;
     let conn = session.conn();
     let at = queue::now(conn).await.map_err(Error::from)?;
-    let groups = dead::summary(conn, filter, limit).await;
+    let groups = dead_jobs::summary(conn, filter, limit).await;
     let groups = groups.map_err(Error::from)?;
-    let matching = dead::count(conn, filter).await.map_err(Error::from)?;
+    let matching = dead_jobs::count(conn, filter).await.map_err(Error::from)?;
     Ok(Summary {
         at,
         matching,
@@ -73,7 +73,7 @@ pub async fn count(
     filter: Filter<'_>,
 ) -> Result<u64, Refused> {
     let mut session = read(management, caller).await?;
-    let count = dead::count(session.conn(), filter).await;
+    let count = dead_jobs::count(session.conn(), filter).await;
     Ok(count.map_err(Error::from)?)
 }
 
@@ -161,7 +161,7 @@ fn recorded(filter: &Filter<'_>) -> Value {
     add("cause", filter.cause.map(|cause| cause.as_str().into()));
     let error = filter.error.map(|text| text.chars().take(LONGEST));
     add("error", error.map(|text| text.collect::<String>().into()));
-    let time = |place: dead::Place| domain::event::timestamp(place.died_at).into();
+    let time = |place: dead_jobs::Place| domain::event::timestamp(place.died_at).into();
     add("since", filter.after.map(time));
     add("until", filter.before.map(time));
     Value::Object(given)

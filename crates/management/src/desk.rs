@@ -2,8 +2,8 @@
 //! which share a second person sees, and how often an item comes whose answer is known.
 
 use domain::{audit::Action, id::SiteId, scope::Scope};
-pub use store::desk::DeskSettings;
-use store::{desk, site};
+pub use store::desk_settings::DeskSettings;
+use store::{desk_settings, site};
 
 use crate::{
     Caller, Change, Management, Noun, Outdated, Refused, Session, closures, difference, sites,
@@ -20,7 +20,7 @@ pub async fn get(
 ) -> Result<DeskSettings, Refused> {
     let mut session = management.read(caller, Scope::ReviewsRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(desk::settings(session.conn(), site).await?)
+    Ok(desk_settings::settings(session.conn(), site).await?)
 }
 
 /// Changes the settings for a site: `edit` gets the present ones and returns the new ones. Reviews
@@ -70,7 +70,7 @@ async fn locked(
     let locked = site::settings::lock(session.conn(), reach, site).await?;
     let locked = locked.ok_or(Refused::NotFound(Noun::Site))?;
     closures::require_open(&locked)?;
-    let before = desk::settings(session.conn(), site).await?;
+    let before = desk_settings::settings(session.conn(), site).await?;
     Ok((session, before))
 }
 
@@ -81,7 +81,7 @@ async fn change(
     after: DeskSettings,
 ) -> Result<DeskSettings, Refused> {
     if let Some(details) = difference(&before, &after) {
-        desk::change(session.conn(), site, &after).await?;
+        desk_settings::change(session.conn(), site, &after).await?;
         let team = sites::require(&mut session, site).await?;
         session
             .commit(Change {

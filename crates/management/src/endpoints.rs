@@ -12,12 +12,12 @@ use domain::{
     scope::Scope,
 };
 use serde_json::Value;
-pub use store::endpoint::owned::Endpoint;
+pub use store::endpoint::crud::Endpoint;
 use store::{
-    endpoint::owned,
+    endpoint::crud,
     jobs,
     page::Page,
-    seal::{self, MasterKey},
+    encryption::{self, MasterKey},
 };
 
 use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, sites};
@@ -28,7 +28,7 @@ pub use self::{
 };
 pub use enable::{disable, enable, retry_now};
 pub use health::{Overview, failing_of_team, latest, of_team};
-pub use store::endpoint::{Pinged, owned::Settings};
+pub use store::endpoint::{Pinged, crud::Settings};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///
@@ -42,7 +42,7 @@ pub async fn list(
 ) -> Result<Vec<Endpoint>, Refused> {
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(owned::list(session.conn(), management.master_key.as_ref(), site, page).await?)
+    Ok(crud::list(session.conn(), management.master_key.as_ref(), site, page).await?)
 }
 
 /// An endpoint: its settings, and its delivery health.
@@ -86,7 +86,7 @@ pub(crate) async fn add(
     let settings = new.settings(team, &management.outlet)?;
     let key = management.master_key.as_ref();
     check_key(session, key).await?;
-    let id = owned::add(session.conn(), key, site, &settings).await?;
+    let id = crud::add(session.conn(), key, site, &settings).await?;
     let endpoint = find(management, session, id).await?;
     let details = audited::creation(site, &settings);
     let change = changed(Action::EndpointCreate, &endpoint, details);
@@ -145,7 +145,7 @@ async fn apply(
     };
     let key = management.master_key.as_ref();
     check_key(&mut session, key).await?;
-    owned::change(session.conn(), key, &before, &settings).await?;
+    crud::change(session.conn(), key, &before, &settings).await?;
     let after = find(management, &mut session, endpoint).await?;
     record(session, Action::EndpointUpdate, &after, details).await?;
     // Its lane may have been paused.
@@ -165,7 +165,7 @@ pub async fn delete(
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let endpoint = lock(management, &mut session, endpoint).await?;
-    owned::delete(session.conn(), endpoint.id).await?;
+    crud::delete(session.conn(), endpoint.id).await?;
     let details = audited::deletion(&endpoint);
     record(session, Action::EndpointDelete, &endpoint, details).await?;
     management.queue.wake([jobs::WEBHOOKS]);
@@ -176,7 +176,7 @@ pub async fn delete(
 /// nothing is sealed.
 async fn check_key(session: &mut Session, key: Option<&MasterKey>) -> Result<(), Refused> {
     if let Some(key) = key {
-        seal::check_master_key(session.conn(), key).await?;
+        encryption::check_master_key(session.conn(), key).await?;
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ async fn find(
     endpoint: EndpointId,
 ) -> Result<Endpoint, Refused> {
     let (reach, key) = (session.reach(), management.master_key.as_ref());
-    let endpoint = owned::find(session.conn(), key, reach, endpoint).await?;
+    let endpoint = crud::find(session.conn(), key, reach, endpoint).await?;
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }
 
@@ -198,7 +198,7 @@ async fn lock(
     endpoint: EndpointId,
 ) -> Result<Endpoint, Refused> {
     let (reach, key) = (session.reach(), management.master_key.as_ref());
-    let endpoint = owned::lock(session.conn(), key, reach, endpoint).await?;
+    let endpoint = crud::lock(session.conn(), key, reach, endpoint).await?;
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }
 

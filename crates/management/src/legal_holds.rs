@@ -8,9 +8,9 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
-use store::{closure, hold, media};
+use store::{closure, legal_hold, media};
 pub use store::{
-    hold::{Hold, What},
+    legal_hold::{Hold, What},
     page::Page,
 };
 
@@ -44,7 +44,7 @@ pub async fn list(
 ) -> Result<Vec<Hold>, Refused> {
     let mut session = management.read(caller, Scope::HoldsRead).await?;
     let reach = session.reach();
-    Ok(hold::list(session.conn(), reach, site, page).await?)
+    Ok(legal_hold::list(session.conn(), reach, site, page).await?)
 }
 
 /// A hold.
@@ -89,7 +89,7 @@ pub async fn create(
         (None, Some(author)) => What::Author(author),
         (None, None) => What::Site,
     };
-    if hold::count(session.conn(), team).await? >= MOST {
+    if legal_hold::count(session.conn(), team).await? >= MOST {
         return Err(Refused::conflict(
             Conflict::LimitReached,
             format!(
@@ -98,7 +98,7 @@ pub async fn create(
         ));
     }
     let (of, actor) = ((team, new.site), session.actor());
-    let id = hold::create(session.conn(), of, &what, &new.reason, actor).await?;
+    let id = legal_hold::create(session.conn(), of, &what, &new.reason, actor).await?;
     let hold = find(&mut session, id).await?;
     let details = json!({ "created": described(&hold) });
     session
@@ -114,7 +114,7 @@ pub async fn create(
 pub async fn lift(management: &Management, caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
     let mut session = management.change(caller, Scope::HoldsWrite).await?;
     let before = find(&mut session, hold).await?;
-    if !hold::lift(session.conn(), before.id).await? {
+    if !legal_hold::lift(session.conn(), before.id).await? {
         return Ok(before);
     }
     let lifted = find(&mut session, before.id).await?;
@@ -127,7 +127,7 @@ pub async fn lift(management: &Management, caller: &Caller, hold: HoldId) -> Res
 
 async fn find(session: &mut Session, hold: HoldId) -> Result<Hold, Refused> {
     let reach = session.reach();
-    let hold = hold::find(session.conn(), reach, hold).await?;
+    let hold = legal_hold::find(session.conn(), reach, hold).await?;
     hold.ok_or(Refused::NotFound(Noun::Hold))
 }
 

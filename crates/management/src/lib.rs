@@ -55,7 +55,7 @@ pub mod webhook_secrets;
 mod workbench;
 
 use queue::Queue;
-use store::{PgPool, seal::MasterKey};
+use store::{PgPool, encryption::MasterKey};
 
 pub use self::{
     caller::{Caller, Credential},

@@ -25,7 +25,7 @@ pub use store::person::Person;
 use store::{
     PgConnection,
     page::Page,
-    person::{self, Membership, link, session},
+    person::{self, Membership, one_time_link, session},
     team,
 };
 
@@ -128,10 +128,10 @@ pub async fn update(
     }
     let conn = session.conn();
     person::change(conn, member, wanted.role, sites.as_deref()).await?;
-    link::cancel_resets(conn, before.user).await?;
+    one_time_link::cancel_resets(conn, before.user).await?;
     if wanted.role.beyond(before.role.scopes()).is_none() {
         // Links that the person has made with the higher role stop working.
-        link::cancel_made_by(conn, &[Actor::Member(member)]).await?;
+        one_time_link::cancel_made_by(conn, &[Actor::Member(member)]).await?;
     }
     let after = find(&mut session, member).await?;
     if let Some(details) = difference(&before, &after) {
@@ -186,8 +186,8 @@ async fn end_membership(mut session: Session, person: Person) -> Result<(), Refu
     if !person::disable(conn, person.id).await? {
         return Ok(());
     }
-    link::cancel_made_by(conn, &[Actor::Member(person.id)]).await?;
-    link::cancel_resets(conn, person.user).await?;
+    one_time_link::cancel_made_by(conn, &[Actor::Member(person.id)]).await?;
+    one_time_link::cancel_resets(conn, person.user).await?;
     if person::memberships(conn, person.user).await?.is_empty() {
         session::end_all(conn, person.user, None).await?;
     }

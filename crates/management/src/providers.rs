@@ -2,7 +2,7 @@
 
 use domain::scope::Scope;
 use store::provider;
-pub use store::provider::{Condition, Cost, KnownProvider, Recent};
+pub use store::provider::{CredentialStatus, Cost, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
 
@@ -19,7 +19,7 @@ pub struct Survey {
 #[derive(Clone, Debug)]
 pub struct Health {
     /// The states of their credentials.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<CredentialStatus>,
     /// How often they answered and failed of late.
     pub recent: Vec<Recent>,
     /// What they cost.
@@ -37,7 +37,7 @@ pub async fn list(management: &Management, caller: &Caller) -> Result<Survey, Re
     let providers = provider::list(conn).await?;
     let health = if is_operator {
         Some(Health {
-            conditions: provider::conditions(conn).await?,
+            conditions: provider::credential_statuses(conn).await?,
             recent: provider::recent(conn).await?,
             costs: provider::costs(conn).await?,
         })

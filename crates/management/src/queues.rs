@@ -10,7 +10,7 @@ pub use queue::{Group, Lane, groups::GroupStats, lanes::LaneStats, workers::Work
 use queue::{
     QueueName, groups, lanes,
     queues::Restrictions,
-    stats::{self, QueueStats},
+    depth::{self, QueueStats},
     workers,
 };
 use store::{Error, PgConnection, jobs};
@@ -190,7 +190,7 @@ fn known(name: &str) -> Result<QueueName, Refused> {
 }
 
 async fn all(conn: &mut PgConnection) -> Result<Vec<QueueState>, Error> {
-    let stats = stats::read(conn, &jobs::LANE_CAPS, &[]).await?;
+    let stats = depth::read(conn, &jobs::LANE_CAPS, &[]).await?;
     let mut stats: BTreeMap<String, QueueStats> = stats
         .into_iter()
         .map(|stats| (stats.queue.clone(), stats))

@@ -9,7 +9,7 @@ use domain::{
     id::{SiteId, TeamId},
     scope::Scope,
 };
-use store::{closure, rule_group, seal, site};
+use store::{closure, rule_group, encryption, site};
 pub use store::{
     page::Page,
     site::settings::{ManagedSite, Settings},
@@ -23,7 +23,7 @@ use checks::{require_groups, unknown_group};
 pub(crate) use self::checks::require_providers;
 pub use self::{
     checks::{MOST_GROUPS, MOST_PROVIDERS},
-    outlook::{Content, Outlook, outlook},
+    outlook::{Content, RetentionPreview, outlook},
     readiness::{Counts, Readiness, counts, readiness},
 };
 
@@ -100,7 +100,7 @@ pub(crate) async fn add(
 
     let (conn, key) = (session.conn(), management.master_key()?);
     // A secret that is sealed with the key of another database would be lost.
-    seal::check_master_key(conn, key).await?;
+    encryption::check_master_key(conn, key).await?;
     // The team stays locked, so nobody closes it meanwhile.
     if let Some(closing) = closure::of_team(conn, team).await? {
         return Err(closures::team_is_closing(closing));

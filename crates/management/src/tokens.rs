@@ -7,7 +7,7 @@ use serde_json::json;
 pub use store::token::{Extent, Token};
 use store::{
     page::Page,
-    person::link,
+    person::one_time_link,
     token::{self, LAST_GENERATION, NotDisabled},
 };
 
@@ -142,7 +142,7 @@ pub async fn disable(
         .iter()
         .map(|token| Actor::Token(token.id))
         .collect();
-    link::cancel_made_by(conn, &actors).await?;
+    one_time_link::cancel_made_by(conn, &actors).await?;
     let changes = disabled.into_iter().map(|disabled| Change {
         action: Action::TokenDisable,
         team: disabled.team,

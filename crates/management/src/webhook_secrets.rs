@@ -5,7 +5,7 @@ use domain::{audit::Action, event::timestamp, id::SiteId, scope::Scope, webhook:
 use serde::Serialize;
 use serde_json::json;
 pub use store::site::webhook_secret::{Rotated, Standing};
-use store::{seal, site};
+use store::{encryption, site};
 
 use crate::{Caller, Change, Management, Noun, Refused, sites};
 
@@ -84,7 +84,7 @@ pub async fn rotate(
     }
     let key = management.master_key()?;
     // A secret that is sealed with the key of another database would be lost.
-    seal::check_master_key(session.conn(), key).await?;
+    encryption::check_master_key(session.conn(), key).await?;
     let rotated = site::webhook_secret::rotate(session.conn(), key, site, activate_at).await?;
     let rotated = rotated.ok_or(Refused::NotFound(Noun::Site))?;
     let dropped = Dropped::by(&rotated.before);

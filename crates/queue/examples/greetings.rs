@@ -12,7 +12,7 @@ use apalis::{
     prelude::{BoxDynError, Monitor, WorkerBuilder},
 };
 use queue::{
-    BackendSettings, Config, DeadJob, Effect, FinishTx, Lane, NewJob, NewJobs, Obituary, Queue,
+    BackendSettings, Config, DeadJob, Effect, FinishTx, Lane, NewJob, NewJobs, OnDead, Queue,
     QueueName, Run, Survivor,
 };
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Effect for Greeted {
 /// Writes an apology for each greeting whose job died.
 struct Apology;
 
-impl Obituary for Apology {
+impl OnDead for Apology {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let names: Vec<String> = dead
             .iter()

@@ -23,13 +23,13 @@ use self::stop::{CancelOnDrop, stop_with};
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
-    claim::{Claimer, Progress, Ready},
+    claim::{Claimer, Health, Ready},
     metrics,
     outcome::{Ended, Outcome},
     shared::Shared,
     slots::Slots,
     supervise::supervise,
-    takers::Taker,
+    local_workers::LocalWorker,
 };
 
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
@@ -80,12 +80,12 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
             stop: stop.clone(),
             durations: metrics::claims(self.settings.queue),
             backlog: Notify::new(),
-            progress: Progress::default(),
+            health: Health::default(),
         });
-        let taker: Arc<dyn Taker> = claimer.clone();
+        let local_worker: Arc<dyn LocalWorker> = claimer.clone();
         self.shared
-            .takers
-            .add(Arc::downgrade(&taker), self.settings.queue);
+            .local_workers
+            .add(Arc::downgrade(&local_worker), self.settings.queue);
         let claims = self.shared.claimers.spawn(async move {
             tokio::join!(
                 supervise("claims", || claimer.clone().run()),
@@ -127,29 +127,29 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             return Poll::Ready(None);
         };
         loop {
-            let Some((Ready { hold, args }, slot)) = ready!(running.buffer.poll_take(cx)) else {
+            let Some((Ready { in_flight, args }, slot)) = ready!(running.buffer.poll_take(cx)) else {
                 return Poll::Ready(None);
             };
-            if !self.shared.lease.is_held_since(hold.since) {
+            if !self.shared.lease.is_held_since(in_flight.since) {
                 // Other workers may have it by now. Starting it would only repeat its calls to
                 // other systems.
                 self.shared.inbox.post(Ended {
-                    hold,
+                    in_flight,
                     outcome: Outcome::Released,
                 });
                 continue;
             }
-            hold.occupy(slot);
-            let run = hold.claim.run();
+            in_flight.occupy(slot);
+            let run = in_flight.claim.run();
             let task = TaskBuilder::new(args)
                 .task_id(TaskId::from_int(run.job.0.unsigned_abs()))
                 // apalis counts the attempt itself when the job starts.
                 .attempt(usize::from(run.attempt) - 1)
                 .max_attempts(usize::from(run.max_attempts))
                 .data(run)
-                .data(Checkpoint::new(self.shared.clone(), &hold))
-                .data(hold.trace.clone())
-                .data(hold)
+                .data(Checkpoint::new(self.shared.clone(), &in_flight))
+                .data(in_flight.trace.clone())
+                .data(in_flight)
                 .build();
             return Poll::Ready(Some(Ok(task)));
         }

@@ -6,7 +6,7 @@
 //! find room.
 
 mod contents;
-mod room;
+mod capacity;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,10 +16,10 @@ use std::{
 use tokio::sync::Notify;
 
 use self::contents::Contents;
-pub(crate) use room::{Aside, Full, Limits, Room};
+pub(crate) use capacity::{Reserved, Full, Limits, Room};
 
 use crate::{
-    Bound, Group, Lane,
+    Bottleneck, Group, Lane,
     slots::{Slot, Slots},
 };
 
@@ -88,14 +88,14 @@ impl<T> Buffer<T> {
     }
 
     /// Why the jobs here have not started. `None` if there are none, or one of them may start.
-    pub(crate) fn bound(&self) -> Option<Bound> {
+    pub(crate) fn bottleneck(&self) -> Option<Bottleneck> {
         let contents = self.lock();
         if contents.turns.is_empty() {
             return None;
         }
         let running = self.slots.lock();
         if self.slots.is_full(&running) {
-            return Some(Bound::Slots);
+            return Some(Bottleneck::Slots);
         }
         let may_start = |group: &Group| {
             let room = self.slots.room(&running, *group);
@@ -104,7 +104,7 @@ impl<T> Buffer<T> {
             of_group.is_some_and(|of_group| of_group.turns.iter().take(LOOKED_AT).any(has_room))
         };
         let any = contents.turns.iter().take(LOOKED_AT).any(may_start);
-        (!any).then_some(Bound::TeamShare)
+        (!any).then_some(Bottleneck::TeamShare)
     }
 
     /// Closes the buffer, and returns what is left.

@@ -10,10 +10,9 @@ use apalis_core::task::{Task, data::MissingDataError, from_request::FromRequest}
 use tokio::sync::oneshot;
 
 use crate::{
-    Effect, NotRecorded,
-    answer::Answer,
+    Effect,
     effect::AnyEffect,
-    hold::Hold,
+    in_flight::{InFlightJob, WritePermit},
     outcome::{Ended, Outcome},
     shared::Shared,
 };
@@ -37,14 +36,14 @@ use crate::{
 pub struct Checkpoint {
     shared: Arc<Shared>,
     /// Weak, so that a checkpoint that is kept after the run does not keep the job.
-    hold: Weak<Hold>,
+    in_flight: Weak<InFlightJob>,
 }
 
 impl Checkpoint {
-    pub(crate) fn new(shared: Arc<Shared>, hold: &Arc<Hold>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, in_flight: &Arc<InFlightJob>) -> Self {
         Self {
             shared,
-            hold: Arc::downgrade(hold),
+            in_flight: Arc::downgrade(in_flight),
         }
     }
 
@@ -57,8 +56,8 @@ impl Checkpoint {
     /// # Errors
     /// If nothing was recorded, and never will be.
     pub async fn record<E: Effect>(&self, effect: E) -> Result<(), NotRecorded> {
-        let hold = self.hold.upgrade().ok_or(NotRecorded::NoLongerOurs)?;
-        let (reached, answer) = reach(hold, AnyEffect::new(effect))
+        let in_flight = self.in_flight.upgrade().ok_or(NotRecorded::NoLongerOurs)?;
+        let (reached, answer) = reach(in_flight, AnyEffect::new(effect))
             .await
             .ok_or(NotRecorded::NoLongerOurs)?;
         self.shared.inbox.record(reached).await;
@@ -69,14 +68,14 @@ impl Checkpoint {
 
 /// A checkpoint for the inbox, as soon as it is this job's turn. `None` if its run is over.
 pub(crate) async fn reach(
-    hold: Arc<Hold>,
+    in_flight: Arc<InFlightJob>,
     effect: AnyEffect,
 ) -> Option<(Ended, oneshot::Receiver<Result<(), NotRecorded>>)> {
-    let turn = hold.turn().await?;
+    let permit = in_flight.write_permit().await?;
     let (sender, receiver) = oneshot::channel();
-    let answer = Answer::new(sender, turn);
+    let answer = Answer::new(sender, permit);
     let outcome = Outcome::Checkpoint { effect, answer };
-    Some((Ended { hold, outcome }, receiver))
+    Some((Ended { in_flight, outcome }, receiver))
 }
 
 impl<Args: Sync> FromRequest<Task<Args>> for Checkpoint {
@@ -84,5 +83,48 @@ impl<Args: Sync> FromRequest<Task<Args>> for Checkpoint {
 
     async fn from_request(task: &Task<Args>) -> Result<Self, Self::Error> {
         task.data().get_checked().cloned()
+    }
+}
+
+/// Why a checkpoint was not recorded. A handler can simply return it as its `Err`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRecorded {
+    /// Another worker has the job now, or its run is over. Stop: the result of this run will be
+    /// refused.
+    #[error("this worker no longer has the job; the checkpoint was refused")]
+    NoLongerOurs,
+    /// The effect failed by itself, and nothing of it was written. The job is still this worker's.
+    #[error("the effect of a checkpoint failed: {0}")]
+    EffectFailed(String),
+}
+
+/// The answer to a checkpoint: the finisher gives it, and the run waits for it.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    sender: oneshot::Sender<Result<(), NotRecorded>>,
+    permit: WritePermit,
+}
+
+impl Answer {
+    pub(crate) const fn new(sender: oneshot::Sender<Result<(), NotRecorded>>, permit: WritePermit) -> Self {
+        Self { sender, permit }
+    }
+
+    pub(crate) fn recorded(self) {
+        self.permit.advance();
+        self.give(Ok(()));
+    }
+
+    pub(crate) fn refused(self) {
+        self.give(Err(NotRecorded::NoLongerOurs));
+    }
+
+    pub(crate) fn failed(self, error: String) {
+        self.give(Err(NotRecorded::EffectFailed(error)));
+    }
+
+    fn give(self, answer: Result<(), NotRecorded>) {
+        // The run may have timed out in the meantime. Then nobody waits for the answer.
+        let _ = self.sender.send(answer);
     }
 }

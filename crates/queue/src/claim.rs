@@ -1,12 +1,12 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
-mod ask;
-mod bound;
+mod statement;
+mod bottleneck;
 mod claimed;
-mod help;
-mod progress;
-mod take;
-mod walk;
+mod second_claimer;
+mod health;
+mod preclaimed;
+mod cursor;
 
 use std::{
     sync::Arc,
@@ -24,12 +24,12 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
 
-pub(crate) use self::progress::Progress;
-use self::{claimed::Claimed, walk::Walk};
+pub(crate) use self::health::Health;
+use self::{claimed::Claimed, cursor::Cursor};
 use crate::{
     BackendSettings, DeathCause, Retry,
     buffer::{Buffer, Full, Room},
-    hold::Hold,
+    in_flight::InFlightJob,
     outcome::{Ended, Outcome, bounded},
     shared::Shared,
 };
@@ -44,7 +44,7 @@ static TROUBLE: Trouble = Trouble::at_once();
 /// A claimed job with its arguments, not yet started.
 #[derive(Debug)]
 pub(crate) struct Ready<A> {
-    pub(crate) hold: Arc<Hold>,
+    pub(crate) in_flight: Arc<InFlightJob>,
     pub(crate) args: A,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Claimer<A> {
     pub(crate) durations: Histogram,
     /// There is more to claim than one claim can bring.
     pub(crate) backlog: Notify,
-    pub(crate) progress: Progress,
+    pub(crate) health: Health,
 }
 
 /// The result of a claim.
@@ -79,17 +79,17 @@ struct Found {
 impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     /// Claims until stopped.
     pub(crate) async fn run(self: Arc<Self>) {
-        let waker = self.shared.wakers.of(self.settings.queue.as_str());
+        let waker = self.shared.local_wakeups.of(self.settings.queue.as_str());
         let mut calls = waker.subscribe();
-        let mut walk = Walk::anywhere();
+        let mut cursor = Cursor::anywhere();
         let mut failures = 0;
         while let Some(room) = self.next_room(&mut calls).await {
             // Before the claim, so that no later wake-up is lost.
             calls.mark_unchanged();
             waker.set_capped(true);
-            self.progress.asks();
-            let found = self.claim(&mut walk, room).await;
-            self.progress.answered(found.is_ok());
+            self.health.asks();
+            let found = self.claim(&mut cursor, room).await;
+            self.health.answered(found.is_ok());
             let found = match found {
                 Ok(found) => found,
                 Err(error) => {
@@ -159,21 +159,21 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     }
 
     /// Claims once, from the current place of the walk on. The jobs are in the buffer afterwards.
-    async fn claim(&self, walk: &mut Walk, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
+    async fn claim(&self, cursor: &mut Cursor, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
         let wanted = room.jobs();
         let since = Instant::now();
-        let claimed = self.ask(walk, wanted, room.limits()).await;
+        let claimed = self.ask(cursor, wanted, room.limits()).await;
         self.durations.record(since.elapsed());
         let claimed = claimed?;
         let got = claimed.ids.as_ref().map_or(0, Vec::len);
         let only = claimed.only_group();
         let most = only.map_or(wanted, |group| wanted.min(room.limits().of(group)).max(1));
         let is_full = got >= most;
-        self.progress.saw(claimed.capped, got, claimed.visited);
+        self.health.saw(claimed.capped, got, claimed.visited);
         let mut found = Found {
             is_full,
             got,
-            more: walk.go_on(&claimed, got, most) || is_full,
+            more: cursor.go_on(&claimed, got, most) || is_full,
             capped: claimed.capped,
             full: room.limits().full().clone(),
             next_due_ms: claimed.next_due_ms,
@@ -195,35 +195,35 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
             let token = self.pending.token();
-            let Some(hold) = Hold::new(claim, since, &self.shared.holds, token) else {
+            let Some(in_flight) = InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token) else {
                 info!(job = %claim.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };
             match serde_json::from_str(&payload) {
-                Ok(args) => ready.push((claim.group, claim.lane, Ready { hold, args })),
+                Ok(args) => ready.push((claim.group, claim.lane, Ready { in_flight, args })),
                 Err(error) => {
                     let outcome = Outcome::Dead {
                         cause: DeathCause::Undecodable,
                         error: bounded(error),
                     };
-                    self.shared.inbox.send(Ended { hold, outcome }).await;
+                    self.shared.inbox.send(Ended { in_flight, outcome }).await;
                 }
             }
         }
-        for (_, _, Ready { hold, .. }) in room.fill(ready) {
-            self.release(hold).await;
+        for (_, _, Ready { in_flight, .. }) in room.fill(ready) {
+            self.release(in_flight).await;
         }
     }
 
     /// Gives back the jobs that were claimed and not started.
     pub(crate) async fn release_all(&self) {
-        for Ready { hold, .. } in self.buffer.close() {
-            self.release(hold).await;
+        for Ready { in_flight, .. } in self.buffer.close() {
+            self.release(in_flight).await;
         }
     }
 
-    async fn release(&self, hold: Arc<Hold>) {
+    async fn release(&self, in_flight: Arc<InFlightJob>) {
         let outcome = Outcome::Released;
-        self.shared.inbox.send(Ended { hold, outcome }).await;
+        self.shared.inbox.send(Ended { in_flight, outcome }).await;
     }
 }

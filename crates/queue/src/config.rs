@@ -1,15 +1,12 @@
 //! The settings: one set per process, one per queue worked on.
 
 mod backend;
-mod error;
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use self::error::ensure;
 use crate::QueueName;
 
 pub use self::backend::BackendSettings;
-pub use self::error::SettingsError;
 
 /// The most jobs that one transaction may finish.
 const FINISH_BATCH: RangeInclusive<usize> = 1..=10_000;
@@ -126,6 +123,19 @@ impl Config {
             })?;
         }
         Ok(())
+    }
+}
+
+/// A setting that is not valid, and what it may be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(String);
+
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), SettingsError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(SettingsError(message()))
     }
 }
 

@@ -7,7 +7,7 @@
 //! ran.
 
 mod any;
-mod death;
+mod on_dead;
 mod finish;
 
 use sqlx::PgConnection;
@@ -15,8 +15,8 @@ use sqlx::PgConnection;
 use crate::{JobId, NewJobs};
 
 pub(crate) use self::any::AnyEffect;
-pub use self::death::{DeadJob, DeathCause, Obituary};
-pub(crate) use self::death::{ObituaryFn, obituary};
+pub use self::on_dead::{DeadJob, DeathCause, OnDead};
+pub(crate) use self::on_dead::{OnDeadFn, on_dead_fn};
 pub use self::finish::{Finish, IntoFinish};
 
 /// What a handler wants to write to the database, if and only if the worker still has the job when

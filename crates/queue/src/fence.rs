@@ -42,8 +42,8 @@ struct Jobs {
 
 impl Jobs {
     fn push(&mut self, ended: &Ended) {
-        self.ids.push(ended.hold.claim.job);
-        self.fences.push(ended.hold.fence());
+        self.ids.push(ended.in_flight.claim.job);
+        self.fences.push(ended.in_flight.fence());
     }
 }
 
@@ -90,7 +90,7 @@ impl<'a> Columns<'a> {
 /// Deletes the rows of finished jobs, moves those at a checkpoint to the next fence, and updates
 /// those of jobs that go on, each only if it is still ours. Returns the rows that were, with the
 /// fences that they had.
-pub(crate) async fn settle(
+pub(crate) async fn complete(
     conn: &mut PgConnection,
     worker: Uuid,
     ended: &[Ended],

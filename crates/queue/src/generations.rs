@@ -9,7 +9,7 @@
 
 mod leave;
 mod read;
-mod unseen;
+mod unreachable;
 
 use sqlx::PgConnection;
 use tracing::debug;
@@ -19,7 +19,7 @@ use self::{
     read::{Generations, count_living, read},
 };
 
-pub(crate) use self::unseen::gather_unseen;
+pub(crate) use self::unreachable::gather_unreachable;
 
 /// Meeting this many dead entries costs about as much as moving one row. Measured: 0.15 to 0.2 µs
 /// against 7.5 µs.

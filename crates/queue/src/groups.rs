@@ -1,4 +1,4 @@
-//! Exceptions for single groups of lanes: pauses and caps, which hold for all processes.
+//! Single groups of lanes: their pauses and caps, which hold for all processes.
 
 mod busiest;
 

@@ -12,15 +12,15 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Bound, Config, LaneBackend, NewJobs, Offer, Process, QueueName, SettingsError,
-    Waits, backlog, bound, burial, finish, heartbeat, housekeeping, link::Link, metrics,
-    shared::Shared, strays, wake,
+    BackendSettings, Bottleneck, Config, LaneBackend, NewJobs, Reservation, Process, QueueName, SettingsError,
+    Waits, unrecorded_gauge, bottleneck, dead_letter, finisher, heartbeat, housekeeping, dedicated_connection::DedicatedConnection, metrics,
+    shared::Shared, orphans, notify,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
 ///
 /// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers,
-/// housekeeping, the burials and the wake-ups. They survive every database error.
+/// housekeeping, dead letters and the wake-ups. They survive every database error.
 ///
 /// The pool serves sweeps. Besides, the queue keeps connections of its own: one for heartbeats, one
 /// that listens, one for each finisher, and some for [claims](Self::claims).
@@ -63,16 +63,16 @@ impl Queue {
         config.queues.iter().copied().for_each(metrics::expect_none);
         let shared = Arc::new(Shared::new(pool, config, process));
         for _ in 0..config.finishers {
-            shared.spawn(&shared.finishers, "finisher", finish::run);
+            shared.spawn(&shared.finishers, "finisher", finisher::run);
         }
         shared.spawn(&shared.helpers, "heartbeat", heartbeat::run);
         shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
-        shared.spawn(&shared.helpers, "strays", strays::run);
-        shared.spawn(&shared.helpers, "burials", burial::run);
-        shared.spawn(&shared.helpers, "backlog", backlog::run);
-        shared.spawn(&shared.helpers, "bounds", bound::run);
-        shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
-        shared.spawn(&shared.helpers, "listener", wake::run_listener);
+        shared.spawn(&shared.helpers, "strays", orphans::run);
+        shared.spawn(&shared.helpers, "burials", dead_letter::run);
+        shared.spawn(&shared.helpers, "backlog", unrecorded_gauge::run);
+        shared.spawn(&shared.helpers, "bounds", bottleneck::run);
+        shared.spawn(&shared.helpers, "notifier", notify::run_notifier);
+        shared.spawn(&shared.helpers, "listener", notify::run_listener);
         Ok(Self(shared))
     }
 
@@ -97,7 +97,7 @@ impl Queue {
     pub fn open_to_notify(pool: PgPool) -> Self {
         let shared = Arc::new(Shared::new(pool, Config::default(), Process::default()));
         shared.begun.cancel();
-        shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
+        shared.spawn(&shared.helpers, "notifier", notify::run_notifier);
         Self(shared)
     }
 
@@ -128,7 +128,7 @@ impl Queue {
     /// wake-up is lost, the poll finds the jobs.
     pub fn wake(&self, queues: impl IntoIterator<Item = QueueName>) {
         self.0
-            .wakers
+            .local_wakeups
             .wake(queues.into_iter().map(QueueName::as_str));
     }
 
@@ -138,8 +138,7 @@ impl Queue {
         self.0.enqueued(jobs);
     }
 
-    /// Asks this process's own workers how much room they have for jobs that are about to be
-    /// enqueued, so that these are inserted as already claimed and start without a claim. This is
+    /// Reserves room in this process's own workers for jobs that are about to be enqueued, so that these are inserted as already claimed and start without a claim. This is
     /// for processes that also work. In other processes, there is no room, and the jobs are
     /// enqueued as usual.
     ///
@@ -148,8 +147,8 @@ impl Queue {
     ///
     /// ```no_run
     /// # async fn f(queue: &queue::Queue, conn: &mut sqlx::PgConnection, jobs: queue::NewJobs) -> Result<(), sqlx::Error> {
-    /// let offer = queue.offer(&jobs);
-    /// let (columns, held) = (jobs.columns()?, offer.columns());
+    /// let reservation = queue.reserve(&jobs);
+    /// let (columns, held) = (jobs.columns()?, reservation.columns());
     /// let (places, ids): (Vec<i32>, Vec<Option<i64>>) = sqlx::query_as(
     ///     "with admitted as (
     ///          select *
@@ -186,25 +185,25 @@ impl Queue {
     /// .fetch_one(conn)
     /// .await?;
     /// // Here a statement alone is a transaction. Otherwise: after the commit.
-    /// offer.committed(&jobs, &places, &ids);
+    /// reservation.committed(&jobs, &places, &ids);
     /// # Ok(())
     /// # }
     /// ```
     ///
-    /// [`Offer::committed`] replaces [`enqueued`](Self::enqueued). Drop the offer if nothing was
+    /// [`Reservation::committed`] replaces [`enqueued`](Self::enqueued). Drop the reservation if nothing was
     /// committed. If that is unknown, because the answer was lost, drop it, too: the sweep for
-    /// strays releases committed jobs within twice [`Config::deadline`].
+    /// orphans releases committed jobs within twice [`Config::deadline`].
     ///
-    /// Ask right before the statement, because places in the workers' buffers are set aside until
+    /// Ask right before the statement, because places in the workers' buffers are reserved until
     /// then.
-    pub fn offer(&self, jobs: &NewJobs) -> Offer {
-        Offer::new(self.0.clone(), jobs)
+    pub fn reserve(&self, jobs: &NewJobs) -> Reservation {
+        Reservation::new(self.0.clone(), jobs)
     }
 
     /// For handlers: says that jobs of this queue wait for something that the queue does not see.
     /// The metric of what holds a queue back and [`workers::living`](crate::workers::living) show
     /// it.
-    pub fn waits(&self, queue: QueueName, bound: Bound) -> Waits {
+    pub fn waits(&self, queue: QueueName, bound: Bottleneck) -> Waits {
         self.0.waits.of(queue, bound)
     }
 
@@ -254,8 +253,8 @@ impl Queue {
             shared.finishers.wait().await;
             shared.helpers.wait().await;
             shared.inbox.close().await;
-            let mut link = Link::new(&shared.pool);
-            heartbeat::surrender(link.get().await?, shared.worker).await
+            let mut connection = DedicatedConnection::new(&shared.pool);
+            heartbeat::surrender(connection.get().await?, shared.worker).await
         })
         .await;
         // A claim that hangs must not keep the process from ending.

@@ -13,11 +13,11 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::info;
 use uuid::Uuid;
 
-use crate::{Process, enqueue::millis, link::Link, metrics, shared::Shared};
+use crate::{Process, enqueue::millis, dedicated_connection::DedicatedConnection, metrics, shared::Shared};
 
 /// Renews the lease until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = Link::new(&shared.pool);
+    let mut connection = DedicatedConnection::new(&shared.pool);
     let trouble = Trouble::in_turn();
     let mut started = None;
     let mut ticks = interval(shared.config.heartbeat);
@@ -29,9 +29,9 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         }
         // A heartbeat that hangs must not delay the next ones.
         let patience = (shared.config.lease / 3).min(shared.config.deadline);
-        while let Err(error) = renew(&shared, &mut link, patience, &mut started).await {
+        while let Err(error) = renew(&shared, &mut connection, patience, &mut started).await {
             let error = database::counted(error);
-            link.give_up();
+            connection.give_up();
             failed!(trouble.failed(&error), %error, "the heartbeat did not reach the database");
             if shared
                 .pause(shared.config.heartbeat.min(Duration::from_millis(200)))
@@ -41,20 +41,20 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             }
         }
         over!(trouble.worked(), "heartbeats reach the database again");
-        link.rest().await;
+        connection.rest().await;
     }
 }
 
 async fn renew(
     shared: &Shared,
-    link: &mut Link,
+    connection: &mut DedicatedConnection,
     patience: Duration,
     started: &mut Option<DateTime<Utc>>,
 ) -> Result<(), sqlx::Error> {
     let sent = Instant::now();
     let (lease, bounds) = (shared.config.lease, shared.bounds.json());
     let first = timeout(patience, async {
-        let conn = link.get().await?;
+        let conn = connection.get().await?;
         beat(
             conn,
             shared.worker,
@@ -66,7 +66,7 @@ async fn renew(
         .await
     })
     .await
-    .map_err(|_| database::late(patience))??;
+    .map_err(|_| database::deadline_exceeded(patience))??;
     *started = Some(first);
     if !shared.lease.is_held() {
         info!(worker = %shared.worker, "the lease is valid");

@@ -18,8 +18,8 @@
 //! dies, which shows only when its lease has ended.
 
 mod duty;
-mod rank;
-mod tidy;
+mod election;
+mod cleanup;
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -34,14 +34,14 @@ use tracing::{info, warn};
 
 use self::{
     duty::Duty,
-    rank::{Rank, Standing, rank},
-    tidy::{purge, tidy},
+    election::{Rank, Standing, rank},
+    cleanup::{purge, tidy},
 };
 use crate::{
     Config,
-    gauges::Gauges,
+    depth_gauges::Gauges,
     generations::{self, Collector},
-    link::Link,
+    dedicated_connection::DedicatedConnection,
     promote, rescue,
     shared::Shared,
 };
@@ -62,18 +62,18 @@ struct House {
 
 /// Does the housekeeping until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
+    let mut connection = DedicatedConnection::with_settings(&shared.pool, settings(&shared.config));
     let mut newcomer = House::new(Rank::Newcomer, Gauges::default());
     tokio::select! {
         () = shared.stopping.cancelled() => return,
-        () = newcomer.keep(&shared, &mut link) => {}
+        () = newcomer.keep(&shared, &mut connection) => {}
     }
     let mut house: Option<House> = None;
     let trouble = Trouble::in_turn();
     loop {
         tokio::select! {
             () = shared.stopping.cancelled() => return,
-            () = round(&shared, &mut link, &mut house, &trouble) => {}
+            () = round(&shared, &mut connection, &mut house, &trouble) => {}
         }
         let is_eldest = house
             .as_ref()
@@ -103,8 +103,8 @@ fn settings(config: &Config) -> String {
     )
 }
 
-async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>, trouble: &Trouble) {
-    let standing = rank(shared, link).await;
+async fn round(shared: &Shared, connection: &mut DedicatedConnection, house: &mut Option<House>, trouble: &Trouble) {
+    let standing = rank(shared, connection).await;
     if matches!(standing, Ok(Standing::Ranked(_) | Standing::Outranked)) {
         over!(trouble.worked(), "the elected housekeeper is known again");
     }
@@ -121,7 +121,7 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>, trou
                 *house = Some(House::new(rank, gauges));
             }
             if let Some(house) = house {
-                house.keep(shared, link).await;
+                house.keep(shared, connection).await;
             }
         }
         Ok(Standing::Outranked) => {
@@ -133,7 +133,7 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>, trou
         Ok(Standing::Unknown) => {}
         Err(error) => {
             let error = database::counted(error);
-            link.give_up();
+            connection.give_up();
             failed!(trouble.failed(&error), %error, "cannot determine the elected housekeeper");
         }
     }
@@ -154,7 +154,7 @@ impl House {
     }
 
     /// Does all duties that are due.
-    async fn keep(&mut self, shared: &Shared, link: &mut Link) {
+    async fn keep(&mut self, shared: &Shared, connection: &mut DedicatedConnection) {
         // Twice the limit of a statement, because a duty may run several batches.
         let patience = shared.config.deadline * 2;
         for place in 0..self.begun.len() {
@@ -168,11 +168,11 @@ impl House {
             }
             self.begun[place].1 = Some(Instant::now());
             let done = timeout(patience, async {
-                self.perform(duty, shared, link.get().await?).await
+                self.perform(duty, shared, connection.get().await?).await
             })
             .await;
             let done = done
-                .unwrap_or_else(|_| Err(database::late(patience)))
+                .unwrap_or_else(|_| Err(database::deadline_exceeded(patience)))
                 .map_err(database::counted);
             let trouble = &self.trouble[place];
             match done {
@@ -182,7 +182,7 @@ impl House {
                     "a duty of housekeeping is done again"
                 ),
                 Err(error) => {
-                    link.give_up();
+                    connection.give_up();
                     failed!(
                         trouble.failed(&error),
                         %error,
@@ -211,7 +211,7 @@ impl House {
                 Ok(())
             }
             Duty::Unseen => {
-                let jobs = generations::gather_unseen(conn).await?;
+                let jobs = generations::gather_unreachable(conn).await?;
                 if jobs > 0 {
                     warn!(
                         jobs,

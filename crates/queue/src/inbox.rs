@@ -33,8 +33,8 @@ impl Inbox {
     /// Hands over a job that ended, and waits for room. After the queue has closed, the job is left
     /// to the rescue.
     pub(crate) async fn send(&self, ended: Ended) {
-        ended.hold.end().await;
-        // The error contains the job. Dropping it drops the hold.
+        ended.in_flight.end().await;
+        // The error contains the job. Dropping it drops the job in flight.
         drop(self.sender.send(ended).await);
     }
 
@@ -46,7 +46,7 @@ impl Inbox {
     /// Hands over a job that ended, for callers that cannot wait. Such a job was claimed, so there
     /// are never more of them than claims.
     pub(crate) fn post(&self, ended: Ended) {
-        let ended = if ended.hold.try_end() {
+        let ended = if ended.in_flight.try_end() {
             match self.sender.try_send(ended) {
                 Err(TrySendError::Full(ended)) => ended,
                 Ok(()) | Err(TrySendError::Closed(_)) => return,
@@ -56,7 +56,7 @@ impl Inbox {
         };
         let sender = self.sender.clone();
         let send = async move {
-            ended.hold.end().await;
+            ended.in_flight.end().await;
             drop(sender.send(ended).await);
         };
         self.late.spawn_on(send, &self.runtime);

@@ -1,4 +1,4 @@
-//! Exceptions for single lanes: pauses and caps, which hold for all processes.
+//! Single lanes: their pauses and caps, which hold for all processes.
 
 mod busiest;
 mod pause;

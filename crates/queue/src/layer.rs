@@ -4,7 +4,7 @@
 //! slot is always freed. A run whose future is dropped (because a worker did not stop within its
 //! grace period) is given back.
 
-mod ended;
+mod outcome;
 mod interruptible;
 
 use std::{
@@ -20,10 +20,10 @@ use futures::{FutureExt, future::BoxFuture};
 use tower::{Layer, Service};
 
 use self::{
-    ended::{failed, finished, panicked},
+    outcome::{failed, finished, panicked},
     interruptible::Interruptible,
 };
-use crate::{BackendSettings, IntoFinish, hold::Hold, metrics, shared::Shared};
+use crate::{BackendSettings, IntoFinish, in_flight::InFlightJob, metrics, shared::Shared};
 
 /// The backend makes it for its worker. You do not need to name it.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ where
     }
 
     fn call(&mut self, task: Task<Args>) -> Self::Future {
-        let hold: Arc<Hold> = task
+        let in_flight: Arc<InFlightJob> = task
             .data()
             .get()
             .cloned()
@@ -93,14 +93,14 @@ where
             busy,
             is_outage,
         } = self.layer.clone();
-        waits.record(hold.claim.waited + hold.since.elapsed());
+        waits.record(in_flight.claim.waited + in_flight.since.elapsed());
         let started = Instant::now();
         busy.increment(1.0);
         let mut run = Interruptible {
             shared,
             busy,
-            _slot: hold.take_slot(),
-            hold: Some(hold),
+            _slot: in_flight.take_slot(),
+            in_flight: Some(in_flight),
         };
         let call = catch_unwind(AssertUnwindSafe(|| self.inner.call(task)));
         async move {

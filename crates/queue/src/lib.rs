@@ -53,75 +53,73 @@
 //! # }
 //! ```
 
-mod answer;
 mod backend;
-mod backlog;
-mod bound;
+mod unrecorded_gauge;
+mod bottleneck;
 mod buffer;
-mod burial;
+mod dead_letter;
 mod checkpoint;
 mod claim;
 mod clock;
 mod config;
-pub mod dead;
+pub mod dead_jobs;
 mod effect;
 mod enqueue;
-pub mod exceptions;
+pub mod pauses_and_caps;
 mod fault;
 mod fence;
-mod finish;
-mod gauges;
+mod finisher;
+mod depth_gauges;
 mod generations;
 pub mod groups;
 mod handle;
 mod heartbeat;
-mod held;
-mod hold;
+mod preclaimed;
+mod in_flight;
 mod housekeeping;
 mod inbox;
 mod job;
-pub mod jobs;
+pub mod live_jobs;
 pub mod lanes;
 mod layer;
 mod lease;
-mod link;
+mod dedicated_connection;
 pub mod metrics;
 mod outcome;
 mod process;
 mod promote;
 pub mod queues;
-mod report;
+mod after_commit;
 mod rescue;
 pub mod retry;
-mod settle;
+mod complete;
 mod shared;
 mod slots;
-pub mod stats;
-mod strays;
+pub mod depth;
+mod orphans;
 mod supervise;
-mod takers;
+mod local_workers;
 #[cfg(test)]
 mod tests;
-mod wake;
-mod wakers;
+mod notify;
+mod local_wakeups;
 pub mod workers;
 
-pub use answer::NotRecorded;
 pub use backend::LaneBackend;
-pub use bound::{Bound, BoundShare, Waiting, Waits};
-pub use checkpoint::Checkpoint;
+pub use bottleneck::{Bottleneck, BottleneckShare, Waiting, Waits};
+pub use checkpoint::{Checkpoint, NotRecorded};
 pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
-pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
+pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, OnDead, Survivor};
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use fault::Fault;
 pub use handle::Queue;
-pub use held::{HeldColumns, Offer};
+pub use preclaimed::{PreclaimedColumns, Reservation};
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use process::Process;
 pub use retry::Retry;
-pub use wake::wake;
+pub use notify::wake;
 
 /// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes
 /// beside the migrations of the service that uses it.

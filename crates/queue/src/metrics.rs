@@ -10,7 +10,7 @@ use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
 
 #[cfg(doc)]
 use crate::Config;
-use crate::{Bound, DeathCause, QueueName, outcome::RetryReason};
+use crate::{Bottleneck, DeathCause, QueueName, outcome::RetryReason};
 
 pub(crate) use self::depth::{depth, no_depth, no_times, read_at};
 pub(crate) use self::describe::describe;
@@ -65,7 +65,7 @@ pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
 pub const SLOTS_BUSY: &str = "gatehouse_worker_slots_busy";
 
 /// Seconds in which jobs of a queue waited in this process, by `queue` and by what held them back
-/// ([`Bound`]), `by`.
+/// ([`Bottleneck`]), `by`.
 pub const QUEUE_BOUND: &str = "gatehouse_queue_bound_seconds_total";
 
 /// How runs end.
@@ -90,7 +90,7 @@ pub(crate) fn expect_none(queue: QueueName) {
     for cause in DeathCause::ALL {
         counter!(JOBS_DEAD, "queue" => queue.as_str(), "reason" => cause.as_str()).increment(0);
     }
-    for by in Bound::ALL {
+    for by in Bottleneck::ALL {
         bound(queue, by, 0);
     }
     rescued(0);
@@ -121,7 +121,7 @@ pub(crate) fn dead(queue: &str, reason: &'static str) {
     counter!(JOBS_DEAD, "queue" => queue.to_owned(), "reason" => reason).increment(1);
 }
 
-pub(crate) fn bound(queue: QueueName, by: Bound, seconds: u64) {
+pub(crate) fn bound(queue: QueueName, by: Bottleneck, seconds: u64) {
     counter!(QUEUE_BOUND, "queue" => queue.as_str(), "by" => by.as_str()).increment(seconds);
 }
 

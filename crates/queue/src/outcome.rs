@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 use database::Absence;
 
 use crate::{
-    DeathCause, Finish, Retry, answer::Answer, effect::AnyEffect, enqueue::millis, hold::Hold,
+    DeathCause, Finish, Retry, checkpoint::Answer, effect::AnyEffect, enqueue::millis, in_flight::InFlightJob,
 };
 
 /// A claimed job on its way to the finisher: it ended, or reached a checkpoint.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// Dropped once the outcome is in the database.
-    pub(crate) hold: Arc<Hold>,
+    pub(crate) in_flight: Arc<InFlightJob>,
     pub(crate) outcome: Outcome,
 }
 
@@ -88,13 +88,13 @@ pub(crate) enum Disposition<'a> {
     },
     /// Stays as it is, under the next fence.
     GoOn,
-    /// Waits for its burial.
+    /// Doomed: waits for the move to `dead_jobs`.
     Doom { cause: DeathCause, error: &'a str },
 }
 
 impl Ended {
     pub(crate) fn disposition(&self) -> Disposition<'_> {
-        let claim = &self.hold.claim;
+        let claim = &self.in_flight.claim;
         match &self.outcome {
             Outcome::Finished(Finish::Done(_)) => Disposition::Delete,
             Outcome::Finished(Finish::Again { charged: true, .. }) if claim.is_last_attempt() => {

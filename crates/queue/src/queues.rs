@@ -1,4 +1,4 @@
-//! Exceptions for whole queues: pauses, which hold for all processes, and how many groups and lanes
+//! Whole queues: pauses, which hold for all processes, and how many groups and lanes
 //! have exceptions.
 
 use std::time::Duration;

@@ -64,7 +64,7 @@ struct Lost {
     max_attempts: i16,
 }
 
-/// Takes jobs from dead workers. They run again, or wait for their burial after their last attempt.
+/// Takes jobs from dead workers. They run again, or are doomed after their last attempt.
 async fn rescue_some(
     conn: &mut PgConnection,
     shared: &Shared,

@@ -13,15 +13,15 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Config, NewJobs, Process, QueueName, Retry,
-    bound::{AllWaits, Report},
-    hold::Holds,
+    bottleneck::{AllWaits, Report},
+    in_flight::InFlightJobs,
     inbox::Inbox,
     lease::Lease,
     metrics,
-    report::Attempts,
+    after_commit::Attempts,
     supervise::supervise,
-    takers::{Taker, Takers},
-    wakers::Wakers,
+    local_workers::{LocalWorker, LocalWorkers},
+    local_wakeups::LocalWakeups,
 };
 
 /// The state of an open queue.
@@ -36,13 +36,13 @@ pub(crate) struct Shared {
     /// What people call it.
     pub(crate) process: Process,
     pub(crate) lease: Lease,
-    pub(crate) holds: Arc<Holds>,
+    pub(crate) in_flight_jobs: Arc<InFlightJobs>,
     pub(crate) inbox: Inbox,
-    pub(crate) wakers: Wakers,
+    pub(crate) local_wakeups: LocalWakeups,
     pub(crate) attempts: Attempts,
     /// This process is one of the two that report for all.
     pub(crate) reports: AtomicBool,
-    /// Signals that jobs wait for their burial.
+    /// Signals that jobs are doomed.
     pub(crate) doomed: Notify,
     /// Cancelled when the tasks may begin: the schema is there.
     pub(crate) begun: CancellationToken,
@@ -58,7 +58,7 @@ pub(crate) struct Shared {
     /// The queues that this process works on.
     known: Mutex<HashMap<&'static str, BackendSettings>>,
     /// The workers that take new jobs at once.
-    pub(crate) takers: Takers,
+    pub(crate) local_workers: LocalWorkers,
     /// What handlers say about what their jobs wait for.
     pub(crate) waits: AllWaits,
     /// What held the queues back lately, for the others.
@@ -68,15 +68,15 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(pool: PgPool, config: Config, process: Process) -> Self {
         Self {
-            claims: database::apart(&pool, config.claim_connections),
+            claims: database::separate_pool(&pool, config.claim_connections),
             pool,
             config,
             worker: Uuid::now_v7(),
             process: process.bounded(),
             lease: Lease::new(config.lease),
-            holds: Arc::default(),
+            in_flight_jobs: Arc::default(),
             inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
-            wakers: Wakers::default(),
+            local_wakeups: LocalWakeups::default(),
             attempts: Attempts::default(),
             reports: AtomicBool::new(false),
             doomed: Notify::new(),
@@ -88,7 +88,7 @@ impl Shared {
             finishers: TaskTracker::new(),
             helpers: TaskTracker::new(),
             known: Mutex::default(),
-            takers: Takers::default(),
+            local_workers: LocalWorkers::default(),
             waits: AllWaits::default(),
             bounds: Report::default(),
         }
@@ -107,24 +107,24 @@ impl Shared {
             metrics::enqueued(queue, count);
         }
         let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
-        self.wakers.wake(due.map(|(queue, _)| queue));
+        self.local_wakeups.wake(due.map(|(queue, _)| queue));
     }
 
     /// The worker on this queue that takes new jobs at once, if there is one.
-    pub(crate) fn taker(&self, queue: &str) -> Option<Arc<dyn Taker>> {
-        self.takers.of(queue)
+    pub(crate) fn local_worker(&self, queue: &str) -> Option<Arc<dyn LocalWorker>> {
+        self.local_workers.of(queue)
     }
 
     /// Wakes the workers of a queue whose jobs are due again, if this process knows the queue.
     pub(crate) fn wake_if_known(&self, queue: &str) {
         if let Some(settings) = self.known(queue) {
-            self.wakers.wake([settings.queue().as_str()]);
+            self.local_wakeups.wake([settings.queue().as_str()]);
         }
     }
 
     /// The same for every queue that this process knows.
     pub(crate) fn wake_all_known(&self) {
-        self.wakers
+        self.local_wakeups
             .wake(self.known_queues().into_iter().map(QueueName::as_str));
     }
 

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{BoundShare, Process, bound};
+use crate::{BottleneckShare, Process, bottleneck};
 
 /// A process with a valid lease.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Worker {
     /// How many jobs it has claimed, started or not.
     pub running: i64,
     /// What held the jobs of its queues back in the last seconds. Older versions do not say it.
-    pub bounds: Option<Vec<BoundShare>>,
+    pub bounds: Option<Vec<BottleneckShare>>,
 }
 
 /// The live workers, the oldest first. Takes time in proportion to the running jobs.
@@ -56,7 +56,7 @@ pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error>
         started_at: row.started_at,
         lease_left_seconds: row.lease_left_seconds,
         running: row.running,
-        bounds: row.bounds.as_deref().map(bound::read),
+        bounds: row.bounds.as_deref().map(bottleneck::read),
     });
     Ok(workers.collect())
 }

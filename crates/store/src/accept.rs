@@ -1,8 +1,8 @@
 //! Accepting submissions: media and jobs of many submissions in one statement, which is one
 //! transaction. A submission is answered only after the commit.
 //!
-//! Most items are stored with one job, which also tells of the acceptance ([`crate::created`]).
-//! Items with an image, and items whose job would wait ([`ways`]), are stored with the event of
+//! Most items are stored with one job, which also tells of the acceptance ([`crate::created_event`]).
+//! Items with an image, and items whose job would wait ([`routing`]), are stored with the event of
 //! their acceptance, its deliveries and their jobs.
 //!
 //! The statement itself checks the site key and the site's revision, so a key that was rotated, an
@@ -16,10 +16,10 @@ mod columns;
 mod images;
 mod insert;
 mod rejection;
-mod repetition;
+mod idempotency;
 mod retention;
 mod settings;
-mod ways;
+mod routing;
 mod writer;
 
 use std::{sync::Arc, time::Instant};

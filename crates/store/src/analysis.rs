@@ -1,6 +1,6 @@
 //! The analysis step: what providers are asked about an item, and what they said of it.
 
-mod died;
+mod failed;
 mod load;
 pub(crate) mod parts;
 pub(crate) mod pieces;
@@ -18,7 +18,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::record::record;
-pub use self::{died::AnalysisDied, load::loader, parts::Part, pieces::Piece};
+pub use self::{failed::AnalysisDied, load::loader, parts::Part, pieces::Piece};
 
 /// A pending item's content, and which providers may see it.
 #[derive(Clone, Debug)]

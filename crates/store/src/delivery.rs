@@ -2,8 +2,8 @@
 
 mod attempt;
 mod body;
-mod item;
-mod latest;
+mod details;
+mod latest_attempts;
 mod list;
 mod load;
 mod progress;
@@ -24,8 +24,8 @@ use domain::{
 
 pub use self::{
     attempt::{Attempt, Attempted, DeliveryState},
-    item::{Delivery, LoggedAttempt, find},
-    latest::{Latest, latest},
+    details::{Delivery, LoggedAttempt, find},
+    latest_attempts::{Latest, latest},
     list::{Filter, Listed, Page, WALKED, list},
     load::loader,
     progress::{DeliveryDied, HandedOn, Progress},

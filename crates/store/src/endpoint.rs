@@ -3,9 +3,9 @@
 mod headers;
 pub(crate) mod health;
 mod label;
-pub mod owned;
-mod permit;
-mod target;
+pub mod crud;
+mod rate_limit;
+mod test_send;
 
 use domain::{
     event::EventKind,
@@ -18,8 +18,8 @@ pub(crate) use self::headers::{headers_owner, open_headers};
 pub use self::{
     health::{Probe, take_probe},
     label::{Label, labels},
-    permit::permit,
-    target::{Pinged, Target, target},
+    rate_limit::permit,
+    test_send::{Pinged, Target, target},
 };
 use crate::{Error, plan::limit};
 

@@ -56,7 +56,7 @@ impl Error {
 
     /// There was no answer within this time.
     pub fn late(patience: std::time::Duration) -> Self {
-        database::late(patience).into()
+        database::deadline_exceeded(patience).into()
     }
 
     /// Whether the connection was lost, or Postgres ended it (class 08 and 57P).

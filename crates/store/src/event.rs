@@ -5,8 +5,8 @@
 //! ([`WALKED`](crate::delivery::WALKED)). Such a page may hold fewer events than its limit, even none, although there is a
 //! next page.
 
-mod describe;
-mod walk;
+mod summary;
+mod paging;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -15,10 +15,10 @@ use domain::{
 };
 use sqlx::PgConnection;
 
-pub use self::describe::{Listed, SHOWN, Told};
+pub use self::summary::{Listed, SHOWN, Told};
 use self::{
-    describe::describe,
-    walk::{Walk, about, newest},
+    summary::describe,
+    paging::{Walk, about, newest},
 };
 use crate::{Error, id_time::ids_within, page};
 

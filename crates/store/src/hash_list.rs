@@ -16,7 +16,7 @@ mod read;
 mod revision;
 pub mod scan;
 pub mod search;
-mod sweep;
+mod retention;
 mod usable;
 
 use chrono::{DateTime, Utc};
@@ -31,7 +31,7 @@ pub use self::{
     create::{MAX_SHARED, NewHashList, create},
     delete::{delete, lock_to_delete},
     read::{find, list, lock, shared},
-    sweep::forget_old,
+    retention::forget_old,
     usable::{hold_usable, usable},
 };
 

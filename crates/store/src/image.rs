@@ -4,8 +4,8 @@
 //! a file of 10 MB does not belong in the transaction that finishes hundreds of jobs. What is known
 //! of the image is the step's effect.
 
-mod died;
-mod examined;
+mod failed;
+mod findings;
 mod files;
 
 use std::{collections::HashMap, sync::Arc};
@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 pub(crate) use self::files::retention;
 pub use self::{
-    died::ExaminationDied,
-    examined::Examined,
+    failed::ExaminationDied,
+    findings::Examined,
     files::{bytes, keep},
 };
 use crate::{

@@ -1,37 +1,36 @@
 //! All SQL of Gatehouse: one function per statement, one transaction per step.
 //!
 //! Callers see typed rows and neutral errors; no crate above this one knows a table's name. What a
-//! worker wants to write when its job ends is an effect ([`progress::Progress`],
+//! worker wants to write when its job ends is an effect ([`item_progress::Progress`],
 //! [`delivery::Attempted`]). The queue applies it in the transaction that finishes the job.
 
 pub mod accept;
-mod acceptance;
 pub mod analysis;
-pub mod answers;
+pub mod provider_answers;
 pub mod audit;
-pub mod awaited;
+pub mod verdict_waiters;
 pub mod backtest;
 mod batches;
-pub mod bulk;
+pub mod bulk_decision;
 pub mod chain;
 pub mod closure;
-pub mod created;
+pub mod created_event;
 pub mod delivery;
-pub mod desk;
+pub mod desk_settings;
 pub mod endpoint;
 pub mod erasure;
 mod error;
 pub mod event;
-pub mod example;
+pub mod example_data;
 pub mod export;
-pub mod figures;
+pub mod database_metrics;
 pub mod gather;
 pub mod hash_list;
-pub mod hold;
+pub mod legal_hold;
 mod id_time;
 pub mod image;
 pub mod import;
-mod isolate;
+mod bisect;
 pub mod item_worker;
 pub mod jobs;
 mod json;
@@ -40,19 +39,19 @@ pub mod names;
 pub mod page;
 pub mod person;
 pub mod plan;
-pub mod progress;
+pub mod item_progress;
 pub mod provider;
-pub mod rate;
+pub mod rate_limit;
 pub mod recovery;
 pub mod review;
 pub mod review_policy;
-pub mod rotation;
+pub mod key_rotation;
 pub mod rule_group;
 pub mod schema;
-pub mod seal;
+pub mod encryption;
 pub mod site;
 pub mod statistics;
-pub mod status;
+pub mod item_status;
 pub mod subscription;
 pub mod team;
 pub mod token;

@@ -19,7 +19,7 @@ pub use self::{
     image::{Image, KnownImage, SLICE, image, image_slice, image_standing},
     item::{Analysis, Item, PinnedVersion, find},
     list::{BEGINNING, Filter, Listed, Page, WALKED, Waiting, count_waiting, list},
-    retention::{Content, Outlook, outlook},
+    retention::{Content, RetentionPreview, retention_preview},
 };
 pub(crate) use self::{
     decide::{details_of, moderator},

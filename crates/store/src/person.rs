@@ -1,16 +1,16 @@
 //! People: their accounts, and their roles in teams.
 
-pub mod access;
+pub mod credentials;
 mod account;
-pub mod entrance;
-pub mod factor;
-pub mod failure;
-pub mod first;
-pub mod grant;
-pub mod identity;
-pub mod link;
+pub mod own_account;
+pub mod second_factor;
+pub mod failed_sign_in;
+pub mod first_operator;
+pub mod sso_membership;
+pub mod sso_identity;
+pub mod one_time_link;
 mod membership;
-mod requirement;
+mod second_factor_requirement;
 pub mod session;
 
 pub use self::{
@@ -21,7 +21,7 @@ pub use self::{
         Membership, change, count, count_all, disable, is_member, is_somebody, join, memberships,
         own_sites, teams_without,
     },
-    requirement::{needs_factor, require_factor, requires_factor},
+    second_factor_requirement::{needs_factor, require_factor, requires_factor},
 };
 
 use chrono::{DateTime, Utc};

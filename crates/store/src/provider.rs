@@ -1,7 +1,7 @@
 //! The providers that workers are configured with, as workers record them, and the state of each.
 
-mod answers;
-mod condition;
+mod answer_counts;
+mod status;
 mod costs;
 mod state;
 
@@ -10,8 +10,8 @@ use domain::score::Category;
 use sqlx::{PgConnection, PgPool};
 
 pub use self::{
-    answers::{Recent, recent},
-    condition::{Condition, conditions},
+    answer_counts::{Recent, recent},
+    status::{CredentialStatus, credential_statuses},
     costs::{Cost, Spent, costs, spend},
     state::{State, Stated, change, read},
 };

@@ -7,11 +7,11 @@
 
 pub mod appeal;
 mod claim;
-mod ended;
+mod undo_expired;
 pub mod exposure;
 pub mod golden;
 mod lease;
-mod look;
+mod view;
 mod note;
 mod opinion;
 pub mod quality;
@@ -20,9 +20,9 @@ mod waiting;
 pub(crate) use self::opinion::hold;
 pub use self::{
     claim::{Claimed, NewClaim, claim},
-    ended::{Ended, ReviewDied, held_for},
+    undo_expired::{Ended, ReviewDied, held_for},
     lease::{Locked, escalate, lock, renew, skip},
-    look::{AuthorHistory, Earlier, Review, look},
+    view::{AuthorHistory, Earlier, Review, view},
     note::{NewNote, Note, add as add_note, of_media as notes_of},
     opinion::{
         Held, NewOpinion, UsedPolicy, has_decided, has_spoken, policy, say, undo, undo_seconds,

@@ -11,12 +11,12 @@ mod create;
 mod disable;
 mod draft;
 mod imported;
-mod judged;
-mod kinds;
+mod sites;
+mod rule_kinds;
 mod read;
 pub(crate) mod retention;
 pub mod shadow;
-mod stored;
+mod stored_bytes;
 mod version;
 
 use std::collections::BTreeSet;
@@ -39,10 +39,10 @@ pub use self::{
     imported::{
         ImportedGroup, ImportedVersion, import_group, import_version, is_named, keep, owner,
     },
-    judged::{JudgedSite, judged_sites},
-    kinds::kinds,
+    sites::{JudgedSite, judged_sites},
+    rule_kinds::kinds,
     read::{find, list, lock, team_of},
-    stored::stored_of_late,
+    stored_bytes::stored_of_late,
     version::{
         Authorship, GroupVersion, ListedVersion, NewVersion, Publication, Version, add_version,
         find_version, publications, set_live, version, versions,

@@ -3,8 +3,8 @@
 mod access;
 mod indexes;
 mod ops_role;
-mod room;
-mod standing;
+mod preconditions;
+mod compatibility;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +14,7 @@ use crate::Error;
 
 pub use self::{
     ops_role::missing_role,
-    standing::{Standing, Unready, Versions},
+    compatibility::{Compatibility, Unready, Versions},
 };
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
@@ -34,33 +34,33 @@ pub async fn connect_for_command(pool: &PgPool) -> Result<PgConnection, Error> {
 ///
 /// # Errors
 /// [`Unready`]. Nothing was written if the database belongs to others, if the role may not create tables, or if the schema is too new.
-pub async fn migrate(pool: &PgPool) -> Result<Standing, Unready> {
+pub async fn migrate(pool: &PgPool) -> Result<Compatibility, Unready> {
     let mut conn = database::connect(pool).await?;
     sqlx::raw_sql("set lock_timeout = 0")
         .execute(&mut conn)
         .await?;
     // The lock ends with the connection.
     indexes::lock(&mut conn).await?;
-    let standing = match standing::look(&mut conn).await {
-        Ok(newer @ Standing::Newer { .. }) => newer,
-        Ok(Standing::Current) | Err(Unready::Behind) => {
+    let compatibility = match compatibility::look(&mut conn).await {
+        Ok(newer @ Compatibility::Newer { .. }) => newer,
+        Ok(Compatibility::Current) | Err(Unready::Behind) => {
             for migrator in [&queue::MIGRATOR, &MIGRATOR] {
                 migrator.run(&mut conn).await.map_err(sqlx::Error::from)?;
             }
             indexes::create_missing(&mut conn, indexes::SMALL_BYTES).await?;
-            Standing::Current
+            Compatibility::Current
         }
         Err(unready) => return Err(unready),
     };
     conn.close().await?;
-    Ok(standing)
+    Ok(compatibility)
 }
 
 /// Whether this binary can serve the schema: every migration that it knows is applied. Newer ones may be there if they only add.
 ///
 /// # Errors
 /// [`Unready`] says why not, and what to do.
-pub async fn standing(pool: &PgPool) -> Result<Standing, Unready> {
+pub async fn compatibility(pool: &PgPool) -> Result<Compatibility, Unready> {
     let mut conn = pool.acquire().await?;
-    standing::look(&mut conn).await
+    compatibility::look(&mut conn).await
 }

@@ -8,9 +8,9 @@
 //!
 //! Submissions write no counters and wait for no lock of the statistics.
 
-mod begin;
-mod figures;
-mod of_group;
+mod restart;
+mod totals;
+mod rule_matches;
 mod report;
 mod retention;
 pub mod slice;
@@ -19,9 +19,9 @@ use queue::QueueName;
 use uuid::Uuid;
 
 pub use self::{
-    begin::{begin, lag},
-    figures::{Figures, Outcomes},
-    of_group::{GroupMatches, of_group},
+    restart::{begin, lag},
+    totals::{Figures, Outcomes},
+    rule_matches::{GroupMatches, of_group},
     report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report, report_with_before},
     retention::{DAYS, forget_old},
 };

@@ -2,7 +2,7 @@
 
 mod create;
 mod disable;
-mod grant;
+mod authorisation;
 mod read;
 
 use chrono::{DateTime, Utc};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use self::{
     create::{NewToken, create},
     disable::{Disabled, Extent, NotDisabled, disable},
-    grant::{Grant, LAST_GENERATION, begin_changing, begin_reading},
+    authorisation::{Grant, LAST_GENERATION, begin_changing, begin_reading},
     read::{find, list, of_operators},
 };
 

@@ -2,7 +2,7 @@
 //! the machine's or a person's, is stored in one way: [`conclude`].
 
 mod conclude;
-mod died;
+mod failed;
 mod load;
 mod store;
 
@@ -17,7 +17,7 @@ use domain::{
 };
 
 use self::load::unchecked;
-pub use self::{conclude::expect_none, died::JudgementDied, load::loader};
+pub use self::{conclude::expect_none, failed::JudgementDied, load::loader};
 pub(crate) use self::{
     conclude::{Conclusion, conclude},
     load::{Wanted, load},

@@ -4,7 +4,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 use store::{
     PgPool,
-    example::{self, Turn},
+    example_data::{self, Turn},
 };
 
 /// Removes the example data. It is no error if there is none.
@@ -14,9 +14,9 @@ pub(super) async fn remove(pool: &PgPool) -> anyhow::Result<Value> {
             "another process is creating or removing the example data: try again when it has ended"
         );
     };
-    let removed = example::remove(pool).await?;
+    let removed = example_data::remove(pool).await?;
     turn.end().await?;
     Ok(
-        json!({ "team_id": example::TEAM, "existed": removed.existed, "removed_items": removed.items }),
+        json!({ "team_id": example_data::TEAM, "existed": removed.existed, "removed_items": removed.items }),
     )
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::{rotation, seal::MasterKey};
+use store::{key_rotation, encryption::MasterKey};
 
 use crate::service;
 
@@ -18,15 +18,15 @@ pub(super) async fn rotate(conn: &mut PgConnection, key: &MasterKey) -> anyhow::
     // A process that still uses an older key may have sealed something meanwhile. Then another
     // round follows.
     loop {
-        let all = resealed + rotation::left(conn, key).await?;
+        let all = resealed + key_rotation::left(conn, key).await?;
         loop {
-            match rotation::reseal(conn, key, BATCH).await? {
+            match key_rotation::reseal(conn, key, BATCH).await? {
                 0 => break,
                 batch => resealed += batch,
             }
             writeln!(std::io::stderr(), "sealed {resealed} of {all}")?;
         }
-        if rotation::retire_older(conn, key).await? {
+        if key_rotation::retire_older(conn, key).await? {
             return Ok(json!({ "key_id": key.id().to_string(), "resealed": resealed }));
         }
     }

@@ -1,14 +1,14 @@
 //! What `gatehouse check` notes: nothing of it keeps a process from working, so it does not change the exit code.
 
-use store::{PgPool, figures};
+use store::{PgPool, database_metrics};
 
 use super::super::migrate;
 use crate::prometheus::database_metrics::hidden;
 
 /// What somebody should know about the server and about the rights of the role there.
 pub(super) async fn about(pool: &PgPool) -> anyhow::Result<Vec<String>> {
-    let mut conn = figures::connect(pool).await?;
-    let sight = figures::sight(&mut conn).await?;
+    let mut conn = database_metrics::connect(pool).await?;
+    let sight = database_metrics::visibility(&mut conn).await?;
     let role = migrate::missing_role(pool).await?;
     let metrics = sight.blind().iter().map(hidden).collect::<Vec<_>>();
     // The DETAIL of an error about a row has the row's values.

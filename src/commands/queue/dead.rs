@@ -12,7 +12,7 @@ use management::{
 };
 use queue::{
     DeathCause, JobId,
-    dead::{Buried, Filter},
+    dead_jobs::{DeadJobRecord, Filter},
 };
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ impl WhichDead {
     }
 }
 
-async fn find(management: &Management, id: JobId) -> anyhow::Result<Buried> {
+async fn find(management: &Management, id: JobId) -> anyhow::Result<DeadJobRecord> {
     let filter = Filter {
         ids: Some(&[id]),
         ..Filter::default()
@@ -129,7 +129,7 @@ pub(super) async fn run(management: &Management, args: &Args) -> anyhow::Result<
     Ok(Report::new(text, document))
 }
 
-fn table(now: DateTime<Utc>, jobs: &[Buried], with_payload: bool) -> String {
+fn table(now: DateTime<Utc>, jobs: &[DeadJobRecord], with_payload: bool) -> String {
     let mut table = Table::new([
         ("ID", Right),
         ("QUEUE", Left),
@@ -156,7 +156,7 @@ fn table(now: DateTime<Utc>, jobs: &[Buried], with_payload: bool) -> String {
     table.render()
 }
 
-fn document(job: &Buried, with_payload: bool) -> Value {
+fn document(job: &DeadJobRecord, with_payload: bool) -> Value {
     let mut document = json!({
         "id": job.id.0,
         "queue": job.queue,

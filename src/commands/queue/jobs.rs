@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
-use queue::jobs::{self, Filter, Live, State};
+use queue::live_jobs::{self, Filter, Live, State};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
@@ -42,7 +42,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
     };
     let now = queue::now(conn).await?;
     let limit = args.shown.limit;
-    let mut found = jobs::list(conn, filter, limit + 1).await?;
+    let mut found = live_jobs::list(conn, filter, limit + 1).await?;
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
 

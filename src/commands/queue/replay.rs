@@ -10,7 +10,7 @@ use management::{
     Caller, Management,
     dead_jobs::{self, Summary},
 };
-use queue::dead::Replay;
+use queue::dead_jobs::Replay;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;

@@ -7,8 +7,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
 use store::{
     PgPool,
-    schema::{self, Standing},
-    seal::MasterKey,
+    schema::{self, Compatibility},
+    encryption::MasterKey,
 };
 use tracing::info;
 use workers::outbound::{Exemption, HostPort};
@@ -59,11 +59,11 @@ pub(super) async fn prepare_demo(
 
 /// Upgrades the database to this version's schema, and checks that the master key belongs to it.
 pub(super) async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
-    database::fit(pool).await?;
+    database::check_server(pool).await?;
     let standing = schema::migrate(pool)
         .await
         .context("cannot upgrade the database to this version's schema")?;
-    if standing != Standing::Current {
+    if standing != Compatibility::Current {
         info!("the schema is {standing}");
     }
     service::check_master_key(&mut *pool.acquire().await?, key).await

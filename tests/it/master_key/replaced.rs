@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::json;
 use sqlx::PgPool;
-use store::seal::MasterKey;
+use store::encryption::MasterKey;
 use uuid::Uuid;
 
 use super::{

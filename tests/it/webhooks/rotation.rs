@@ -6,7 +6,7 @@ use std::{fs, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use domain::signature::{WebhookSecret, verify_service, verify_standard};
 use sqlx::PgPool;
-use store::{seal::MasterKey, site};
+use store::{encryption::MasterKey, site};
 
 use super::Service;
 use crate::support::{Received, SOON, eventually};

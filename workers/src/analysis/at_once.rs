@@ -9,7 +9,7 @@ use std::{
 use futures::FutureExt as _;
 use store::{
     analysis::{Analysed, ToAnalyse},
-    progress::Stage,
+    item_progress::Stage,
     verdict::ToJudge,
 };
 use tokio::time::timeout;

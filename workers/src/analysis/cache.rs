@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use store::{
     PgPool,
     analysis::ToAnalyse,
-    answers::{AnswerKey, Answers, NewAnswer},
+    provider_answers::{AnswerKey, Answers, NewAnswer},
 };
 use tokio::time::timeout;
 use tracing::{debug, warn};

@@ -3,7 +3,7 @@
 use domain::{id::TeamId, media::OnFailure};
 use queue::Waits;
 use sqlx::PgPool;
-use store::{progress::Stage, schema};
+use store::{item_progress::Stage, schema};
 use uuid::Uuid;
 
 use super::*;

@@ -20,11 +20,11 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
-    awaited::{Awaited, Part},
+    verdict_waiters::{VerdictWaiters, Part},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
-    seal::MasterKey,
+    encryption::MasterKey,
     site::{self, Judges, Sites},
     team,
 };
@@ -172,7 +172,7 @@ impl Fixture {
             answers_per_team: 0,
             outbound: Outbound::new(EgressPolicy::default(), Bounds::default()),
             clock: Clock::default(),
-            awaited: Awaited::start(&self.pool, Part::Workers),
+            awaited: VerdictWaiters::start(&self.pool, Part::Workers),
             // Tests are compiled without optimisations.
             animations: workers::AnimationSettings::default(),
             rules: RuleSettings {

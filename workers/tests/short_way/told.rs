@@ -5,7 +5,7 @@ use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
 use serde_json::json;
 use sqlx::PgPool;
 use store::{
-    created::Created,
+    created_event::Created,
     jobs::{ANALYSIS, RULES},
 };
 

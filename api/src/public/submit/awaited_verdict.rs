@@ -5,7 +5,7 @@ use domain::{
     media::{Status, StatusVocabulary},
 };
 use serde_json::value::RawValue;
-use store::{awaited, status::MediaStatus};
+use store::{verdict_waiters, item_status::MediaStatus};
 
 /// A verdict.
 pub(crate) struct Verdict {
@@ -23,9 +23,9 @@ impl Verdict {
     pub(super) fn given(
         media: MediaId,
         vocabulary: StatusVocabulary,
-        verdict: awaited::Verdict,
+        verdict: verdict_waiters::Verdict,
     ) -> Option<Self> {
-        let awaited::Verdict { status, details } = verdict;
+        let verdict_waiters::Verdict { status, details } = verdict;
         Some(Self {
             media,
             status,

@@ -8,8 +8,8 @@ use domain::{
     media::{Status, StatusVocabulary},
 };
 use store::{
-    awaited::{Ended, Expected},
-    status::Answer,
+    verdict_waiters::{Ended, Expected},
+    item_status::Answer,
 };
 use tokio::time::{Instant, timeout_at};
 

@@ -24,7 +24,7 @@ use sqlx::{PgConnection, PgPool, PgTransaction};
 use store::{
     audit::{self, Entry},
     backtest::{self, NewBacktest},
-    bulk::{self, Asker, Chosen, NewBulk},
+    bulk_decision::{self, Asker, Chosen, NewBulk},
     endpoint,
     erasure::{self, NewErasure},
     export::{self, NewExport},
@@ -37,7 +37,7 @@ use store::{
     jobs,
     person::{
         self,
-        link::{self, NewInvitation},
+        one_time_link::{self, NewInvitation},
         session::{self, Origin},
     },
     recovery::{self, NewRecovery},
@@ -142,7 +142,7 @@ async fn bulk_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BulkDecisionId 
         reason: &Reason::try_from("As it is.".to_owned()).unwrap(),
     };
     let mut tx = pool.begin().await.unwrap();
-    let (bulk, _) = bulk::create(&mut tx, new).await.unwrap().unwrap();
+    let (bulk, _) = bulk_decision::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     bulk
 }
@@ -211,7 +211,7 @@ async fn people_of(conn: &mut PgConnection, tenant: &Tenant) -> BTreeMap<&'stati
         sites: None,
         by: Actor::CommandLine,
     };
-    let (invitation, _) = link::invite(conn, new).await.unwrap();
+    let (invitation, _) = one_time_link::invite(conn, new).await.unwrap();
     BTreeMap::from([
         ("person_id", member.to_string()),
         ("session_id", session.to_string()),

@@ -21,7 +21,7 @@ use store::{
     analysis::{Analysed, ProviderReport},
     endpoint,
     image::Examined,
-    progress::{Progress, Stage},
+    item_progress::{Progress, Stage},
     verdict::Concluded,
 };
 

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use store::{
     provider::{self, Registration, State},
     rule_group::{self, NewVersion},
-    seal::MasterKey,
+    encryption::MasterKey,
     site,
 };
 

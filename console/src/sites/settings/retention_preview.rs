@@ -1,10 +1,10 @@
 //! What the saved retention of a site means now, in words.
 
 use chrono::{DateTime, Utc};
-use management::sites::Outlook;
+use management::sites::RetentionPreview;
 
 /// What is said beside the field of items.
-pub(super) fn items(outlook: &Outlook) -> String {
+pub(super) fn items(outlook: &RetentionPreview) -> String {
     let oldest = match outlook.oldest_item {
         Some(at) => format!("the oldest item is of {}.", day(at)),
         None => "there is no item.".to_owned(),
@@ -16,7 +16,7 @@ pub(super) fn items(outlook: &Outlook) -> String {
 }
 
 /// What is said beside the field of contents.
-pub(super) fn contents(outlook: &Outlook) -> String {
+pub(super) fn contents(outlook: &RetentionPreview) -> String {
     let Some(before) = outlook.contents_before else {
         return "Now: contents are kept as long as items.".to_owned();
     };
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn what_goes_and_what_is_next_is_said() {
-        let none = Outlook {
+        let none = RetentionPreview {
             items_before: None,
             contents_before: None,
             oldest_item: None,
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(items(&none), "Now: items are kept; there is no item.");
         assert_eq!(contents(&none), "Now: contents are kept as long as items.");
         let (before, oldest) = (at("2026-08-27T12:00:00Z"), at("2026-05-03T00:00:00Z"));
-        let mut outlook = Outlook {
+        let mut outlook = RetentionPreview {
             items_before: Some(before),
             contents_before: Some(before),
             oldest_item: Some(oldest),

@@ -324,7 +324,7 @@ async fn a_sign_in_at_the_same_moment_does_not_outlive_its_identity(pool: PgPool
         {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        store::person::access::end_others(&mut holder, user.into(), None)
+        store::person::credentials::end_others(&mut holder, user.into(), None)
             .await
             .unwrap();
         holder.commit().await.unwrap();

@@ -27,7 +27,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::person::link;
+use store::person::one_time_link;
 use uuid::Uuid;
 
 use super::{
@@ -61,8 +61,8 @@ pub(super) struct Invitation {
     expires_at: Field<Time>,
 }
 
-impl From<link::Invitation> for Invitation {
-    fn from(invitation: link::Invitation) -> Self {
+impl From<one_time_link::Invitation> for Invitation {
+    fn from(invitation: one_time_link::Invitation) -> Self {
         Self {
             id: invitation.id.as_uuid(),
             team_id: invitation.team.map(TeamId::as_uuid),

@@ -5,7 +5,7 @@ use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
 use poem_openapi::Object;
 use serde::Serialize;
-use store::provider::{Condition, Cost, Recent};
+use store::provider::{CredentialStatus, Cost, Recent};
 
 /// The most credentials of a provider in an answer.
 const MOST: usize = 20;
@@ -99,8 +99,8 @@ struct ProviderCredential {
     changed_at: Field<Time>,
 }
 
-impl From<&Condition> for ProviderCredential {
-    fn from(condition: &Condition) -> Self {
+impl From<&CredentialStatus> for ProviderCredential {
+    fn from(condition: &CredentialStatus) -> Self {
         let state = &condition.state;
         let paused_until = state.paused_until.filter(|until| *until > condition.at);
         Self {

@@ -13,11 +13,11 @@ use serde_json::json;
 use store::{
     PgConnection,
     person::{
-        self, access,
-        failure::{self, Pair},
+        self, credentials,
+        failed_sign_in::{self, Pair},
         session,
     },
-    seal,
+    encryption,
 };
 
 use super::Own;
@@ -62,8 +62,8 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
     let secret = TotpSecret::generate(rand::random());
     let key = management.master_key()?;
     // A secret that is sealed with the key of another database would be lost.
-    seal::check_master_key(&mut own.tx, key).await?;
-    person::factor::prepare(&mut own.tx, key, user, &secret).await?;
+    encryption::check_master_key(&mut own.tx, key).await?;
+    person::second_factor::prepare(&mut own.tx, key, user, &secret).await?;
     own.tx.commit().await.map_err(store::Error::from)?;
     Ok(SetUp {
         uri: secret.uri(ISSUER, &account.email),
@@ -87,19 +87,19 @@ pub async fn confirm(
     management.count_try(pair).await?;
     let mut own = new_factor(management, session).await?;
     let key = management.master_key()?;
-    let begun = person::factor::secret(&mut own.tx, key, user, false).await?;
+    let begun = person::second_factor::secret(&mut own.tx, key, user, false).await?;
     let step = match (begun, code.parse()) {
         (Some(secret), Ok(FactorCode::Totp(code))) => secret.step_of(code, Utc::now()),
         _ => None,
     };
     let is_right = match step {
-        Some(step) => person::factor::accept(&mut own.tx, user, step).await?,
+        Some(step) => person::second_factor::accept(&mut own.tx, user, step).await?,
         None => false,
     };
     if !is_right {
         return Err(Refused::WrongCode);
     }
-    failure::forget(&mut own.tx, pair).await?;
+    failed_sign_in::forget(&mut own.tx, pair).await?;
     session::lower_all(&mut own.tx, user).await?;
     let secret = session::raise(&mut own.tx, own.held.id).await?;
     let recovery_codes = renew(&mut own.tx, user).await?;
@@ -125,8 +125,8 @@ pub async fn remove(
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
     let user = own.held.user;
-    let ended = access::end_others(&mut own.tx, user, Some(own.held.id)).await?;
-    if !person::factor::remove(&mut own.tx, user).await? {
+    let ended = credentials::end_others(&mut own.tx, user, Some(own.held.id)).await?;
+    if !person::second_factor::remove(&mut own.tx, user).await? {
         return Ok(());
     }
     session::lower_all(&mut own.tx, user).await?;
@@ -172,15 +172,15 @@ pub(super) async fn accept(
     match code {
         FactorCode::Totp(code) => {
             let key = management.master_key()?;
-            let secret = person::factor::secret(conn, key, user, true).await?;
+            let secret = person::second_factor::secret(conn, key, user, true).await?;
             let step = secret.and_then(|secret| secret.step_of(*code, Utc::now()));
             match step {
-                Some(step) => Ok(person::factor::accept(conn, user, step).await?),
+                Some(step) => Ok(person::second_factor::accept(conn, user, step).await?),
                 None => Ok(false),
             }
         }
         FactorCode::Recovery(code) => {
-            Ok(person::factor::use_recovery_code(conn, user, code.hash(user)).await?)
+            Ok(person::second_factor::use_recovery_code(conn, user, code.hash(user)).await?)
         }
     }
 }
@@ -203,6 +203,6 @@ async fn renew(conn: &mut PgConnection, user: UserId) -> Result<Vec<RecoveryCode
         .map(|_| RecoveryCode::generate(rand::random()))
         .collect();
     let hashes: Vec<SecretHash> = codes.iter().map(|code| code.hash(user)).collect();
-    person::factor::set_recovery_codes(conn, user, &hashes).await?;
+    person::second_factor::set_recovery_codes(conn, user, &hashes).await?;
     Ok(codes)
 }

@@ -12,10 +12,10 @@ use domain::{
 use serde_json::json;
 use store::{
     audit::{self, Entry},
-    example,
+    example_data,
     person::{
-        self, Account, first,
-        link::{self, First, Purpose},
+        self, Account, first_operator,
+        one_time_link::{self, First, Purpose},
     },
 };
 
@@ -32,10 +32,10 @@ pub async fn link(
     team: Option<TeamId>,
 ) -> Result<Option<LinkSecret>, Refused> {
     let mut tx = management.begin().await?;
-    if first::is_run(&mut tx).await? {
+    if first_operator::is_run(&mut tx).await? {
         return Ok(None);
     }
-    let secret = first::link(&mut tx, team, Actor::CommandLine).await?;
+    let secret = first_operator::link(&mut tx, team, Actor::CommandLine).await?;
     tx.commit().await.map_err(store::Error::from)?;
     Ok(Some(secret))
 }
@@ -54,14 +54,14 @@ pub async fn become_operator(
     password: &str,
 ) -> Result<SignedIn, Refused> {
     let mut tx = management.begin().await?;
-    usable(link::find(&mut tx, link).await?.as_ref())?;
+    usable(one_time_link::find(&mut tx, link).await?.as_ref())?;
     drop(tx);
     let hash = management.choose(visitor.address, email, password).await?;
 
     let mut tx = management.begin().await?;
     // If two use it at the same time, one of them gets it.
-    let first = usable(link::take(&mut tx, link).await?.as_ref())?;
-    if first::is_run(&mut tx).await? {
+    let first = usable(one_time_link::take(&mut tx, link).await?.as_ref())?;
+    if first_operator::is_run(&mut tx).await? {
         return Err(Refused::NotFound(Noun::Link));
     }
     let user = person::create_account(&mut tx, email, name, &hash).await?;
@@ -71,8 +71,8 @@ pub async fn become_operator(
             "This address has an account already: use another one.",
         )
     })?;
-    let example = example::wants_owner(&mut tx).await?;
-    let owned = [first.team, example.then_some(example::TEAM)];
+    let example = example_data::wants_owner(&mut tx).await?;
+    let owned = [first.team, example.then_some(example_data::TEAM)];
     let owned = owned.into_iter().flatten();
     let roles = [(None, Role::Operator)].into_iter();
     for (team, role) in roles.chain(owned.map(|team| (Some(team), Role::Owner))) {

@@ -2,8 +2,8 @@
 
 use domain::{audit::Action, id::IdentityId, key::SecretHash};
 use serde_json::json;
-pub use store::person::identity::Connected;
-use store::person::{self, identity};
+pub use store::person::sso_identity::Connected;
+use store::person::{self, sso_identity};
 
 use crate::{Management, Noun, Refused, SignOn, Visitor};
 
@@ -13,7 +13,7 @@ use crate::{Management, Noun, Refused, SignOn, Visitor};
 /// The session is over or lacks its second factor.
 pub async fn list(management: &Management, session: SecretHash) -> Result<Vec<Connected>, Refused> {
     let mut own = management.own(session).await?;
-    Ok(identity::of_user(&mut own.tx, own.held.user, None).await?)
+    Ok(sso_identity::of_user(&mut own.tx, own.held.user, None).await?)
 }
 
 /// Whether this identity is one of the provider that is configured now.
@@ -37,7 +37,7 @@ pub async fn disconnect(
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
     let user = own.held.user;
-    let connected = identity::of_user(&mut own.tx, user, None).await?;
+    let connected = sso_identity::of_user(&mut own.tx, user, None).await?;
     let one = connected.iter().find(|one| one.id == identity);
     let one = one.ok_or(Refused::NotFound(Noun::Identity))?;
     let account = person::lock_account(&mut own.tx, user).await?;
@@ -46,7 +46,7 @@ pub async fn disconnect(
             "You have no password, so you could not sign in any more: ask for a link to a new password first.".into(),
         ));
     }
-    let ended = identity::delete(&mut own.tx, user, identity).await?;
+    let ended = sso_identity::delete(&mut own.tx, user, identity).await?;
     let details = json!({
         "issuer": one.issuer,
         "ended_sessions": ended.unwrap_or_default(),

@@ -15,8 +15,8 @@ use store::{
     PgConnection,
     person::{
         self,
-        access::{self, Others},
-        link::{self, Invitation, Purpose},
+        credentials::{self, Others},
+        one_time_link::{self, Invitation, Purpose},
     },
     team,
 };
@@ -87,7 +87,7 @@ pub async fn look(
             let entry = match account {
                 Some(account) => match signed_in(management, held, account.user).await? {
                     Some(mut own) => Entry::Confirm(
-                        access::others(&mut own.tx, account.user, Some(own.held.id)).await?,
+                        credentials::others(&mut own.tx, account.user, Some(own.held.id)).await?,
                     ),
                     None => Entry::Password,
                 },
@@ -164,12 +164,12 @@ pub async fn reset_password(
     let hash = management.choose(visitor.address, &email, password).await?;
     let mut tx = management.begin().await?;
     person::lock_account(&mut tx, user).await?;
-    let taken = link::take(&mut tx, link).await?;
+    let taken = one_time_link::take(&mut tx, link).await?;
     if taken != Some(Purpose::Reset(user)) {
         return Err(Refused::NotFound(Noun::Link));
     }
     person::set_password(&mut tx, user, &hash).await?;
-    let ended = access::end_all(&mut tx, user).await?;
+    let ended = credentials::end_all(&mut tx, user).await?;
     let details = json!(ended);
     let action = Action::PasswordReset;
     record(&mut tx, user, visitor, action, user.as_uuid(), &details).await?;
@@ -177,7 +177,7 @@ pub async fn reset_password(
 }
 
 async fn usable(conn: &mut PgConnection, link: SecretHash) -> Result<Purpose, Refused> {
-    let found = link::find(conn, link).await?;
+    let found = one_time_link::find(conn, link).await?;
     found.ok_or(Refused::NotFound(Noun::Link))
 }
 

@@ -1,8 +1,8 @@
 //! The account of somebody who has signed in, and where that person can go.
 
 use domain::key::SecretHash;
-pub use store::person::entrance::{Entrance, Factor, Mine};
-use store::person::{entrance, session};
+pub use store::person::own_account::{Entrance, Factor, Mine};
+use store::person::{own_account, session};
 
 use crate::{
     Management, Refused, SignOn,
@@ -15,7 +15,7 @@ use crate::{
 /// The session is over, or lacks its second factor.
 pub async fn get(management: &Management, held: SecretHash) -> Result<Mine, Refused> {
     let issuer = management.sign_on.as_ref().map(SignOn::issuer);
-    let mine = entrance::mine(&management.pool, held, issuer).await?;
+    let mine = own_account::mine(&management.pool, held, issuer).await?;
     let mine = mine.ok_or(Refused::Unauthenticated)?;
     if mine.is_untouched {
         session::touch(&management.pool, held).await?;

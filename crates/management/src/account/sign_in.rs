@@ -10,7 +10,7 @@ use domain::{
 use serde_json::json;
 use store::person::{
     self,
-    failure::{self, Pair},
+    failed_sign_in::{self, Pair},
     session,
 };
 use tracing::info;
@@ -70,7 +70,7 @@ async fn enter_with_password(
     if now.password_hash != account.password_hash || !is_somebody {
         return Err(Refused::SignInFailed);
     }
-    failure::forget(&mut tx, pair).await?;
+    failed_sign_in::forget(&mut tx, pair).await?;
     let signed_in = enter(&mut tx, visitor, &now).await?;
     let details = json!({ "address": visitor.address });
     let target = signed_in.session.as_uuid();
@@ -133,11 +133,11 @@ async fn raise_with_code(
         count_wrong_code(own, visitor).await?;
         return Err(Refused::WrongCode);
     }
-    failure::forget(&mut own.tx, pair).await?;
-    failure::forget(&mut own.tx, anywhere).await?;
+    failed_sign_in::forget(&mut own.tx, pair).await?;
+    failed_sign_in::forget(&mut own.tx, anywhere).await?;
     let secret = session::raise(&mut own.tx, own.held.id).await?;
     if let Some(FactorCode::Recovery(_)) = code {
-        let left = person::factor::recovery_codes_left(&mut own.tx, user).await?;
+        let left = person::second_factor::recovery_codes_left(&mut own.tx, user).await?;
         let details = json!({ "left": left });
         let action = Action::RecoveryCodeUse;
         own.done(visitor, action, user.as_uuid(), &details).await?;
@@ -207,7 +207,7 @@ pub async fn give_password(
     if now.password_hash != account.password_hash {
         return Err(Refused::SignInFailed);
     }
-    failure::forget(&mut own.tx, pair).await?;
+    failed_sign_in::forget(&mut own.tx, pair).await?;
     session::note_password(&mut own.tx, own.held.id).await?;
     Ok(own.tx.commit().await.map_err(store::Error::from)?)
 }
@@ -233,7 +233,7 @@ pub async fn change_password(
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
     person::set_password(&mut own.tx, user, &hash).await?;
-    person::link::cancel_resets(&mut own.tx, user).await?;
+    person::one_time_link::cancel_resets(&mut own.tx, user).await?;
     session::end_all(&mut own.tx, user, Some(own.held.id)).await?;
     own.done(visitor, Action::PasswordChange, user.as_uuid(), &json!({}))
         .await

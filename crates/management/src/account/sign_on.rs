@@ -19,7 +19,7 @@ use domain::{
 };
 use oidc::{Ask, Attempt};
 use serde_json::json;
-use store::person::{identity, session};
+use store::person::{sso_identity, session};
 use tracing::info;
 use url::Url;
 
@@ -195,11 +195,11 @@ async fn prove_again(
     stated: &Stated,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
-    if !identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
+    if !sso_identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
-    let known = identity::sign_in(&mut own.tx, issuer, &stated.subject, user, stated.address());
+    let known = sso_identity::sign_in(&mut own.tx, issuer, &stated.subject, user, stated.address());
     if known.await?.is_none() {
         return Err(NotSignedOn::OtherPerson);
     }
@@ -219,11 +219,11 @@ async fn connect(
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
-    if !identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
+    if !sso_identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
-    let created = identity::create(&mut own.tx, issuer, &stated.subject, user, stated.address());
+    let created = sso_identity::create(&mut own.tx, issuer, &stated.subject, user, stated.address());
     if created.await?.is_none() {
         return Err(NotSignedOn::KnownPerson);
     }

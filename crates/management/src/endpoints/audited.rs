@@ -3,7 +3,7 @@
 
 use domain::{id::SiteId, webhook::CustomHeader};
 use serde_json::{Value, json};
-use store::endpoint::owned::{Endpoint, Settings};
+use store::endpoint::crud::{Endpoint, Settings};
 use url::Url;
 
 use crate::{created, difference};

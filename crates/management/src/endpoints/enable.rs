@@ -3,7 +3,7 @@
 use domain::{audit::Action, id::EndpointId, reason::Reason, scope::Scope};
 use serde_json::json;
 use store::{
-    endpoint::owned::{self, Endpoint},
+    endpoint::crud::{self, Endpoint},
     jobs,
 };
 
@@ -23,7 +23,7 @@ pub async fn disable(
 ) -> Result<Endpoint, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let before = lock(management, &mut session, endpoint).await?;
-    if !owned::disable(session.conn(), endpoint, reason.as_str()).await? {
+    if !crud::disable(session.conn(), endpoint, reason.as_str()).await? {
         return Ok(before);
     }
     let after = find(management, &mut session, endpoint).await?;
@@ -44,7 +44,7 @@ pub async fn enable(
 ) -> Result<Endpoint, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let before = lock(management, &mut session, endpoint).await?;
-    if !owned::enable(session.conn(), endpoint).await? {
+    if !crud::enable(session.conn(), endpoint).await? {
         return Ok(before);
     }
     let after = find(management, &mut session, endpoint).await?;
@@ -67,7 +67,7 @@ pub async fn retry_now(
 ) -> Result<u64, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let endpoint = lock(management, &mut session, endpoint).await?;
-    let deliveries = owned::retry_now(session.conn(), endpoint.id).await?;
+    let deliveries = crud::retry_now(session.conn(), endpoint.id).await?;
     let details = json!({ "deliveries": deliveries });
     record(session, Action::EndpointRetry, &endpoint, details).await?;
     management.queue.wake([jobs::WEBHOOKS]);

@@ -8,7 +8,7 @@ use domain::{
 };
 use store::{
     delivery::{self, Latest},
-    endpoint::owned::{self, Endpoint},
+    endpoint::crud::{self, Endpoint},
     page::Page,
 };
 
@@ -40,7 +40,7 @@ pub async fn of_team(
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     deliveries::sites_of(&mut session, team, site).await?;
     let (conn, key) = (session.conn(), management.master_key.as_ref());
-    let found = owned::of_team(conn, key, team, site, page).await?;
+    let found = crud::of_team(conn, key, team, site, page).await?;
     let endpoints = found.iter().map(|placed| failing(&placed.endpoint));
     let endpoints: Vec<_> = endpoints.collect();
     let last = delivery::latest(conn, &endpoints, 1).await?;
@@ -68,7 +68,7 @@ pub async fn failing_of_team(
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     session.require_team(team)?;
     let key = management.master_key.as_ref();
-    Ok(owned::failing(session.conn(), key, team, site, limit).await?)
+    Ok(crud::failing(session.conn(), key, team, site, limit).await?)
 }
 
 /// The latest attempts to send something to an endpoint, each of another delivery, the latest

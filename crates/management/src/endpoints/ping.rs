@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{audit::Action, id::EndpointId, scope::Scope, webhook::Outcome};
 use serde_json::json;
 use store::{
-    endpoint::{self, Pinged, Target, owned},
+    endpoint::{self, Pinged, Target, crud},
     jobs,
 };
 
@@ -46,7 +46,7 @@ async fn run(management: &Management, doing: Doing, target: Target) -> Result<Pi
     let delivered = pinged.outcome == Outcome::Delivered.as_str();
     let mut tx = doing.begin(management).await?;
     if delivered {
-        owned::retry_now(&mut tx, endpoint).await?;
+        crud::retry_now(&mut tx, endpoint).await?;
     }
     doing.done(tx, change).await?;
     if delivered {

@@ -9,7 +9,7 @@ use domain::{
     webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
     whole::Whole,
 };
-use store::endpoint::owned::Settings;
+use store::endpoint::crud::Settings;
 
 use crate::{FieldProblem, Outlet, Refused};
 

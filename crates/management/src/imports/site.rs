@@ -11,7 +11,7 @@ use domain::{
 use serde::Deserialize;
 use serde_json::json;
 use store::{
-    closure, seal,
+    closure, encryption,
     site::{self, settings::Settings},
 };
 
@@ -165,7 +165,7 @@ pub async fn site(
     settings.name = free.ok_or(store::Error::NameTaken)?;
     let key = management.master_key()?;
     // A secret that is sealed with the key of another database would be lost.
-    seal::check_master_key(session.conn(), key).await?;
+    encryption::check_master_key(session.conn(), key).await?;
     let created_at = given.created_at;
     site::import(session.conn(), key, (team, id), created_at, &settings).await?;
     let change = Change {

@@ -5,8 +5,8 @@ use domain::{audit::Action, email::Email, scope::Scope};
 use serde_json::{Value, json};
 use store::person::{
     self,
-    access::{self, Ended},
-    factor,
+    credentials::{self, Ended},
+    second_factor,
 };
 
 use super::require_everything_of;
@@ -53,8 +53,8 @@ pub async fn remove(
             must_set_up,
         });
     }
-    let ended = access::end_all(session.conn(), user).await?;
-    factor::remove(session.conn(), user).await?;
+    let ended = credentials::end_all(session.conn(), user).await?;
+    second_factor::remove(session.conn(), user).await?;
     let changes = memberships.iter().map(|membership| Change {
         action: Action::FactorDelete,
         team: membership.team,

@@ -3,8 +3,8 @@
 use domain::{audit::Action, email::Email, scope::Scope};
 use store::person::{
     self,
-    access::{self, Ended},
-    link::{self, Issued},
+    credentials::{self, Ended},
+    one_time_link::{self, Issued},
 };
 
 use super::{factors::with_email, require_everything_of};
@@ -45,10 +45,10 @@ pub async fn hand_over(
     let memberships = person::memberships(session.conn(), user).await?;
     require_everything_of(&session, &memberships)?;
     let nobody = passwords::of_nobody();
-    let (ended, had_factor) = access::clear(session.conn(), user, &nobody).await?;
-    let tokens = access::tokens(session.conn(), user).await?;
+    let (ended, had_factor) = credentials::clear(session.conn(), user, &nobody).await?;
+    let tokens = credentials::tokens(session.conn(), user).await?;
     let by = session.actor();
-    let link = link::reset(session.conn(), user, by).await?;
+    let link = one_time_link::reset(session.conn(), user, by).await?;
     let mut details = with_email(email.as_str(), ended);
     details["had_factor"] = had_factor.into();
     let told = memberships.iter().map(|one| (one.team, one.id.as_uuid()));

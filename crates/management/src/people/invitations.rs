@@ -12,12 +12,12 @@ use domain::{
     sign_in::MOST_PEOPLE,
 };
 use serde_json::json;
-pub use store::person::link::Invitation;
+pub use store::person::one_time_link::Invitation;
 use store::{
     page::Page,
     person::{
         self,
-        link::{self, NewInvitation},
+        one_time_link::{self, NewInvitation},
     },
     team,
 };
@@ -56,7 +56,7 @@ pub async fn list(
 ) -> Result<Vec<Invitation>, Refused> {
     let mut session = management.read(caller, Scope::PeopleRead).await?;
     let reach = session.reach();
-    Ok(link::invitations(session.conn(), reach, page).await?)
+    Ok(one_time_link::invitations(session.conn(), reach, page).await?)
 }
 
 /// An open invitation.
@@ -70,7 +70,7 @@ pub async fn get(
 ) -> Result<Invitation, Refused> {
     let mut session = management.read(caller, Scope::PeopleRead).await?;
     let reach = session.reach();
-    let found = link::invitation(session.conn(), reach, invitation).await?;
+    let found = one_time_link::invitation(session.conn(), reach, invitation).await?;
     found.ok_or(Refused::NotFound(Noun::Invitation))
 }
 
@@ -95,13 +95,13 @@ pub async fn create(
     if !sets_up_with(&mut session, team, role).await? {
         require_scopes_of(&session, role)?;
     } else if let Some(team) = team
-        && link::invites_owner(session.conn(), team).await?
+        && one_time_link::invites_owner(session.conn(), team).await?
     {
         // There is one such invitation at a time.
         require_scopes_of(&session, role)?;
     }
     // The new invitation withdraws an earlier one, so the caller needs the scopes of that one, too.
-    if let Some(earlier) = link::invited_as(session.conn(), team, &wanted.email).await? {
+    if let Some(earlier) = one_time_link::invited_as(session.conn(), team, &wanted.email).await? {
         require_scopes_of(&session, earlier)?;
     }
     if person::is_member(session.conn(), team, &wanted.email).await? {
@@ -124,7 +124,7 @@ pub async fn create(
         sites: sites.as_deref(),
         by,
     };
-    let (invitation, secret) = link::invite(session.conn(), new).await?;
+    let (invitation, secret) = one_time_link::invite(session.conn(), new).await?;
     session
         .commit(Change {
             action: Action::InvitationCreate,
@@ -148,7 +148,7 @@ pub async fn cancel(
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::PeopleWrite).await?;
     let reach = session.reach();
-    let cancelled = link::cancel(session.conn(), reach, invitation).await?;
+    let cancelled = one_time_link::cancel(session.conn(), reach, invitation).await?;
     let cancelled = cancelled.ok_or(Refused::NotFound(Noun::Invitation))?;
     if !sets_up_with(&mut session, cancelled.team, cancelled.role).await? {
         require_scopes_of(&session, cancelled.role)?;

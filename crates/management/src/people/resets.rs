@@ -2,8 +2,8 @@
 
 use domain::{audit::Action, email::Email, id::MemberId, scope::Scope};
 use serde_json::json;
-pub use store::person::link::Issued;
-use store::person::{self, Person, link};
+pub use store::person::one_time_link::Issued;
+use store::person::{self, Person, one_time_link};
 
 use super::{find, require_everything_of};
 use crate::{Caller, Change, Management, Noun, Refused, Session};
@@ -52,7 +52,7 @@ async fn issue(mut session: Session, person: Person) -> Result<Issued, Refused> 
     }
     require_everything_of(&session, &memberships)?;
     let by = session.actor();
-    let issued = link::reset(session.conn(), person.user, by).await?;
+    let issued = one_time_link::reset(session.conn(), person.user, by).await?;
     // The link leads into every team that the person is in, so each of them is told.
     let changes = memberships.iter().map(|membership| Change {
         action: Action::PasswordResetCreate,

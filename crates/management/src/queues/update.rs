@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{audit::Action, id::TeamId, scope::Scope};
 use queue::{
     Group, Lane, QueueName,
-    exceptions::{self, Exception, Part},
+    pauses_and_caps::{self, PauseAndCap, Part},
     groups::{self, GroupStats},
     lanes::{self, LaneStats},
     queues::Restrictions,
@@ -141,7 +141,7 @@ struct Work {
     at: DateTime<Utc>,
     queue: QueueName,
     part: Part,
-    before: Exception,
+    before: PauseAndCap,
 }
 
 impl Work {
@@ -156,7 +156,7 @@ impl Work {
         let queue = known(name)?;
         let conn = session.conn();
         let at = queue::now(conn).await.map_err(Error::from)?;
-        let before = exceptions::lock(conn, queue, part).await;
+        let before = pauses_and_caps::lock(conn, queue, part).await;
         Ok(Self {
             before: before.map_err(Error::from)?,
             session,
@@ -183,13 +183,13 @@ impl Work {
             }
             Some(Pause::Until(until)) => Some(Some(until)),
             Some(Pause::End) => {
-                let resumed = exceptions::resume(conn, queue, part).await;
+                let resumed = pauses_and_caps::resume(conn, queue, part).await;
                 resumed.map_err(Error::from)?;
                 None
             }
         };
         if let Some(until) = until {
-            let paused = exceptions::pause(conn, queue, part, until).await;
+            let paused = pauses_and_caps::pause(conn, queue, part, until).await;
             paused.map_err(Error::from)?;
         }
         if let Some(cap) = cap {
@@ -207,7 +207,7 @@ impl Work {
     /// Records what changed, if anything did, and wakes the workers for what may run now.
     async fn finish(mut self, management: &Management) -> Result<Done, Refused> {
         let conn = self.session.conn();
-        let after = exceptions::lock(conn, self.queue, self.part).await;
+        let after = pauses_and_caps::lock(conn, self.queue, self.part).await;
         let after = after.map_err(Error::from)?;
         let finished = Done {
             at: self.at,
@@ -259,8 +259,8 @@ struct Recorded {
     cap: Option<i32>,
 }
 
-impl From<Exception> for Recorded {
-    fn from(exception: Exception) -> Self {
+impl From<PauseAndCap> for Recorded {
+    fn from(exception: PauseAndCap) -> Self {
         Self {
             paused: exception.is_paused,
             paused_until: exception.paused_until.map(domain::event::timestamp),

@@ -10,9 +10,9 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
-pub use store::bulk::{Bulk, Filter};
+pub use store::bulk_decision::{Bulk, Filter};
 use store::{
-    bulk::{self, Asker, Chosen},
+    bulk_decision::{self, Asker, Chosen},
     page::Page,
     review::exposure,
 };
@@ -96,7 +96,7 @@ pub async fn create(
     let reason = decision::reason(&new, policy.as_ref())?;
     let reviews = reviews(&mut session, meant).await?;
     let sites = sites(&session);
-    let wanted = bulk::NewBulk {
+    let wanted = bulk_decision::NewBulk {
         by: Asker {
             actor,
             team,
@@ -113,7 +113,7 @@ pub async fn create(
         policy: policy.as_ref().map(|policy| policy.id),
         reason: &reason,
     };
-    let started = bulk::create(session.conn(), wanted).await?;
+    let started = bulk_decision::create(session.conn(), wanted).await?;
     let (id, jobs) = started.ok_or_else(|| {
         Refused::conflict(
             Conflict::BulkDecisionRunning,
@@ -140,7 +140,7 @@ pub async fn list(
 ) -> Result<Vec<Bulk>, Refused> {
     let mut session = management.read(caller, Scope::ReviewsManage).await?;
     let team = team(&session)?;
-    Ok(bulk::list(session.conn(), team, page).await?)
+    Ok(bulk_decision::list(session.conn(), team, page).await?)
 }
 
 /// A bulk decision, and how far it has got.
@@ -168,7 +168,7 @@ pub async fn cancel(
 ) -> Result<Bulk, Refused> {
     let mut session = management.change(caller, Scope::ReviewsManage).await?;
     let before = find(&mut session, bulk).await?;
-    let cancelled = bulk::cancel(session.conn(), bulk).await?;
+    let cancelled = bulk_decision::cancel(session.conn(), bulk).await?;
     if !cancelled.stopped && cancelled.undone == 0 {
         return Ok(before);
     }
@@ -202,7 +202,7 @@ fn change(action: Action, bulk: &Bulk, details: Value) -> Change {
 
 async fn find(session: &mut Session, id: BulkDecisionId) -> Result<Bulk, Refused> {
     let reach = session.reach();
-    let found = bulk::find(session.conn(), reach, id).await?;
+    let found = bulk_decision::find(session.conn(), reach, id).await?;
     found.ok_or(Refused::NotFound(Noun::BulkDecision))
 }
 
@@ -246,7 +246,7 @@ async fn matching(session: &mut Session, filter: &Filter) -> Result<Vec<ReviewId
         team,
         sites: sites.as_deref(),
     };
-    Ok(bulk::matching(session.conn(), asker, filter).await?)
+    Ok(bulk_decision::matching(session.conn(), asker, filter).await?)
 }
 
 /// The sites that the caller may decide about; none: all.

@@ -91,7 +91,7 @@ pub async fn quality(
     };
     let conn = session.conn();
     let backlog = read::backlog(conn, team, query.site, WAITING).await?;
-    let mut said = read::said(conn, span, more_than(OPINIONS)).await?;
+    let mut said = read::opinions(conn, span, more_than(OPINIONS)).await?;
     let is_complete = said.len() <= OPINIONS;
     said.truncate(OPINIONS);
     let rules = read::thresholds(conn, team, RULES + 1).await?;

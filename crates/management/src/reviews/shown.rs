@@ -26,7 +26,7 @@ impl Shown {
         review: ReviewId,
     ) -> Result<Option<Self>, Refused> {
         let conn = session.conn();
-        let Some(review) = review::look(conn, review).await? else {
+        let Some(review) = review::view(conn, review).await? else {
             return Ok(None);
         };
         let only = (!review.shows_all_notes()).then_some(review.id);

@@ -1,7 +1,7 @@
 //! What the retention of a site means now.
 
 use domain::{id::SiteId, scope::Scope};
-pub use store::media::{Content, Outlook};
+pub use store::media::{Content, RetentionPreview};
 
 use crate::{Caller, Management, Noun, Refused};
 
@@ -13,9 +13,9 @@ pub async fn outlook(
     management: &Management,
     caller: &Caller,
     site: SiteId,
-) -> Result<Outlook, Refused> {
+) -> Result<RetentionPreview, Refused> {
     let mut session = management.read(caller, Scope::SitesRead).await?;
     let reach = session.reach();
-    let outlook = store::media::outlook(session.conn(), reach, site).await?;
+    let outlook = store::media::retention_preview(session.conn(), reach, site).await?;
     outlook.ok_or(Refused::NotFound(Noun::Site))
 }

@@ -29,7 +29,7 @@ use store::{
     plan,
     rule_group::{self, NewVersion},
     schema,
-    seal::MasterKey,
+    encryption::MasterKey,
     site, team,
 };
 

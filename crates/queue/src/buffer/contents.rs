@@ -19,7 +19,7 @@ pub(super) struct Contents<T> {
     /// Jobs, and places set aside for a lane.
     pub(super) len: usize,
     /// Places reserved for claims under way. Their jobs may be anybody's.
-    pub(super) in_flight: usize,
+    pub(super) incoming: usize,
     pub(super) closed: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct OfGroup<T> {
 pub(super) struct OfLane<T> {
     /// In the order in which they were claimed.
     pub(super) jobs: VecDeque<T>,
-    pub(super) aside: usize,
+    pub(super) reserved: usize,
 }
 
 impl<T> Contents<T> {
@@ -44,7 +44,7 @@ impl<T> Contents<T> {
             groups: HashMap::new(),
             turns: VecDeque::new(),
             len: 0,
-            in_flight: 0,
+            incoming: 0,
             closed: false,
         }
     }
@@ -112,7 +112,7 @@ impl<T> Contents<T> {
         let Some(of_group) = self.groups.get_mut(&group) else {
             return;
         };
-        let is_empty = |lane: &OfLane<T>| lane.jobs.is_empty() && lane.aside == 0;
+        let is_empty = |lane: &OfLane<T>| lane.jobs.is_empty() && lane.reserved == 0;
         if of_group.lanes.get(&lane).is_some_and(is_empty) {
             of_group.lanes.remove(&lane);
         }
@@ -150,13 +150,13 @@ impl<T> Default for OfLane<T> {
     fn default() -> Self {
         Self {
             jobs: VecDeque::new(),
-            aside: 0,
+            reserved: 0,
         }
     }
 }
 
 impl<T> OfLane<T> {
     pub(super) fn len(&self) -> usize {
-        self.jobs.len() + self.aside
+        self.jobs.len() + self.reserved
     }
 }

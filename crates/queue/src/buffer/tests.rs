@@ -1,6 +1,6 @@
 //! Which job goes next, and who has room.
 
-mod room;
+mod capacity;
 
 use futures::FutureExt as _;
 use uuid::Uuid;
@@ -90,34 +90,34 @@ fn a_slow_lane_leaves_slots_to_the_others_of_its_group() {
 #[test]
 fn what_keeps_jobs_from_starting_is_told() {
     let buffer = buffer(16, Some(4));
-    assert_eq!(buffer.bound(), None, "nothing waits");
+    assert_eq!(buffer.bottleneck(), None, "nothing waits");
     put(&buffer, (0..8).map(|n| (1, n)));
-    assert_eq!(buffer.bound(), None, "a job may start");
+    assert_eq!(buffer.bottleneck(), None, "a job may start");
     let (_, mut slots) = started(&buffer);
-    assert_eq!(buffer.bound(), Some(Bound::TeamShare));
+    assert_eq!(buffer.bottleneck(), Some(Bottleneck::TeamShare));
     put(&buffer, [(2, 20)]);
-    assert_eq!(buffer.bound(), None, "the other group's job may start");
+    assert_eq!(buffer.bottleneck(), None, "the other group's job may start");
     slots.extend(started(&buffer).1);
     put(&buffer, [(3, 30)]);
     slots.extend(started(&buffer).1);
     assert_eq!(slots.len(), 4);
-    assert_eq!(buffer.bound(), Some(Bound::Slots));
+    assert_eq!(buffer.bottleneck(), Some(Bottleneck::Slots));
     buffer.close();
-    assert_eq!(buffer.bound(), None);
+    assert_eq!(buffer.bottleneck(), None);
 }
 
 #[test]
 fn a_job_that_waits_in_a_worker_without_known_slots_waits_for_one() {
     let buffer = buffer(1, None);
     put(&buffer, [(1, 1)]);
-    assert_eq!(buffer.bound(), Some(Bound::Slots));
+    assert_eq!(buffer.bottleneck(), Some(Bottleneck::Slots));
 }
 
 #[test]
 fn a_closed_buffer_gives_back_what_it_held_and_takes_no_more() {
     let buffer = buffer(8, None);
     let room = buffer.room().now_or_never().unwrap();
-    let aside = buffer.set_aside(group(3), lane(3), 1);
+    let reserved = buffer.reserve(group(3), lane(3), 1);
     put(&buffer, [(1, 1), (2, 2)]);
     let mut left = buffer.close();
     left.sort_unstable();
@@ -125,6 +125,6 @@ fn a_closed_buffer_gives_back_what_it_held_and_takes_no_more() {
     let mut cx = Context::from_waker(std::task::Waker::noop());
     assert!(matches!(buffer.poll_take(&mut cx), Poll::Ready(None)));
     assert_eq!(room.fill(vec![(group(1), lane(1), 4)]).len(), 1);
-    assert_eq!(aside.fill(vec![5]), [5]);
-    assert_eq!(buffer.set_aside(group(3), lane(3), 1).jobs(), 0);
+    assert_eq!(reserved.fill(vec![5]), [5]);
+    assert_eq!(buffer.reserve(group(3), lane(3), 1).jobs(), 0);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::{BackendSettings, Group, JobId, Lane, hold::Claim};
+use crate::{BackendSettings, Group, JobId, Lane, in_flight::Claim};
 
 /// The answer of `queue.claim`: parallel arrays, and what the walk found.
 pub(super) struct Claimed {

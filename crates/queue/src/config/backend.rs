@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use apalis_core::error::BoxDynError;
 
-use super::error::{SettingsError, ensure};
+use super::{SettingsError, ensure};
 use crate::{
     QueueName, Retry,
-    effect::{Obituary, ObituaryFn, obituary},
+    effect::{OnDead, OnDeadFn, on_dead_fn},
 };
 
 /// The most jobs that a worker may hold claimed and not started.
@@ -22,7 +22,7 @@ pub struct BackendSettings {
     pub(crate) group_cap: Option<u32>,
     pub(crate) lane_cap: Option<u32>,
     pub(crate) retry: Retry,
-    pub(crate) obituary: Option<ObituaryFn>,
+    pub(crate) on_dead: Option<OnDeadFn>,
     pub(crate) is_outage: fn(&BoxDynError) -> bool,
 }
 
@@ -36,7 +36,7 @@ impl BackendSettings {
             group_cap: None,
             lane_cap: None,
             retry: Retry::default(),
-            obituary: None,
+            on_dead: None,
             is_outage: |_| false,
         }
     }
@@ -78,9 +78,9 @@ impl BackendSettings {
         self
     }
 
-    /// What to do when jobs of this queue die, in the transaction of the burial.
-    pub fn on_dead<O: Obituary>(mut self) -> Self {
-        self.obituary = Some(obituary::<O>);
+    /// What to do when jobs of this queue die, in the transaction that moves them to `dead_jobs`.
+    pub fn on_dead<O: OnDead>(mut self) -> Self {
+        self.on_dead = Some(on_dead_fn::<O>);
         self
     }
 

@@ -1,8 +1,8 @@
 //! Leaving a generation, on a real Postgres: claims can see every job all the time, whatever others
 //! are in the middle of.
 
-mod crowd;
-mod sight;
+mod concurrency;
+mod visibility;
 mod waste;
 
 use sqlx::{PgPool, Row as _};
@@ -145,7 +145,7 @@ async fn jobs_of_a_restored_dump_are_brought_back(pool: PgPool) {
         .await
         .unwrap();
     assert_eq!(claim(&mut conn).await.len(), 0);
-    assert_eq!(gather_unseen(&mut conn).await.unwrap(), 1);
-    assert_eq!(gather_unseen(&mut conn).await.unwrap(), 0);
+    assert_eq!(gather_unreachable(&mut conn).await.unwrap(), 1);
+    assert_eq!(gather_unreachable(&mut conn).await.unwrap(), 0);
     assert_eq!(claim(&mut conn).await.len(), 1);
 }

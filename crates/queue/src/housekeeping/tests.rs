@@ -28,16 +28,16 @@ fn at_rest(pool: &PgPool, config: Config) -> Queue {
 /// Does a round in which everything is due.
 async fn keep_house(queue: &Queue) {
     let shared = queue.shared();
-    let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
+    let mut connection = DedicatedConnection::with_settings(&shared.pool, settings(&shared.config));
     House::new(Rank::Eldest, Gauges::default())
-        .keep(shared, &mut link)
+        .keep(shared, &mut connection)
         .await;
 }
 
 async fn until_elected(queue: &Queue) {
     let elected = async {
-        let mut link = Link::new(&queue.shared().pool);
-        while rank(queue.shared(), &mut link).await.unwrap() != Standing::Ranked(Rank::Eldest) {
+        let mut connection = DedicatedConnection::new(&queue.shared().pool);
+        while rank(queue.shared(), &mut connection).await.unwrap() != Standing::Ranked(Rank::Eldest) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -63,24 +63,24 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
     while !youngest.shared().lease.is_held() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let mut link = Link::new(&eldest.shared().pool);
+    let mut connection = DedicatedConnection::new(&eldest.shared().pool);
     // Its housekeeping notices this in its next round.
     while !eldest.reports() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let rank_of = async |queue: &Queue, link: &mut Link| rank(queue.shared(), link).await.unwrap();
+    let rank_of = async |queue: &Queue, connection: &mut DedicatedConnection| rank(queue.shared(), connection).await.unwrap();
     assert_eq!(
-        rank_of(&eldest, &mut link).await,
+        rank_of(&eldest, &mut connection).await,
         Standing::Ranked(Rank::Eldest)
     );
-    assert_eq!(rank_of(&youngest, &mut link).await, Standing::Outranked);
+    assert_eq!(rank_of(&youngest, &mut connection).await, Standing::Outranked);
     // The second oldest never appears again. The statistics do not wait for a lease to end.
     sqlx::query("delete from queue.workers where id = '00000000-0000-7000-8000-000000000000'")
         .execute(&pool)
         .await
         .unwrap();
     assert_eq!(
-        rank_of(&youngest, &mut link).await,
+        rank_of(&youngest, &mut connection).await,
         Standing::Ranked(Rank::Next)
     );
     eldest.close(Duration::from_secs(1)).await;

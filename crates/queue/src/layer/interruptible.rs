@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::metrics::Gauge;
 
 use crate::{
-    hold::Hold,
+    in_flight::InFlightJob,
     outcome::{Ended, Outcome},
     shared::Shared,
     slots::Slot,
@@ -17,7 +17,7 @@ pub(super) struct Interruptible {
     pub(super) busy: Gauge,
     /// Freed together with the run.
     pub(super) _slot: Option<Slot>,
-    pub(super) hold: Option<Arc<Hold>>,
+    pub(super) in_flight: Option<Arc<InFlightJob>>,
 }
 
 impl Interruptible {
@@ -25,8 +25,8 @@ impl Interruptible {
     /// job starts. This cannot cause a deadlock, because the finisher waits only for the database,
     /// on its own connection.
     pub(super) async fn end(&mut self, outcome: Outcome) {
-        if let Some(hold) = self.hold.take() {
-            self.shared.inbox.send(Ended { hold, outcome }).await;
+        if let Some(in_flight) = self.in_flight.take() {
+            self.shared.inbox.send(Ended { in_flight, outcome }).await;
         }
     }
 }
@@ -34,9 +34,9 @@ impl Interruptible {
 impl Drop for Interruptible {
     fn drop(&mut self) {
         self.busy.decrement(1.0);
-        if let Some(hold) = self.hold.take() {
+        if let Some(in_flight) = self.in_flight.take() {
             self.shared.inbox.post(Ended {
-                hold,
+                in_flight,
                 outcome: Outcome::Released,
             });
         }

@@ -9,7 +9,7 @@ use super::{
     QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT, QUEUE_RUNNABLE,
     QUEUE_STATS_AT,
 };
-use crate::stats::QueueStats;
+use crate::depth::QueueStats;
 
 const STATES: [&str; 4] = ["due", "scheduled", "running", "dead"];
 

@@ -7,22 +7,22 @@
 #[path = "../../tests/model/action.rs"]
 mod action;
 mod actual;
-#[path = "../../tests/model/choices.rs"]
-mod choices;
-#[path = "../../tests/model/eager.rs"]
-mod eager;
+#[path = "../../tests/model/transitions.rs"]
+mod transitions;
+#[path = "../../tests/model/preclaimed.rs"]
+mod preclaimed;
 #[expect(
     dead_code,
     reason = "mechanisms are taken out in the exhaustive check only"
 )]
-#[path = "../../tests/model/mechanism.rs"]
-mod mechanism;
+#[path = "../../tests/model/configuration.rs"]
+mod configuration;
 mod process;
-#[path = "../../tests/model/promise.rs"]
-mod promise;
+#[path = "../../tests/model/invariants.rs"]
+mod invariants;
 #[path = "../../tests/model/protocol.rs"]
 mod protocol;
-mod seen;
+mod observed;
 #[expect(
     dead_code,
     reason = "only the exhaustive check asks whether everything has ended"
@@ -48,13 +48,13 @@ use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
 
 use action::Action;
 use actual::Actual;
-use mechanism::{Limits, Protocol};
+use configuration::{Limits, Protocol};
 use state::{Commit, Hand, Row, State};
 use step::{Step, steps, take};
 
 /// The most workers at a time.
 const WORKERS: usize = 3;
-/// The most crashes, stalls, lost answers and failing obituaries.
+/// The most crashes, stalls, lost answers and failures of `OnDead`.
 const FAULTS: u8 = 8;
 const LIMITS: Limits = Limits {
     faults: FAULTS,
@@ -105,7 +105,7 @@ async fn the_tables_follow_the_model(pool: PgPool) {
 }
 
 /// A process cannot distinguish a checkpoint that moved the fence from a claim that raised it.
-/// While a checkpoint is not answered, the process treats the row with the next fence as held, even
+/// While a checkpoint is not answered, the process treats the row with the next fence as its own, even
 /// if that fence belongs to a later claim whose answer was lost.
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool: PgPool) {
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         if let Some(promise) = self.protocol.broken_promise(&self.state) {
             return Err(format!("broken: {promise}"));
         }
-        let (expected, found) = (seen::expected(&self.state), self.actual.look().await);
+        let (expected, found) = (observed::expected(&self.state), self.actual.look().await);
         if expected == found {
             Ok(())
         } else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use queue::{Config, NewJob, NewJobs};
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-use crate::capping::slow;
+use crate::caps::slow;
 use crate::support::{
     Act, NEVER, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings,
     until, until_idle,

@@ -1,7 +1,7 @@
 //! Groups of lanes have equal shares, however many lanes each has.
 
 mod caps;
-mod older;
+mod old_binaries;
 
 use std::{collections::HashMap, time::Duration};
 

@@ -6,19 +6,19 @@
     reason = "a test that cannot be set up shall panic"
 )]
 
-mod capping;
+mod caps;
 mod checkpoints;
 mod claiming;
-mod dying;
-mod eager;
+mod dead_letters;
+mod preclaimed;
 mod finishing;
 mod groups;
-mod handing;
+mod reservations;
 mod lifecycle;
-mod operating;
+mod listings;
 mod outages;
 mod pausing;
-mod plans;
+mod query_plans;
 mod proxy;
 mod refusals;
 mod repeating;

@@ -2,11 +2,11 @@
 
 use queue::{
     Config,
-    dead::{Filter, Replay},
+    dead_jobs::{Filter, Replay},
 };
 use sqlx::PgPool;
 
-use crate::operating::{HOUR, bury};
+use crate::listings::{HOUR, enqueue_dead};
 use crate::pausing::enqueue_and_finish;
 use crate::support::{Process, count, lane, names, prepare, quick, settings, until};
 
@@ -26,7 +26,7 @@ async fn replay_all(pool: &PgPool, filter: Filter<'_>, limit: u32) -> u64 {
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_replay_takes_every_match_once_and_leaves_the_rest(pool: PgPool) {
-    bury(&pool, 1_000).await;
+    enqueue_dead(&pool, 1_000).await;
     let filter = Filter {
         error: Some("10.0.0.7"),
         ..Filter::default()
@@ -50,7 +50,7 @@ async fn a_replay_takes_every_match_once_and_leaves_the_rest(pool: PgPool) {
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn what_dies_during_a_replay_is_not_replayed_by_it(pool: PgPool) {
-    bury(&pool, 30).await;
+    enqueue_dead(&pool, 30).await;
     let mut conn = pool.acquire().await.unwrap();
     let mut replay = Replay::begin(&mut conn, Filter::default()).await.unwrap();
     let mut replayed = 0;
@@ -78,7 +78,7 @@ async fn what_dies_during_a_replay_is_not_replayed_by_it(pool: PgPool) {
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn replays_at_once_share_the_work(pool: PgPool) {
-    bury(&pool, 2_000).await;
+    enqueue_dead(&pool, 2_000).await;
     let any = Filter::default();
     let (a, b, c) = tokio::join!(
         replay_all(&pool, any, 50),
@@ -93,7 +93,7 @@ async fn replays_at_once_share_the_work(pool: PgPool) {
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_replay_waits_for_nobody_and_finds_the_rest_when_it_is_rewound(pool: PgPool) {
-    bury(&pool, 30).await;
+    enqueue_dead(&pool, 30).await;
     let mut holder = pool.begin().await.unwrap();
     sqlx::query("select from queue.dead_jobs where id between 5 and 8 for update")
         .execute(&mut *holder)
@@ -116,7 +116,7 @@ async fn a_replay_waits_for_nobody_and_finds_the_rest_when_it_is_rewound(pool: P
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_replay_s_jobs_run_as_soon_as_their_workers_are_woken(pool: PgPool) {
     prepare(&pool).await;
-    bury(&pool, 20).await;
+    enqueue_dead(&pool, 20).await;
     let config = Config {
         poll: HOUR,
         ..quick()

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use queue::{Config, NewJob, lanes, queues, stats};
+use queue::{Config, NewJob, lanes, queues, depth};
 use sqlx::{PgConnection, PgPool};
 use tokio::time::Instant;
 
-use crate::capping::slow;
+use crate::caps::slow;
 use crate::support::{
     Act, End, NEVER, Process, WORK, act, enqueue, job, lane, prepare, quick, settings, until,
     until_idle,
@@ -89,7 +89,7 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
     let enqueued = Instant::now();
     enqueue(&pool, [due(), due(), job(&act("scheduled")).delay(hour)]).await;
     let read = async |conn: &mut PgConnection, cap| {
-        let read = stats::read(conn, &[(WORK, cap)], &[]).await.unwrap();
+        let read = depth::read(conn, &[(WORK, cap)], &[]).await.unwrap();
         let [work] = read.as_slice() else {
             panic!("{read:?}")
         };

@@ -46,7 +46,7 @@ pub(crate) enum Action {
     Rescue {
         job: usize,
     },
-    /// `rescue::release_strays`.
+    /// `orphans::sweep`.
     Sweep {
         worker: usize,
     },
@@ -54,14 +54,14 @@ pub(crate) enum Action {
     DelayPasses {
         job: usize,
     },
-    /// `burial::bury`.
-    Bury {
+    /// `dead_letter::move_doomed`.
+    MoveDoomed {
         job: usize,
     },
-    ObituaryFails {
+    OnDeadFails {
         job: usize,
     },
-    /// `dead::replay`.
+    /// `dead_jobs::replay`.
     Replay {
         job: usize,
     },
@@ -79,7 +79,7 @@ impl Action {
             | Self::Write(_, Commit::Lost { .. })
             | Self::Record(_, Commit::Lost { .. })
             | Self::LookUpInVain(_)
-            | Self::ObituaryFails { .. } => true,
+            | Self::OnDeadFails { .. } => true,
             _ => false,
         }
     }

@@ -1,4 +1,4 @@
-//! The protocol of claim, lease, rescue, finish and burial as a state machine: the specification of
+//! The protocol of claim, lease, rescue, finish and death as a state machine: the specification of
 //! the queue.
 //!
 //! A state is what the tables and the processes hold. An action is one SQL statement, or one thing
@@ -11,7 +11,7 @@
 
 use super::{
     action::Action,
-    mechanism::{Mechanism, Protocol},
+    configuration::{Mechanism, Protocol},
     state::{Claim, Hand, Job, Row, Stage, State, Worker},
 };
 
@@ -97,11 +97,11 @@ impl Protocol {
             Action::Rescue { job } => self.rescue(&mut next.jobs[job]),
             Action::Sweep { worker } => self.sweep(&mut next, worker),
             Action::DelayPasses { job } => next.jobs[job].row = Row::Due,
-            Action::Bury { job } => {
+            Action::MoveDoomed { job } => {
                 next.jobs[job].row = Row::Buried;
                 next.jobs[job].obituaries += 1;
             }
-            Action::ObituaryFails { job } => {
+            Action::OnDeadFails { job } => {
                 if !self.has(Mechanism::BurialIsOneTransaction) {
                     next.jobs[job].row = Row::Buried;
                 }
@@ -161,14 +161,14 @@ impl Protocol {
     }
 
     fn sweep(&self, next: &mut State, worker: usize) {
-        let strays = self.strays(next, worker);
+        let orphans = self.orphans(next, worker);
         for (id, job) in next.jobs.iter_mut().enumerate() {
             if job.row != Row::Running(worker) {
                 continue;
             }
-            if !strays.contains(&id) {
+            if !orphans.contains(&id) {
                 job.is_suspect = false;
-            } else if job.is_suspect || !self.has(Mechanism::StraysAreSeenTwice) {
+            } else if job.is_suspect || !self.has(Mechanism::OrphansAreSeenTwice) {
                 job.is_suspect = false;
                 job.row = Row::Due;
                 self.refund(job);

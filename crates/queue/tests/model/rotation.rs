@@ -7,7 +7,7 @@
 //! move, hold and close. A statement whose parts all see the same moment is one action; any other
 //! statement is several. One job is enough, because jobs do not affect each other here.
 
-mod choices;
+mod transitions;
 
 use crate::generations::{
     Action, Generations, Housekeeper, Job, Mechanism, Row, Session, State, Step,

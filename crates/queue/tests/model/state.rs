@@ -1,6 +1,6 @@
 //! The vocabulary of the protocol: what tables and processes hold.
 
-use super::mechanism::Limits;
+use super::configuration::Limits;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {

@@ -1,7 +1,7 @@
 //! What the end of a run leads to: the finishing transaction, and what is known of it.
 
 use super::{
-    mechanism::{Mechanism, Protocol},
+    configuration::{Mechanism, Protocol},
     state::{Claim, Commit, Hand, Outcome, Row, Stage, State},
 };
 

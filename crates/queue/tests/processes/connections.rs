@@ -6,10 +6,10 @@ use queue::{Config, NewJobs, Queue};
 use sqlx::PgPool;
 
 use crate::{
-    act::{call, job},
+    jobs::{call, job},
     harness::{prepare, until},
     proxy::Proxy,
-    witness::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 /// before a job ran.
 async fn longest_wait(pool: &PgPool, jobs: usize) -> Duration {
     prepare(pool).await;
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let options = pool.connect_options();
     let proxy = Proxy::start(options.get_host(), options.get_port());
     proxy.lose_notifications();

@@ -4,17 +4,17 @@
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, Kind, call, job},
+    jobs::{Act, Kind, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
     proxy::{Proxy, Trap},
-    witness::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_01_jobs_of_a_killed_worker_run_elsewhere(pool: PgPool) {
     prepare(&pool).await;
-    let witness = Witness::answering(0).await;
+    let witness = ExternalService::answering(0).await;
     let setup = Setup::on(&pool).calling(&witness);
     let victim = Worker::start(&setup);
     enqueue(&pool, (0..8).map(|n| job(&call(n)))).await;
@@ -34,12 +34,12 @@ async fn case_01_jobs_of_a_killed_worker_run_elsewhere(pool: PgPool) {
 
 /// Lets a worker run one job behind a proxy, and sets this trap for the commit. Returns once the
 /// trap has sprung.
-async fn trapped(pool: &PgPool, witness: &Witness, trap: Trap) -> Worker {
+async fn trapped(pool: &PgPool, witness: &ExternalService, trap: Trap) -> Worker {
     trapped_in(pool, witness, trap, &call("job")).await
 }
 
 /// The same with a job of another kind.
-async fn trapped_in(pool: &PgPool, witness: &Witness, trap: Trap, act: &Act) -> Worker {
+async fn trapped_in(pool: &PgPool, witness: &ExternalService, trap: Trap, act: &Act) -> Worker {
     prepare(pool).await;
     let options = pool.connect_options();
     let proxy = Proxy::start(options.get_host(), options.get_port());
@@ -62,7 +62,7 @@ async fn trapped_in(pool: &PgPool, witness: &Witness, trap: Trap, act: &Act) -> 
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_02_a_worker_killed_between_its_call_and_its_commit_leaves_one_effect(pool: PgPool) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let victim = trapped(&pool, &witness, Trap::HoldBefore).await;
     victim.kill();
     assert_eq!(effects(&pool).await, [""; 0]);
@@ -79,7 +79,7 @@ async fn case_02_a_worker_killed_between_its_call_and_its_commit_leaves_one_effe
 async fn case_q1_a_worker_killed_between_its_commit_and_the_answer_leaves_nothing_to_do(
     pool: PgPool,
 ) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let victim = trapped(&pool, &witness, Trap::HoldAfter).await;
     victim.kill();
     assert_eq!(effects(&pool).await, ["job 1"]);
@@ -89,7 +89,7 @@ async fn case_q1_a_worker_killed_between_its_commit_and_the_answer_leaves_nothin
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_q1_a_commit_that_never_arrived_is_made_again_without_running_again(pool: PgPool) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let worker = trapped(&pool, &witness, Trap::CutBefore).await;
     until_idle(&pool).await;
     assert_eq!(effects(&pool).await, ["job 1"]);
@@ -100,7 +100,7 @@ async fn case_q1_a_commit_that_never_arrived_is_made_again_without_running_again
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_q1_a_commit_whose_answer_is_lost_counts_as_made(pool: PgPool) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let worker = trapped(&pool, &witness, Trap::CutAfter).await;
     assert_eq!(effects(&pool).await, ["job 1"]);
     let counted = worker.stop().await;
@@ -120,7 +120,7 @@ fn with_follow_up() -> Act {
 async fn case_q5_a_follow_up_job_whose_process_is_killed_before_it_starts_runs_elsewhere(
     pool: PgPool,
 ) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let victim = trapped_in(&pool, &witness, Trap::HoldAfter, &with_follow_up()).await;
     victim.kill();
     assert_eq!(effects(&pool).await, ["job 1"]);
@@ -145,7 +145,7 @@ async fn case_q5_a_follow_up_job_whose_process_is_killed_before_it_starts_runs_e
 async fn case_q5_a_follow_up_job_whose_commit_never_arrived_is_made_again_and_runs_once(
     pool: PgPool,
 ) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let worker = trapped_in(&pool, &witness, Trap::CutBefore, &with_follow_up()).await;
     until_idle(&pool).await;
     assert_eq!(effects(&pool).await, ["after job 1", "job 1"]);
@@ -157,7 +157,7 @@ async fn case_q5_a_follow_up_job_whose_commit_never_arrived_is_made_again_and_ru
 async fn case_q5_a_follow_up_job_whose_commit_was_not_answered_starts_where_it_was_made(
     pool: PgPool,
 ) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let worker = trapped_in(&pool, &witness, Trap::CutAfter, &with_follow_up()).await;
     until_idle(&pool).await;
     assert_eq!(effects(&pool).await, ["after job 1", "job 1"]);
@@ -176,7 +176,7 @@ fn with_checkpoint() -> Act {
 async fn case_q6_a_checkpoint_whose_process_is_killed_is_recorded_and_the_job_runs_elsewhere(
     pool: PgPool,
 ) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let victim = trapped_in(&pool, &witness, Trap::HoldAfter, &with_checkpoint()).await;
     victim.kill();
     assert_eq!(effects(&pool).await, ["half 1"]);
@@ -188,7 +188,7 @@ async fn case_q6_a_checkpoint_whose_process_is_killed_is_recorded_and_the_job_ru
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_q6_a_checkpoint_is_recorded_once_whatever_becomes_of_its_commit(pool: PgPool) {
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let worker = trapped_in(&pool, &witness, Trap::CutAfter, &with_checkpoint()).await;
     until_idle(&pool).await;
     assert_eq!(effects(&pool).await, ["half 1", "job 1"]);
@@ -199,7 +199,7 @@ async fn case_q6_a_checkpoint_is_recorded_once_whatever_becomes_of_its_commit(po
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_09_a_worker_told_to_stop_drains_and_returns_the_rest_uncharged(pool: PgPool) {
     prepare(&pool).await;
-    let witness = Witness::answering(0).await;
+    let witness = ExternalService::answering(0).await;
     let setup = Setup {
         concurrency: 4,
         ..Setup::on(&pool).calling(&witness)

@@ -6,9 +6,9 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, End, Kind, WORK, act, call, job, lane},
+    jobs::{Act, End, Kind, WORK, act, call, job, lane},
     harness::{PATIENCE, assert_each_once, count, enqueue, prepare, texts, until_idle, within},
-    witness::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
@@ -20,7 +20,7 @@ async fn case_07_handlers_that_fail_panic_or_hang_every_time_die_after_their_att
     pool: PgPool,
 ) {
     prepare(&pool).await;
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let setup = Setup {
         concurrency: 3,
         // Long enough for jobs that do not hang, however busy the machine is.
@@ -57,7 +57,7 @@ async fn case_07_a_handler_that_takes_its_process_down_every_time_dies_after_its
     pool: PgPool,
 ) {
     prepare(&pool).await;
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let setup = Setup::on(&pool).calling(&witness);
     let killer = Act {
         end: End::AbortProcess,
@@ -113,7 +113,7 @@ async fn case_08_undecodable_payloads_die_and_their_siblings_run(pool: PgPool) {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_35_an_effect_that_fails_in_sql_harms_no_sibling_of_its_batch(pool: PgPool) {
     prepare(&pool).await;
-    let witness = Witness::answering(0).await;
+    let witness = ExternalService::answering(0).await;
     let setup = Setup {
         concurrency: 64,
         prefetch: 64,

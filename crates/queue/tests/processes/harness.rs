@@ -7,7 +7,7 @@ use queue::{NewJob, NewJobs};
 use sqlx::PgPool;
 use tokio::time::sleep;
 
-use crate::act::TABLES;
+use crate::jobs::TABLES;
 
 /// How long anything may take on a busy machine. On an idle one, it takes much less.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use tokio::time::sleep;
 
 use crate::{
-    act::{Act, act, job},
+    jobs::{Act, act, job},
     harness::{assert_each_once, count, enqueue, prepare, until, until_idle},
     worker::{Setup, Worker},
 };

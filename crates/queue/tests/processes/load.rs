@@ -6,7 +6,7 @@ use queue::NewJob;
 use sqlx::PgPool;
 
 use crate::{
-    act::{WORK, act, lane},
+    jobs::{WORK, act, lane},
     harness::{assert_each_once, enqueue, prepare, until_within},
     worker::{Setup, Worker},
 };

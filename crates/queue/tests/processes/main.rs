@@ -11,9 +11,9 @@
 )]
 #![expect(clippy::print_stderr, reason = "the long cases tell how far they are")]
 
-mod act;
+mod jobs;
 mod claims;
-mod collisions;
+mod lock_collisions;
 mod connections;
 mod crashes;
 mod failures;
@@ -29,5 +29,5 @@ mod restarts;
 mod server;
 mod stalls;
 mod tenants;
-mod witness;
+mod external_service;
 mod worker;

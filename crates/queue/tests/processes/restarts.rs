@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::{
-    act::{Act, End, act, call, job},
+    jobs::{Act, End, act, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, texts, until, until_idle},
     postgres::Postgres,
-    witness::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
@@ -130,7 +130,7 @@ async fn case_11_a_retry_is_on_time_although_everything_was_restarted() {
 async fn case_q4_claims_lost_in_a_crash_of_postgres_lose_and_double_no_effect() {
     let server = Postgres::start().await;
     let pool = &server.pool;
-    let witness = Witness::answering(0).await;
+    let witness = ExternalService::answering(0).await;
     let setup = Setup {
         // Every heartbeat and every sweep writes the earlier claims to the disk, so there must be
         // few.

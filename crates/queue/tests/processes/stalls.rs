@@ -4,16 +4,16 @@ use rustix::process::Signal;
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, Kind, act, call, job},
+    jobs::{Act, Kind, act, call, job},
     harness::{assert_each_once, count, effects, enqueue, prepare, until, until_idle},
-    witness::Witness,
+    external_service::ExternalService,
     worker::{Setup, Worker},
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_06_a_worker_stopped_past_its_lease_is_refused(pool: PgPool) {
     prepare(&pool).await;
-    let witness = Witness::answering(0).await;
+    let witness = ExternalService::answering(0).await;
     let setup = Setup::on(&pool).calling(&witness);
     let stopped = Worker::start(&setup);
     enqueue(&pool, (0..8).map(|n| job(&call(n)))).await;
@@ -43,7 +43,7 @@ async fn case_06_a_worker_stopped_past_its_lease_is_refused(pool: PgPool) {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_10_a_job_longer_than_three_leases_keeps_its_worker(pool: PgPool) {
     prepare(&pool).await;
-    let witness = Witness::start().await;
+    let witness = ExternalService::start().await;
     let setup = Setup::on(&pool).calling(&witness);
     let long = Act {
         sleep_ms: 3 * setup.lease_ms + 200,
@@ -62,7 +62,7 @@ async fn case_10_a_job_longer_than_three_leases_keeps_its_worker(pool: PgPool) {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_q2_a_worker_stopped_inside_its_finish_holds_nobody_up(pool: PgPool) {
     prepare(&pool).await;
-    let witness = Witness::answering(0).await;
+    let witness = ExternalService::answering(0).await;
     let setup = Setup {
         // The server ends the transaction only after it was seen to be open.
         deadline_ms: 6_000,

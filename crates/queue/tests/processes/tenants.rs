@@ -4,7 +4,7 @@ use queue::{NewJob, NewJobs};
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, WORK, act, lane},
+    jobs::{Act, WORK, act, lane},
     harness::{assert_each_once, count, enqueue, prepare, until_within},
     load::{IDLE, MINUTES},
     worker::{Setup, Worker},

@@ -25,7 +25,7 @@ use tokio::{
 };
 
 use crate::{
-    act::{Act, WORK, WitnessPort, perform},
+    jobs::{Act, WORK, WitnessPort, perform},
     harness::PATIENCE,
 };
 

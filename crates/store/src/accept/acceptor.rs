@@ -15,7 +15,7 @@ use super::{
     rejection::Rejection,
     retention,
     settings::AcceptSettings,
-    ways, writer,
+    routing, writer,
 };
 use crate::{Error, audit::sealing, gather::Gather};
 
@@ -44,17 +44,17 @@ impl Acceptor {
             stop.clone()
                 .run_until_cancelled_owned(once_begun(queue.clone(), sealing::run(pool.clone()))),
         );
-        let (looked, ways) = watch::channel(Arc::default());
+        let (looked, routing) = watch::channel(Arc::default());
         tokio::spawn(stop.clone().run_until_cancelled_owned(once_begun(
             queue.clone(),
-            ways::look(pool.clone(), looked),
+            routing::look(pool.clone(), looked),
         )));
         let images = Images::start(pool.clone(), settings.images, settings.patience);
-        let aside = writer::Aside::new();
+        let locked_teams = writer::LockedTeams::new();
         let gather = Gather::shared(settings.bounds, move |batch| {
-            let ways = Arc::clone(&ways.borrow());
-            let (pool, queue, aside) = (pool.clone(), queue.clone(), aside.clone());
-            writer::write(pool, queue, settings.patience, ways, aside, batch)
+            let routing = Arc::clone(&routing.borrow());
+            let (pool, queue, locked_teams) = (pool.clone(), queue.clone(), locked_teams.clone());
+            writer::write(pool, queue, settings.patience, routing, locked_teams, batch)
         });
         Self {
             gather,

@@ -9,8 +9,8 @@ use domain::{
 use queue::NewJobs;
 use uuid::Uuid;
 
-use super::{NewMedia, ways::Ways};
-use crate::{acceptance::Created, jobs};
+use super::{NewMedia, routing::Routing};
+use crate::{created_event::Created, jobs};
 
 /// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts
 /// from 1.
@@ -52,15 +52,15 @@ pub(super) struct DeliveryColumns {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn of(batch: impl IntoIterator<Item = &'a NewMedia>, ways: &Ways) -> Self {
+    pub(super) fn of(batch: impl IntoIterator<Item = &'a NewMedia>, routing: &Routing) -> Self {
         let mut columns = Self::default();
         for media in batch {
-            columns.push(media, ways);
+            columns.push(media, routing);
         }
         columns
     }
 
-    fn push(&mut self, media: &'a NewMedia, ways: &Ways) {
+    fn push(&mut self, media: &'a NewMedia, routing: &Routing) {
         let ordinal = i64::try_from(self.id.len() + 1).expect("batches are small");
         let NewMedia {
             id,
@@ -129,7 +129,7 @@ impl<'a> Columns<'a> {
             media: *id,
             endpoints: subscribed.collect(),
         };
-        if ways.is_short(first, site.team) {
+        if routing.is_short(first, site.team) {
             self.event.push(None);
             self.jobs
                 .push(jobs::tell_and_begin(first, created, site.team, *marks));

@@ -1,6 +1,6 @@
 //! The statement that accepts a batch.
 
-mod earlier;
+mod duplicates;
 mod locks;
 
 use std::collections::{HashMap, HashSet};
@@ -11,10 +11,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(super) use self::{
-    earlier::{existing, forget_expired, is_own_row, is_race},
+    duplicates::{existing, forget_expired, is_own_row, is_race},
     locks::{is_locked_out, locked},
 };
-use super::{Acceptance, NewMedia, columns::Columns, ways::Ways};
+use super::{Acceptance, NewMedia, columns::Columns, routing::Routing};
 
 /// What became of a batch.
 #[derive(Default)]
@@ -39,13 +39,13 @@ pub(super) struct Inserted {
 pub(super) async fn insert(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
-    ways: &Ways,
+    routing: &Routing,
     queue: &Queue,
     lock_timeout: &str,
 ) -> Result<Inserted, sqlx::Error> {
-    let columns = Columns::of(batch.iter().copied(), ways);
+    let columns = Columns::of(batch.iter().copied(), routing);
     let jobs = columns.jobs.columns()?;
-    let offer = queue.offer(&columns.jobs);
+    let offer = queue.reserve(&columns.jobs);
     let held = offer.columns();
     let rows = sqlx::query!(
         r#"
@@ -304,12 +304,12 @@ pub(super) async fn insert(
         };
         inserted.settled.insert(id, acceptance);
     }
-    queue.enqueued(&jobs_of(batch, ways, |id| stored_before.contains(&id)));
+    queue.enqueued(&jobs_of(batch, routing, |id| stored_before.contains(&id)));
     Ok(inserted)
 }
 
 /// The jobs of some submissions of the batch.
-fn jobs_of(batch: &[&NewMedia], ways: &Ways, stored: impl Fn(MediaId) -> bool) -> NewJobs {
+fn jobs_of(batch: &[&NewMedia], routing: &Routing, stored: impl Fn(MediaId) -> bool) -> NewJobs {
     let stored = batch.iter().copied().filter(|media| stored(media.id));
-    Columns::of(stored, ways).jobs
+    Columns::of(stored, routing).jobs
 }

@@ -3,9 +3,9 @@
 //! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if
 //! the operator wants it, rows of the audit log and past billing periods. It does not matter when
 //! exactly this happens, and two processes may do it at once: age alone decides, and nothing refers
-//! to these rows. But one is enough, so the API processes elect it ([`turn`]).
+//! to these rows. But one is enough, so the API processes elect it ([`leader_lease`]).
 
-mod turn;
+mod leader_lease;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,12 +14,12 @@ use metrics::gauge;
 use sqlx::PgPool;
 use telemetry::{failed, over};
 
-use self::turn::Turn;
+use self::leader_lease::LeaderLease;
 use super::images;
 use crate::{
-    Error, answers, audit, backtest,
+    Error, provider_answers, audit, backtest,
     batches::{self, Forgotten, Pace, ROWS},
-    bulk, closure, delivery, erasure, export, hash_list, image,
+    bulk_decision, closure, delivery, erasure, export, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
     recovery,
     rule_group::{self, shadow},
@@ -62,13 +62,13 @@ const LAST_SUCCESS: &str = "gatehouse_retention_last_success_timestamp_seconds";
 
 pub(super) async fn run(pool: PgPool, retention: Retention) {
     tokio::time::sleep(EVERY).await;
-    let turn = Turn::new(pool.clone());
+    let lease = LeaderLease::new(pool.clone());
     loop {
-        turn.wait(EVERY).await;
-        // If another process takes the turn, because this one has stalled, the sweep ends where it is.
+        lease.wait(EVERY).await;
+        // If another process takes the lease, because this one has stalled, the sweep ends where it is.
         let is_done = tokio::select! {
             is_done = sweep(&pool, retention, Pace::Gentle) => is_done,
-            () = turn.keep() => false,
+            () = lease.keep() => false,
         };
         if is_done {
             over!(
@@ -102,11 +102,11 @@ async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
         ),
         swept("old backtests", backtest::forget_old(pool).await),
         swept("old recoveries", recovery::forget_old(pool).await),
-        swept("old bulk decisions", bulk::forget_old(pool).await),
+        swept("old bulk decisions", bulk_decision::forget_old(pool).await),
         swept("old erasures", erasure::forget_old(pool).await),
         swept("old closures", closure::forget_old(pool).await),
         swept("old exports", export::forget_old(pool).await),
-        swept("old answers of providers", answers::forget_old(pool).await),
+        swept("old answers of providers", provider_answers::forget_old(pool).await),
         swept("old statistics", statistics::forget_old(pool).await),
         swept(
             "the records of removed hashes",

@@ -3,11 +3,11 @@
 //!
 //! A bad row fails alone, after its batch was split ([`Pieces`]), first by team. The writer waits
 //! only for the end of an outage of Postgres, and only an outage refuses other submissions. While
-//! somebody else has locked the usage of a team, its submissions wait apart ([`Aside`]).
+//! somebody else has locked the usage of a team, its submissions wait apart ([`LockedTeams`]).
 
-mod aside;
+mod locked_teams;
 mod bad_row;
-mod writing;
+mod batch;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -18,15 +18,15 @@ use queue::{Fault, Queue};
 use sqlx::PgPool;
 use telemetry::{failed, over};
 
-use self::writing::Writing;
-pub(super) use self::{aside::Aside, bad_row::spoiled};
+use self::batch::BatchWrite;
+pub(super) use self::{locked_teams::LockedTeams, bad_row::spoiled};
 use super::{
     Acceptance, NewMedia,
     insert::is_locked_out,
-    repetition::{self, Request},
-    ways::Ways,
+    idempotency::{self, Request},
+    routing::Routing,
 };
-use crate::{gather::Call, isolate::Pieces};
+use crate::{gather::Call, bisect::Pieces};
 
 type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
@@ -44,11 +44,11 @@ pub(super) async fn write(
     pool: PgPool,
     queue: Queue,
     patience: Duration,
-    ways: Arc<Ways>,
-    aside: Aside,
+    routing: Arc<Routing>,
+    locked_teams: LockedTeams,
     batch: Vec<Waiting>,
 ) {
-    let batch = aside.sort_out(batch);
+    let batch = locked_teams.sort_out(batch);
     if batch.is_empty() {
         return;
     }
@@ -57,16 +57,16 @@ pub(super) async fn write(
         reason = "batches have a few hundred rows"
     )]
     rows().record(batch.len() as f64);
-    let writing = Writing::new(pool, queue, patience, ways);
-    let deadline = writing.deadline_of(&batch);
-    settle(writing.until(deadline), batch, Some(&aside)).await;
+    let batch_write = BatchWrite::new(pool, queue, patience, routing);
+    let deadline = batch_write.deadline_of(&batch);
+    settle(batch_write.until(deadline), batch, Some(&locked_teams)).await;
 }
 
-/// Answers all of these. With a place aside, teams whose usage is locked go there. Without one, they wait for the lock.
-async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>) {
-    let mut pieces = Pieces::new(repetition::gather(batch), team);
+/// Answers all of these. With `locked_teams`, teams whose usage is locked wait there. Without, they wait for the lock.
+async fn settle(mut batch_write: BatchWrite, batch: Vec<Waiting>, locked_teams: Option<&LockedTeams>) {
+    let mut pieces = Pieces::new(idempotency::gather(batch), team);
     while let Some(requests) = pieces.next() {
-        match writing.store(&requests, aside.is_none()).await {
+        match batch_write.store(&requests, locked_teams.is_none()).await {
             Ok(settled) => {
                 let mut undecided = Vec::new();
                 for request in requests {
@@ -76,18 +76,18 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
                     }
                 }
                 if !undecided.is_empty() {
-                    pieces.push(repetition::gather(undecided));
+                    pieces.push(idempotency::gather(undecided));
                 }
-                writing.answered();
+                batch_write.answered();
                 over!(TROUBLE.worked(), "submissions are stored again");
             }
             Err(error)
                 if is_locked_out(&error)
-                    && let Some(aside) = aside =>
+                    && let Some(locked_teams) = locked_teams =>
             {
-                set_aside(&mut writing, &mut pieces, requests, aside).await;
+                wait_apart(&mut batch_write, &mut pieces, requests, locked_teams).await;
                 // Postgres answers, so this is no outage.
-                writing.answered();
+                batch_write.answered();
             }
             Err(error) if Fault::of(&error) == Fault::Effect => {
                 let (requests, answer) = spoiled(&error, &mut pieces, requests);
@@ -95,13 +95,13 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
                     call.answer(answer);
                 }
                 // Postgres answers, so this is no outage.
-                writing.answered();
+                batch_write.answered();
             }
             Err(error) => {
                 let error = database::counted(error);
                 failed!(TROUBLE.failed(&error), %error, rows = requests.len(), "could not store submissions");
                 let calls = requests.into_iter().flat_map(Request::into_calls);
-                match aside {
+                match locked_teams {
                     Some(_) => calls.for_each(Call::give_up),
                     // Without an answer, only these callers are told to try again later.
                     None => calls.for_each(drop),
@@ -112,11 +112,11 @@ async fn settle(mut writing: Writing, batch: Vec<Waiting>, aside: Option<&Aside>
 }
 
 /// Teams whose usage is locked are written apart from now on. The others are tried again.
-async fn set_aside(
-    writing: &mut Writing,
+async fn wait_apart(
+    batch_write: &mut BatchWrite,
     pieces: &mut Pieces<Request, TeamId>,
     requests: Vec<Request>,
-    aside: &Aside,
+    locked_teams: &LockedTeams,
 ) {
     let mut teams: Vec<TeamId> = requests.iter().map(team).collect();
     teams.sort_unstable();
@@ -124,7 +124,7 @@ async fn set_aside(
     let locked = match teams[..] {
         // It may also be the first row of a period, which nobody else can see yet.
         [_] => teams,
-        _ => writing.locked(&teams).await.unwrap_or_default(),
+        _ => batch_write.locked(&teams).await.unwrap_or_default(),
     };
     if locked.is_empty() {
         // By now, the lock is gone; or else the search goes on.
@@ -142,7 +142,7 @@ async fn set_aside(
         }
     }
     for (team, calls) in apart {
-        aside.begin(team, calls, writing.clone());
+        locked_teams.begin(team, calls, batch_write.clone());
     }
     if !others.is_empty() {
         pieces.push(others);

@@ -2,7 +2,7 @@
 
 mod replayed;
 mod store;
-mod walk;
+mod next_items;
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use domain::{
 use sqlx::{PgPool, types::Json};
 
 pub use self::replayed::{Look, Replayed};
-use self::walk::{known, standing, walk};
+use self::next_items::{known, standing, walk};
 use crate::{
     Error,
     verdict::{self, ToJudge, Wanted},

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, time::Duration};
 
-use queue::{DeadJob, FinishTx, Obituary};
+use queue::{DeadJob, FinishTx, OnDead};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tracing::error;
 use uuid::Uuid;
@@ -36,7 +36,7 @@ pub(crate) async fn forget_old<C: Chain>(pool: &PgPool) -> Result<u64, sqlx::Err
 /// What happens when a job of a chain dies: the chain has failed, and its row says why.
 pub struct Died<C>(PhantomData<C>);
 
-impl<C: Chain> Obituary for Died<C> {
+impl<C: Chain> OnDead for Died<C> {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         for job in dead {
             let row = job.args().map(|named: C::Job| C::row(&named));

@@ -1,7 +1,7 @@
 //! A step of a closure after its grace: what comes next, and the effect of having done it.
 
 mod remove;
-mod standing;
+mod status;
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use sqlx::{PgConnection, PgPool};
 
 use self::{
     remove::Removal,
-    standing::{Phase, Standing, standing},
+    status::{Phase, Standing, standing},
 };
 use super::Closure;
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     chain::{self, End, Step},
     erasure::{self, NewErasure},
     jobs,
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 
 /// The pause before looking again whether older transactions have ended.
@@ -115,14 +115,14 @@ async fn of_sites(
     master_key: &MasterKey,
     standing: &Standing,
 ) -> Result<Result<Task, Duration>, Error> {
-    let Some(first) = standing::first_site(pool, standing.closure).await? else {
+    let Some(first) = status::first_site(pool, standing.closure).await? else {
         return Ok(Ok(Task::Finish(standing.site)));
     };
     Ok(match first.erasure {
-        standing::Erased::NotBegun => Ok(Task::Erase(first.site)),
-        standing::Erased::Running(age) => Err((age / 10).clamp(LOOKS[0], LOOKS[1])),
-        standing::Erased::Failed => Ok(Task::Wait(WaitsFor::FailedErasure)),
-        standing::Erased::Done => Ok(Task::Remove(Removal::new(master_key, first.site))),
+        status::Erased::NotBegun => Ok(Task::Erase(first.site)),
+        status::Erased::Running(age) => Err((age / 10).clamp(LOOKS[0], LOOKS[1])),
+        status::Erased::Failed => Ok(Task::Wait(WaitsFor::FailedErasure)),
+        status::Erased::Done => Ok(Task::Remove(Removal::new(master_key, first.site))),
     })
 }
 

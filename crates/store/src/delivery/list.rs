@@ -4,9 +4,9 @@
 //! ([`WALKED`]). Such a page may hold fewer deliveries than its limit, even none, although there is
 //! a next page.
 
-mod about;
-mod describe;
-mod walk;
+mod by_item;
+mod summary;
+mod paging;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -17,11 +17,11 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::describe::Listed;
+pub use self::summary::Listed;
 use self::{
-    about::about,
-    describe::describe,
-    walk::{Walk, failed, newest},
+    by_item::about,
+    summary::describe,
+    paging::{Walk, failed, newest},
 };
 use crate::{Error, id_time::ids_within, page};
 

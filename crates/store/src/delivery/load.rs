@@ -15,7 +15,7 @@ use super::{Asker, Loaded, row::Row};
 use crate::{
     Error,
     gather::{Bounds, Loader},
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 
 const BOUNDS: Bounds = Bounds {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::id::{EndpointId, TeamId};
-use queue::{DeadJob, Effect, FinishTx, NewJob, NewJobs, Obituary, Survivor};
+use queue::{DeadJob, Effect, FinishTx, NewJob, NewJobs, OnDead, Survivor};
 use tracing::error;
 
 use super::{Attempted, DeliveryState, record};
@@ -56,7 +56,7 @@ impl Effect for Progress {
                 payloads.push(page.job(rest));
             }
         }
-        queue::jobs::replace_payloads(tx.conn, &going_on, &payloads).await
+        queue::live_jobs::replace_payloads(tx.conn, &going_on, &payloads).await
     }
 }
 
@@ -70,7 +70,7 @@ impl Progress {
 /// and can be sent again.
 pub struct DeliveryDied;
 
-impl Obituary for DeliveryDied {
+impl OnDead for DeliveryDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut died = Vec::new();
         for job in dead {

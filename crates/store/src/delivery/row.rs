@@ -15,7 +15,7 @@ use super::{ToDeliver, body::Told};
 use crate::{
     Error,
     endpoint::{self, health},
-    seal::MasterKey,
+    encryption::MasterKey,
     site::webhook_secret::Sealed,
 };
 

@@ -2,7 +2,7 @@
 
 use domain::{id::EndpointId, webhook::CustomHeader};
 
-use crate::{Error, seal::MasterKey};
+use crate::{Error, encryption::MasterKey};
 
 /// Opens the headers that an endpoint's owner wants on every request.
 pub(crate) fn open_headers(

@@ -1,8 +1,8 @@
 //! The delivery health of endpoints, for all workers together: one row per endpoint, written only
 //! while something is wrong with it.
 
-mod fresh;
-mod learn;
+mod reset;
+mod update;
 mod probe;
 
 use chrono::{DateTime, Utc};
@@ -12,8 +12,8 @@ use sqlx::PgConnection;
 
 pub use self::probe::{Probe, take_probe};
 pub(crate) use self::{
-    fresh::{forget, start_afresh},
-    learn::{Sign, learn},
+    reset::{forget, start_afresh},
+    update::{Sign, learn},
 };
 
 fn lane(endpoint: EndpointId) -> Lane {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     Error,
-    seal::{MasterKey, OpenError},
+    encryption::{MasterKey, OpenError},
 };
 
 /// Ed25519 public keys have so many bytes.

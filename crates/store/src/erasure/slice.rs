@@ -1,11 +1,11 @@
 //! A slice of an erasure: what comes next, and the effect of having done it.
 
-mod again;
+mod second_pass;
 mod certify;
 mod events;
-mod find;
+mod next_items;
 mod remove;
-mod standing;
+mod status;
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use self::{certify::Certified, events::Walked, find::Looked, remove::Removal, standing::standing};
+use self::{certify::Certified, events::Walked, next_items::Looked, remove::Removal, status::standing};
 use super::Erasure;
 use crate::{
     Error,
     chain::{self, End, Step},
     jobs,
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 
 /// Items of a slice. They are locked for some tens of milliseconds.
@@ -77,10 +77,10 @@ pub async fn next(
     };
     let mut conn = pool.acquire().await?;
     let task = match standing.phase {
-        standing::Phase::Remove => match find::place(&mut conn, &standing).await? {
+        status::Phase::Remove => match next_items::place(&mut conn, &standing).await? {
             None => Task::Settle,
             Some(place) => {
-                let Looked { items, to } = find::items(&mut conn, &standing, place).await?;
+                let Looked { items, to } = next_items::items(&mut conn, &standing, place).await?;
                 Task::Remove(Removal {
                     site: place.site,
                     author: standing.author(),
@@ -89,15 +89,15 @@ pub async fn next(
                 })
             }
         },
-        standing::Phase::Again if !standing.is_settled => return Ok(Next::Later(PAUSE)),
-        standing::Phase::Again => match events::next(&mut conn, &standing).await? {
+        status::Phase::Again if !standing.is_settled => return Ok(Next::Later(PAUSE)),
+        status::Phase::Again => match events::next(&mut conn, &standing).await? {
             Some(walked) => Task::Events(walked),
-            None => match again::items(&mut conn, erasure).await? {
+            None => match second_pass::items(&mut conn, erasure).await? {
                 items if items.is_empty() => Task::Close,
                 items => Task::Again(items),
             },
         },
-        standing::Phase::Certify => {
+        status::Phase::Certify => {
             drop(conn);
             Task::Certify(certify::certify(pool, master_key, &standing).await?)
         }
@@ -136,10 +136,10 @@ impl Effect for Box<Slice> {
                         next = next.delay(PAUSE);
                     }
                 }
-                Task::Settle => again::settle(tx.conn, slice.erasure).await?,
+                Task::Settle => second_pass::settle(tx.conn, slice.erasure).await?,
                 Task::Events(walked) => walked.apply(tx.conn, slice.erasure).await?,
-                Task::Again(items) => again::remove(tx.conn, slice.erasure, items).await?,
-                Task::Close => again::close(tx.conn, slice.erasure).await?,
+                Task::Again(items) => second_pass::remove(tx.conn, slice.erasure, items).await?,
+                Task::Close => second_pass::close(tx.conn, slice.erasure).await?,
                 Task::Certify(certified) => {
                     certified.store(tx.conn, slice.erasure).await?;
                     continue;

@@ -1,7 +1,7 @@
 //! Lists for workers, which hold them in memory: which lists there are, and what changed since a
 //! revision.
 
-mod head;
+mod revisions;
 
 use domain::{
     hash_list::EntryHashes,
@@ -10,7 +10,7 @@ use domain::{
 use sqlx::PgPool;
 use uuid::Uuid;
 
-pub use self::head::{Head, head, loader};
+pub use self::revisions::{Head, head, loader};
 use super::entry::stored;
 use crate::Error;
 

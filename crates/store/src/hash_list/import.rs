@@ -5,7 +5,7 @@
 mod chunks;
 mod create;
 mod read;
-mod refusals;
+mod refused_lines;
 pub mod slice;
 
 use chrono::{DateTime, Utc};
@@ -22,7 +22,7 @@ use uuid::Uuid;
 pub use self::{
     create::{MAX_RUNNING, create},
     read::{find, list},
-    refusals::{LISTED, Refused, refusals},
+    refused_lines::{LISTED, Refused, refusals},
 };
 use crate::{
     Error,

@@ -3,7 +3,7 @@
 //! nothing is lost or counted twice. No verdict changes.
 
 mod create;
-mod found;
+mod findings;
 mod read;
 pub mod slice;
 
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 pub use self::{
     create::{NewScan, create},
-    found::{Match, matches},
+    findings::{Match, matches},
     read::{find, list},
 };
 use crate::{

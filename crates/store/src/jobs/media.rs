@@ -5,7 +5,7 @@ use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
 use super::{ANALYSIS, IMAGES, RULES};
-use crate::acceptance::Created;
+use crate::created_event::Created;
 
 /// The format of an item's job that also tells of its acceptance.
 const TELLING: i16 = 1;
@@ -30,7 +30,7 @@ pub struct MediaJob {
     /// have format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tell: Option<Vec<EndpointId>>,
-    /// Whether a request waits for the verdict. See [`crate::awaited`].
+    /// Whether a request waits for the verdict. See [`crate::verdict_waiters`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaited: bool,
     /// Whether the item gets scores in all categories, also in those that no rule wants.

@@ -4,7 +4,7 @@
 //! filter that no index serves looks at a bounded number of rows ([`WALKED`]).
 //! Such a page may hold fewer items than its limit, even none, although there is a next page.
 
-mod walk;
+mod paging;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -17,8 +17,8 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::walk::WALKED;
-use self::walk::{Walk, named, newest, waiting, written};
+pub use self::paging::WALKED;
+use self::paging::{Walk, named, newest, waiting, written};
 use crate::Error;
 
 /// Which media. Fields that are `None` filter nothing.

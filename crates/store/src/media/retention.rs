@@ -1,25 +1,25 @@
 //! Items and their contents are forgotten when the last verdict is as old as their site wants. An item stays as it is while it
 //! waits for a verdict or a person, while the desk knows its answer, and while an event tells of it.
 //!
-//! Each site has a place up to which its items were looked at ([`walk`]). Items that had to stay then are listed, and looked at again
-//! after a pause that grows ([`stragglers`]). One sweep looks at a bounded number of a site's items, so that a site with millions of
+//! Each site has a place up to which its items were looked at ([`old_items`]). Items that had to stay then are listed, and looked at again
+//! after a pause that grows ([`postponed`]). One sweep looks at a bounded number of a site's items, so that a site with millions of
 //! them does not delay the others for long.
 
 mod content;
 mod due;
-mod outlook;
-mod sites;
-mod stragglers;
-mod walk;
+mod preview;
+mod due_sites;
+mod postponed;
+mod old_items;
 
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-pub use self::outlook::{Content, Outlook, outlook};
-pub(crate) use self::stragglers::look_again_at_all;
+pub use self::preview::{Content, RetentionPreview, retention_preview};
+pub(crate) use self::postponed::look_again_at_all;
 use self::{
     due::Told,
-    sites::{Site, sites},
+    due_sites::{Site, sites},
 };
 use super::remove::remove;
 use crate::{
@@ -97,7 +97,7 @@ async fn forget_within(pool: &PgPool, kind: Kind, bounds: Bounds) -> Result<Forg
             Err(error) => failed = Some(error),
         }
     }
-    stragglers::forget_unwanted(pool, kind, bounds).await?;
+    postponed::forget_unwanted(pool, kind, bounds).await?;
     failed.map_or(Ok(forgotten), Err)
 }
 
@@ -108,8 +108,8 @@ async fn forget_of(
     bounds: Bounds,
 ) -> Result<Forgotten, Error> {
     let told = Told::read(pool, site, bounds.told).await?;
-    let mut forgotten = walk::go_on(pool, kind, site, &told, bounds).await?;
-    forgotten += stragglers::look_again(pool, kind, site, &told, bounds).await?;
+    let mut forgotten = old_items::go_on(pool, kind, site, &told, bounds).await?;
+    forgotten += postponed::look_again(pool, kind, site, &told, bounds).await?;
     Ok(forgotten)
 }
 

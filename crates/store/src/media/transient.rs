@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::remove::remove;
-use crate::{Error, hold};
+use crate::{Error, legal_hold};
 
 /// The item is removed, with everything that belongs to it.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub struct Removed {
 /// The database is away.
 pub async fn is_held(pool: &PgPool, media: MediaId) -> Result<bool, Error> {
     let mut conn = pool.acquire().await?;
-    let held = hold::held(&mut conn, &[media.as_uuid()]).await?;
+    let held = legal_hold::held(&mut conn, &[media.as_uuid()]).await?;
     Ok(!held.is_empty())
 }
 

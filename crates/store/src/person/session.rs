@@ -7,14 +7,14 @@ mod begin;
 mod create;
 mod end;
 mod list;
-mod prove;
+mod reauthentication;
 
 pub use self::{
     begin::{Entered, Held, begin_changing, begin_own, begin_reading, touch},
     create::{Origin, Proved, create, create_by_provider},
     end::{end, end_all},
     list::{Listed, last_used, list, of_user},
-    prove::{count_wrong_code, lower_all, note_password, raise},
+    reauthentication::{count_wrong_code, lower_all, note_password, raise},
 };
 
 use chrono::TimeDelta;

@@ -1,9 +1,9 @@
 //! What the reports of the desk are calculated from: what people said, what waits, what the machine had found, and what things
 //! are called.
 
-mod machine;
+mod machine_findings;
 mod names;
-mod said;
+mod opinions;
 mod thresholds;
 mod waiting;
 
@@ -11,9 +11,9 @@ use chrono::{DateTime, Utc};
 use domain::id::{SiteId, TeamId};
 
 pub use self::{
-    machine::{Compared, Matches, compared, matches},
+    machine_findings::{Compared, Matches, compared, matches},
     names::{PolicyName, named_people, named_policies, named_sites},
-    said::{First, Opinion, said},
+    opinions::{First, Opinion, opinions},
     thresholds::{ThresholdRule, left_out, thresholds},
     waiting::{Backlog, backlog},
 };

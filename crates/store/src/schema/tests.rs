@@ -66,8 +66,8 @@ async fn apply(pool: &PgPool, list: &str, version: i64, name: &str) {
 
 #[sqlx::test(migrations = false)]
 async fn a_newer_schema_that_only_adds_is_served_and_left_alone(pool: PgPool) {
-    assert_eq!(migrate(&pool).await.unwrap(), Standing::Current);
-    assert_eq!(standing(&pool).await.unwrap(), Standing::Current);
+    assert_eq!(migrate(&pool).await.unwrap(), Compatibility::Current);
+    assert_eq!(compatibility(&pool).await.unwrap(), Compatibility::Current);
     apply(&pool, "queue._migrations", 990, "more").await;
     apply(&pool, "_sqlx_migrations", 999, "more of it").await;
     // A binary from before `newest` would not do.
@@ -77,10 +77,10 @@ async fn a_newer_schema_that_only_adds_is_served_and_left_alone(pool: PgPool) {
     run(&pool, "drop index media_stored_by_idx").await;
     let before = content(&pool).await;
     for newer in [
-        standing(&pool).await.unwrap(),
+        compatibility(&pool).await.unwrap(),
         migrate(&pool).await.unwrap(),
     ] {
-        assert_ne!(newer, Standing::Current);
+        assert_ne!(newer, Compatibility::Current);
         let told = newer.to_string();
         for said in ["999 (queue: 990)", &*format!("schemas from {}", newest())] {
             assert!(told.contains(said), "{told}");
@@ -95,7 +95,7 @@ async fn a_newer_schema_that_removed_what_this_version_uses_is_refused(pool: PgP
     apply(&pool, "_sqlx_migrations", 998, "add more").await;
     apply(&pool, "_sqlx_migrations", 999, "drop old columns needs 998").await;
     for unready in [
-        standing(&pool).await.unwrap_err(),
+        compatibility(&pool).await.unwrap_err(),
         migrate(&pool).await.unwrap_err(),
     ] {
         assert!(unready.is_final(), "{unready:?}");
@@ -116,7 +116,7 @@ async fn a_schema_of_another_build_is_refused(pool: PgPool) {
     )
     .await;
     for unready in [
-        standing(&pool).await.unwrap_err(),
+        compatibility(&pool).await.unwrap_err(),
         migrate(&pool).await.unwrap_err(),
     ] {
         let is_told = matches!(
@@ -130,11 +130,11 @@ async fn a_schema_of_another_build_is_refused(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_schema_that_lacks_something_is_upgraded(pool: PgPool) {
     empty(&pool).await;
-    assert!(matches!(standing(&pool).await, Err(Unready::Behind)));
+    assert!(matches!(compatibility(&pool).await, Err(Unready::Behind)));
     queue::MIGRATOR.run(&pool).await.unwrap();
-    assert!(matches!(standing(&pool).await, Err(Unready::Behind)));
-    assert_eq!(migrate(&pool).await.unwrap(), Standing::Current);
-    assert_eq!(standing(&pool).await.unwrap(), Standing::Current);
+    assert!(matches!(compatibility(&pool).await, Err(Unready::Behind)));
+    assert_eq!(migrate(&pool).await.unwrap(), Compatibility::Current);
+    assert_eq!(compatibility(&pool).await.unwrap(), Compatibility::Current);
 }
 
 #[sqlx::test(migrations = false)]
@@ -165,7 +165,7 @@ async fn the_database_of_another_application_is_left_as_it_is(pool: PgPool) {
         run(&pool, theirs).await;
         let before = content(&pool).await;
         for unready in [
-            standing(&pool).await.unwrap_err(),
+            compatibility(&pool).await.unwrap_err(),
             migrate(&pool).await.unwrap_err(),
         ] {
             let told = unready.to_string();
@@ -177,7 +177,7 @@ async fn the_database_of_another_application_is_left_as_it_is(pool: PgPool) {
     // Tables with other names, and an empty schema that an administrator has prepared, are in nobody's way.
     empty(&pool).await;
     run(&pool, "create table theirs (); create schema queue").await;
-    assert_eq!(migrate(&pool).await.unwrap(), Standing::Current);
+    assert_eq!(migrate(&pool).await.unwrap(), Compatibility::Current);
 }
 
 #[sqlx::test(migrations = false)]
@@ -197,7 +197,7 @@ async fn everything_that_migrations_create_is_looked_for(pool: PgPool) {
     .fetch_all(&pool)
     .await
     .unwrap();
-    let looked_for = room::names(&["table", "view", "sequence", "function"]);
+    let looked_for = preconditions::names(&["table", "view", "sequence", "function"]);
     let looked_for: BTreeSet<&str> = looked_for.iter().map(String::as_str).collect();
     let missed: Vec<_> = created
         .iter()
@@ -225,7 +225,7 @@ async fn a_role_that_may_not_create_tables_is_told_the_statements_that_allow_it(
             run(&admin, remedy).await;
         }
     }
-    let standing = standing(&limited).await;
+    let compatibility = compatibility(&limited).await;
     limited.close().await;
     run(
         &admin,
@@ -241,7 +241,7 @@ async fn a_role_that_may_not_create_tables_is_told_the_statements_that_allow_it(
             && remedy.contains("grant create on database "),
         "{remedy}"
     );
-    assert_eq!(standing.unwrap(), Standing::Current);
+    assert_eq!(compatibility.unwrap(), Compatibility::Current);
 }
 
 #[sqlx::test(migrations = false)]
@@ -268,19 +268,19 @@ async fn a_role_that_may_not_use_the_schema_of_another_is_told_what_to_do(
         connect(&role).await.unwrap(),
     );
     migrate(&owning).await.unwrap();
-    let refused = standing(&strange).await;
+    let refused = compatibility(&strange).await;
     if let Err(Unready::Closed { remedy, .. }) = &refused {
         let (_, statement) = remedy.rsplit_once(": ").unwrap();
         run(&admin, statement.to_owned()).await;
     }
-    let member = standing(&strange).await;
+    let member = compatibility(&strange).await;
     // Where the owner is a superuser, its members can become one.
     run(
         &admin,
         format!("revoke {owner} from {role}; alter role {owner} superuser"),
     )
     .await;
-    let superuser = standing(&strange).await;
+    let superuser = compatibility(&strange).await;
     strange.close().await;
     owning.close().await;
     run(
@@ -296,6 +296,6 @@ async fn a_role_that_may_not_use_the_schema_of_another_is_told_what_to_do(
         refused,
         format!("{start}, or run as an administrator: grant {owner} to {role};")
     );
-    assert_eq!(member.unwrap(), Standing::Current);
+    assert_eq!(member.unwrap(), Compatibility::Current);
     assert_eq!(superuser.unwrap_err().to_string(), start);
 }

@@ -12,7 +12,7 @@ use super::{
     settings::{self, Settings},
     webhook_secret::owner,
 };
-use crate::{Error, seal::MasterKey};
+use crate::{Error, encryption::MasterKey};
 
 /// Whether a site of the team has this name.
 pub async fn is_named(conn: &mut PgConnection, team: TeamId, name: &str) -> Result<bool, Error> {

@@ -2,7 +2,7 @@
 //! then, the previous secret signs too, so that receivers can switch at any time.
 
 mod rotate;
-mod standing;
+mod status;
 
 use domain::{
     id::SiteId,
@@ -12,9 +12,9 @@ use sqlx::PgConnection;
 
 pub use self::{
     rotate::{Rotated, rotate},
-    standing::{Standing, standing},
+    status::{Standing, standing},
 };
-use crate::{Error, seal::MasterKey};
+use crate::{Error, encryption::MasterKey};
 
 /// What a site's row says about its secrets at one moment.
 pub(crate) struct Sealed<'a> {

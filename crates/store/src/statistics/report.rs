@@ -9,7 +9,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Figures, Outcomes, ROW, figures::EVERYTHING};
+use super::{Figures, Outcomes, ROW, totals::EVERYTHING};
 use crate::Error;
 
 /// What figures are about.

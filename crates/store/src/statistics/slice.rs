@@ -4,8 +4,8 @@ mod backfill;
 mod deliveries;
 mod items;
 mod matches;
-mod range;
-mod tally;
+mod transactions;
+mod sums;
 mod verdicts;
 mod write;
 
@@ -14,8 +14,8 @@ use sqlx::PgPool;
 
 use self::{
     backfill::Backfill,
-    range::{Range, Standing},
-    tally::Tally,
+    transactions::{Range, Standing},
+    sums::Tally,
 };
 use super::{ROW, Statistics};
 use crate::{
@@ -46,10 +46,10 @@ pub struct Slice {
 /// ended.
 pub async fn next(pool: &PgPool) -> Result<Option<Slice>, Error> {
     let mut conn = pool.acquire().await?;
-    let Some(standing) = range::standing(&mut conn).await? else {
+    let Some(standing) = transactions::standing(&mut conn).await? else {
         return Ok(None);
     };
-    let range = range::next(&mut conn, &standing).await?;
+    let range = transactions::next(&mut conn, &standing).await?;
     let backfill = backfill::next(&mut conn).await?;
     let mut tally = Tally::default();
     items::add(&mut conn, &range, backfill.as_ref(), &mut tally).await?;

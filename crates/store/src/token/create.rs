@@ -7,7 +7,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Row, Token, grant::Grant};
+use super::{Row, Token, authorisation::Grant};
 use crate::{Error, plan::limit};
 
 /// A token to create.

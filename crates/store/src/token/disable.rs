@@ -7,7 +7,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::grant::{Grant, LAST_GENERATION};
+use super::authorisation::{Grant, LAST_GENERATION};
 use crate::Error;
 
 /// Which tokens to disable.

@@ -3,7 +3,7 @@
 //! endpoint that wants it.
 
 mod columns;
-mod decide;
+mod statement;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -16,10 +16,10 @@ use sqlx::PgConnection;
 
 use self::{
     columns::Columns,
-    decide::{Decided, decide},
+    statement::{Decided, decide},
 };
 use crate::{
-    acceptance::Created,
+    created_event::Created,
     analysis::Analysed,
     jobs::{self, Pages, Turn},
 };

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     analysis::Analysed,
-    created::{self, Created},
+    created_event::{self, Created},
     rule_group::shadow,
 };
 
@@ -39,7 +39,7 @@ pub(crate) async fn store(
     // Somebody else has decided about these in the meantime.
     let untold = judged.iter().filter_map(|(_, _, created)| *created);
     let untold = untold.filter(|created| !stored.contains(&created.media));
-    created::tell(tx.conn, &untold.collect::<Vec<_>>(), &mut tx.jobs).await?;
+    created_event::tell(tx.conn, &untold.collect::<Vec<_>>(), &mut tx.jobs).await?;
     let compared = judged
         .iter()
         .flat_map(|(concluded, ..)| concluded.compared())

@@ -1,10 +1,10 @@
 //! Accepting submissions on a real Postgres.
 
 mod images;
-mod locked;
-mod poisoned;
+mod locked_teams;
+mod bad_rows;
 mod quota;
-mod repetition;
+mod idempotency;
 mod storing;
 mod submitter;
 mod trace;

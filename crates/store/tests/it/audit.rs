@@ -1,7 +1,7 @@
 //! The chains of the audit log on a real Postgres: sealing, what an attacker with all rights on the
 //! database can do and what shows it, and retention.
 
-mod guarded;
+mod triggers;
 mod retention;
 mod sealing;
 mod tampering;

@@ -4,5 +4,5 @@
 mod deltas;
 mod entries;
 mod imports;
-mod listed;
+mod fixture;
 mod scans;

@@ -7,7 +7,7 @@ mod audit;
 mod billing_period;
 mod categories;
 mod connections;
-mod figures;
+mod database_metrics;
 mod hash_lists;
 mod imports;
 mod management;

@@ -12,7 +12,7 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
-    rate::{Admission, Rates},
+    rate_limit::{Admission, Rates},
     schema,
 };
 

@@ -1,9 +1,9 @@
 //! Statistics: each row is counted exactly once, whatever commits late and whatever is killed.
 
 mod backfill;
-mod histories;
-mod late;
-mod mix;
+mod random_histories;
+mod late_commits;
+mod all_kinds;
 mod rules;
 mod slices;
 

@@ -12,10 +12,10 @@ use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
 use store::{
     plan,
-    progress::Progress,
+    item_progress::Progress,
     rule_group::{self, NewVersion},
     schema,
-    seal::MasterKey,
+    encryption::MasterKey,
     site, team,
     token::{self, Grant, NewToken},
     verdict::Concluded,

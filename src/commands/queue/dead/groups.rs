@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
-use queue::dead::Group;
+use queue::dead_jobs::Group;
 use serde_json::{Value, json};
 
 use crate::commands::queue::{

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use management::queues::QueueState;
-use queue::{Bound, workers::Worker};
+use queue::{Bottleneck, workers::Worker};
 use serde_json::{Value, json};
 use store::jobs;
 
@@ -16,7 +16,7 @@ const LEAST: f64 = 0.05;
 /// What holds a queue back for most of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Binding {
-    by: Bound,
+    by: Bottleneck,
     /// The share of the last seconds, as the average of the processes that say so.
     share: f64,
     processes: u32,
@@ -24,7 +24,7 @@ pub(super) struct Binding {
 
 /// What holds a queue back, by what its workers say.
 pub(super) fn binding(queue: &str, workers: &[Worker]) -> Option<Binding> {
-    let mut found: BTreeMap<Bound, (f64, u32)> = BTreeMap::new();
+    let mut found: BTreeMap<Bottleneck, (f64, u32)> = BTreeMap::new();
     let reports = workers.iter().filter_map(|worker| worker.bounds.as_ref());
     for told in reports.flatten().filter(|told| told.queue == queue) {
         let (share, processes) = found.entry(told.by).or_default();
@@ -96,7 +96,7 @@ pub(super) fn bound_document(binding: Option<Binding>) -> Value {
 }
 
 /// What it means, what to change, and what that costs.
-fn advice(queue: &str, by: Bound) -> &'static str {
+fn advice(queue: &str, by: Bottleneck) -> &'static str {
     let is = |name: queue::QueueName| name.as_str() == queue;
     let has_slots = [
         jobs::IMAGES,
@@ -107,34 +107,34 @@ fn advice(queue: &str, by: Bound) -> &'static str {
         jobs::REMOVALS,
     ];
     match by {
-        Bound::Slots if !has_slots.into_iter().any(is) => {
+        Bottleneck::Slots if !has_slots.into_iter().any(is) => {
             "A process runs one job of this queue at a time. Start another worker, which needs more connections to Postgres."
         }
-        Bound::Slots if is(jobs::ANALYSIS) => {
+        Bottleneck::Slots if is(jobs::ANALYSIS) => {
             "All slots are taken. Raise --concurrency, and `concurrency` of the provider to as much, or start another worker. This sends more requests to the provider at once; a worker also needs more connections to Postgres."
         }
-        Bound::TeamShare if is(jobs::ANALYSIS) => {
+        Bottleneck::TeamShare if is(jobs::ANALYSIS) => {
             "A team has all slots that it may have: half of them if it is alone. Raise --concurrency, and `concurrency` of the provider to at least half of it, or start another worker. This sends more requests to the provider at once; a worker also needs more connections to Postgres."
         }
-        Bound::Slots | Bound::TeamShare if is(jobs::WEBHOOKS) => {
+        Bottleneck::Slots | Bottleneck::TeamShare if is(jobs::WEBHOOKS) => {
             "All places are taken, or a team has all that it may have: half of them if it is alone. Raise --concurrency (and --outbound-connections, if you set it), or start another worker. This needs more file descriptors and memory; a worker also needs more connections to Postgres."
         }
-        Bound::Slots => {
+        Bottleneck::Slots => {
             "All slots are taken. If processors are free, raise --concurrency, or start another worker. This needs more memory; a worker also needs more connections to Postgres."
         }
-        Bound::TeamShare => {
+        Bottleneck::TeamShare => {
             "A team has all slots that it may have: half of them if it is alone. If processors are free, raise --concurrency, or start another worker. This needs more memory; a worker also needs more connections to Postgres."
         }
-        Bound::Cap => {
+        Bottleneck::Cap => {
             "A team or an endpoint has as many jobs at once as its cap allows, over all workers. Raise the cap with `gatehouse queue cap`. Its servers then get more requests at once; others are not delayed."
         }
-        Bound::ProviderLimit => {
+        Bottleneck::ProviderLimit => {
             "If it is paused (gatehouse_provider_paused), it failed or met its own limit: the runbook of GatehouseProviderPaused says what to do. Otherwise it gets as many requests at once as its `concurrency` allows. Raise `concurrency` in the file of providers, up to half of --concurrency, or start another worker. The provider gets more requests at once, and may limit them."
         }
-        Bound::EndpointPace => {
+        Bottleneck::EndpointPace => {
             "An endpoint gets as many requests a second as its owner allows. Its owner can raise `max_per_second`. Its server then gets more requests; others are not delayed."
         }
-        Bound::Database => {
+        Bottleneck::Database => {
             "Postgres is slow or away, or all connections of a process are in use. More workers make a slow Postgres slower. If Postgres is idle, raise --database-connections: each takes 5 to 10 MB of its memory."
         }
     }
@@ -143,13 +143,13 @@ fn advice(queue: &str, by: Bound) -> &'static str {
 #[cfg(test)]
 mod tests {
     use chrono::Utc;
-    use queue::BoundShare;
+    use queue::BottleneckShare;
     use uuid::Uuid;
 
     use super::*;
 
-    fn worker(bounds: Option<&[(&str, Bound, f64)]>) -> Worker {
-        let share = |&(queue, by, share): &(&str, Bound, f64)| BoundShare {
+    fn worker(bounds: Option<&[(&str, Bottleneck, f64)]>) -> Worker {
+        let share = |&(queue, by, share): &(&str, Bottleneck, f64)| BottleneckShare {
             queue: queue.to_owned(),
             by,
             share,
@@ -168,15 +168,15 @@ mod tests {
     fn what_holds_back_for_most_of_the_time_is_named() {
         let workers = [
             worker(Some(&[
-                ("analysis", Bound::TeamShare, 0.5),
-                ("analysis", Bound::ProviderLimit, 0.25),
-                ("rules", Bound::Slots, 0.01),
+                ("analysis", Bottleneck::TeamShare, 0.5),
+                ("analysis", Bottleneck::ProviderLimit, 0.25),
+                ("rules", Bottleneck::Slots, 0.01),
             ])),
-            worker(Some(&[("analysis", Bound::ProviderLimit, 0.75)])),
+            worker(Some(&[("analysis", Bottleneck::ProviderLimit, 0.75)])),
             worker(None),
         ];
         let expected = Binding {
-            by: Bound::ProviderLimit,
+            by: Bottleneck::ProviderLimit,
             share: 0.5,
             processes: 2,
         };
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn each_bound_has_a_setting_to_change() {
         for queue in jobs::ALL {
-            for by in Bound::ALL {
+            for by in Bottleneck::ALL {
                 let advice = advice(queue.as_str(), by);
                 assert!(
                     ["aise ", "tart another worker"]

@@ -9,7 +9,7 @@ use domain::{
 };
 use store::{
     analysis::{Analysed, ToAnalyse},
-    progress::Stage,
+    item_progress::Stage,
 };
 
 use super::{Inquiry, UNKNOWN};

@@ -3,7 +3,7 @@
 use domain::media::{ModerationType, Status};
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{progress::Progress, verdict::Concluded};
+use store::{item_progress::Progress, verdict::Concluded};
 
 use super::{super::document::assert_answers, ids};
 use crate::app::{App, Tenant};

@@ -3,7 +3,7 @@
 use domain::scope::Scope;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{bulk::slice, jobs};
+use store::{bulk_decision::slice, jobs};
 use uuid::Uuid;
 
 use super::{Caller, bodies, claim_one};

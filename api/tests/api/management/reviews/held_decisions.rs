@@ -1,6 +1,6 @@
 //! Decisions: held, undone, told, and what two people say.
 
-use queue::{DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, Obituary as _};
+use queue::{DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, OnDead as _};
 use serde_json::json;
 use sqlx::PgPool;
 use store::{jobs, review::ReviewDied};

@@ -11,7 +11,7 @@ use domain::{
 use management::Analysed;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{progress::Progress, rule_group::shadow::Shadowed, verdict::Concluded};
+use store::{item_progress::Progress, rule_group::shadow::Shadowed, verdict::Concluded};
 
 use super::word;
 use crate::{

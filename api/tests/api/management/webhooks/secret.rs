@@ -5,7 +5,7 @@ use domain::signature::WebhookSecret;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
-    seal::{self, MasterKey},
+    encryption::{self, MasterKey},
     site,
 };
 
@@ -113,7 +113,7 @@ async fn of_two_rotations_at_once_the_second_tells_what_it_drops_of_the_first(po
     // The first change of all would make the others wait for that of the master key.
     let mut conn = app.pool.acquire().await.unwrap();
     let key = MasterKey::new(KEY);
-    seal::check_master_key(&mut conn, &key).await.unwrap();
+    encryption::check_master_key(&mut conn, &key).await.unwrap();
     drop(conn);
     let mut held = app.pool.begin().await.unwrap();
     sqlx::query("select from sites for update")

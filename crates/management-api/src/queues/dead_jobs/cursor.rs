@@ -6,7 +6,7 @@ use api_common::{field::Described, problem::Refusal};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use poem_openapi::registry::MetaSchema;
-use queue::{JobId, dead::Place};
+use queue::{JobId, dead_jobs::Place};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

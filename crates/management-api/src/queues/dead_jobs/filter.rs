@@ -3,7 +3,7 @@
 use api_common::field::Time;
 use queue::{
     Group, JobId, Lane,
-    dead::{Filter, Place},
+    dead_jobs::{Filter, Place},
 };
 use uuid::Uuid;
 

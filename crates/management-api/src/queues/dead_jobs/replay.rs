@@ -6,7 +6,7 @@ use management::FieldProblem;
 use poem_openapi::Object;
 use queue::{
     JobId,
-    dead::{Batch, Filter, Place, Replay},
+    dead_jobs::{Batch, Filter, Place, Replay},
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

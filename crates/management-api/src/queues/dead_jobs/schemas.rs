@@ -3,7 +3,7 @@
 use api_common::field::{Field, Time};
 use management::dead_jobs::Summary;
 use poem_openapi::Object;
-use queue::dead::{Buried, Group};
+use queue::dead_jobs::{DeadJobRecord, Group};
 use serde::Serialize;
 use store::jobs;
 use uuid::Uuid;
@@ -40,8 +40,8 @@ pub(crate) struct DeadJob {
     died_at: Field<Time>,
 }
 
-impl From<Buried> for DeadJob {
-    fn from(job: Buried) -> Self {
+impl From<DeadJobRecord> for DeadJob {
+    fn from(job: DeadJobRecord) -> Self {
         Self {
             id: job.id.0,
             queue: job.queue,

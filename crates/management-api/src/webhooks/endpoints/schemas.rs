@@ -5,7 +5,7 @@ use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::Custom
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::endpoint::{Pinged, owned::Endpoint};
+use store::endpoint::{Pinged, crud::Endpoint};
 use uuid::Uuid;
 
 use crate::openapi::example_values;

@@ -14,9 +14,9 @@ use store::{
     PgConnection, PgTransaction,
     audit::{self, Entry},
     person::{
-        self, Account, access,
-        failure::{self, Pair},
-        link::{self, Invitation, Purpose},
+        self, Account, credentials,
+        failed_sign_in::{self, Pair},
+        one_time_link::{self, Invitation, Purpose},
     },
 };
 
@@ -59,7 +59,7 @@ pub async fn accept(
     let (mut tx, account) = match account {
         Some(account) => {
             let (mut tx, account) = prove(management, visitor, &email, password, &account).await?;
-            let others = access::others(&mut tx, account.user, None).await?;
+            let others = credentials::others(&mut tx, account.user, None).await?;
             if account.has_factor || !others.is_empty() {
                 let signed_in = sign_in(&mut tx, visitor, &account).await?;
                 tx.commit().await.map_err(store::Error::from)?;
@@ -145,7 +145,7 @@ async fn prove(
         return Err(Refused::SignInFailed);
     }
     let mut tx = management.begin().await?;
-    failure::forget(&mut tx, pair).await?;
+    failed_sign_in::forget(&mut tx, pair).await?;
     let now = person::lock_account(&mut tx, account.user).await?;
     if now.password_hash != account.password_hash {
         return Err(Refused::SignInFailed);
@@ -174,12 +174,12 @@ async fn join(
     link: SecretHash,
 ) -> Result<(), Refused> {
     // If two accept it at the same time, one of them gets it.
-    let Some(Purpose::Invitation(invitation)) = link::take(conn, link).await? else {
+    let Some(Purpose::Invitation(invitation)) = one_time_link::take(conn, link).await? else {
         return Err(Refused::NotFound(Noun::Link));
     };
     add(conn, visitor, user, &invitation).await?;
     // Whoever made a link to a new password had every scope that the person had then. The person has more now.
-    let ended = access::end_others(conn, user, but).await?;
+    let ended = credentials::end_others(conn, user, but).await?;
     if !ended.is_nothing() {
         let details = json!(ended);
         let action = Action::AccessEnd;

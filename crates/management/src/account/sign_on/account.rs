@@ -8,7 +8,7 @@ use domain::{
 use serde_json::json;
 use store::{
     PgConnection,
-    person::{self, Account, access, identity},
+    person::{self, Account, credentials, sso_identity},
 };
 use tracing::warn;
 
@@ -29,7 +29,7 @@ pub(super) async fn find_or_create(
     wish: Wish,
 ) -> Result<UserId, NotSignedOn> {
     let issuer = sign_on.issuer();
-    if let Some(user) = identity::user(conn, issuer, &stated.subject).await? {
+    if let Some(user) = sso_identity::user(conn, issuer, &stated.subject).await? {
         return Ok(user);
     }
     let email = stated.email.as_ref().ok_or(NotSignedOn::NoEmail)?;
@@ -74,7 +74,7 @@ async fn can_take(
     if !stated.is_verified || !sign_on.owns(email) {
         return Ok(false);
     }
-    Ok(!identity::is_proven(conn, sign_on.issuer(), known.user).await?)
+    Ok(!sso_identity::is_proven(conn, sign_on.issuer(), known.user).await?)
 }
 
 /// Takes its address from an account. Nobody can sign in to it any more. Its teams are told.
@@ -86,11 +86,11 @@ async fn give_up(
 ) -> Result<(), NotSignedOn> {
     let user = known.user;
     let account = person::lock_account(conn, user).await?;
-    if account.email != known.email || identity::is_proven(conn, issuer, user).await? {
+    if account.email != known.email || sso_identity::is_proven(conn, issuer, user).await? {
         return Err(NotSignedOn::KnownEmail);
     }
-    let (ended, had_factor) = access::clear(conn, user, &passwords::of_nobody()).await?;
-    let email = access::give_up_address(conn, user).await?;
+    let (ended, had_factor) = credentials::clear(conn, user, &passwords::of_nobody()).await?;
+    let email = credentials::give_up_address(conn, user).await?;
     warn!(%user, "an account gave its address up to a person whom the provider calls verified");
     let details = json!({
         "changed": { "email": { "from": account.email, "to": email } },
@@ -114,11 +114,11 @@ async fn create(
     let created = person::create_without_password(conn, email, &name, &hash).await?;
     let Some(user) = created else {
         // Perhaps the same person has signed in for the first time in two browsers at once.
-        let user = identity::user(conn, issuer, &stated.subject).await?;
+        let user = sso_identity::user(conn, issuer, &stated.subject).await?;
         return user.ok_or(NotSignedOn::KnownEmail);
     };
     let address = stated.address();
     let connected: Option<IdentityId> =
-        identity::create(conn, issuer, &stated.subject, user, address).await?;
+        sso_identity::create(conn, issuer, &stated.subject, user, address).await?;
     connected.map(|_| user).ok_or(NotSignedOn::Lost)
 }

@@ -6,8 +6,8 @@ use serde_json::json;
 use store::{
     PgConnection,
     person::{
-        self, identity,
-        link::{self, Purpose},
+        self, sso_identity,
+        one_time_link::{self, Purpose},
         session::{self, Proved},
     },
 };
@@ -40,14 +40,14 @@ pub(super) async fn enter(
     wish: Wish,
 ) -> Result<SignedIn, NotSignedOn> {
     let mut tx = management.begin().await?;
-    if !identity::use_up(&mut tx, sealed::key(attempt)).await? {
+    if !sso_identity::use_up(&mut tx, sealed::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let user = account::find_or_create(&mut tx, visitor, sign_on, stated, wish).await?;
     let account = person::lock_account(&mut tx, user).await?;
     // Checked under the lock, because an operation that ends all sign-ins holds the same lock.
     let (issuer, subject) = (sign_on.issuer(), &stated.subject);
-    let known = identity::sign_in(&mut tx, issuer, subject, user, stated.address()).await?;
+    let known = sso_identity::sign_in(&mut tx, issuer, subject, user, stated.address()).await?;
     let identity = known.ok_or(NotSignedOn::Lost)?;
     memberships::bring_up_to_date(&mut tx, visitor, user, &stated.wanted).await?;
     let is_invited = match wish {
@@ -85,6 +85,6 @@ pub(super) async fn invites(
     link: SecretHash,
     email: &str,
 ) -> Result<bool, store::Error> {
-    let found = link::find(conn, link).await?;
+    let found = one_time_link::find(conn, link).await?;
     Ok(matches!(found, Some(Purpose::Invitation(invitation)) if invitation.email == email))
 }

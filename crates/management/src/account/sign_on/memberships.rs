@@ -14,8 +14,8 @@ use store::{
     audit::{self, Entry},
     person::{
         self, Person,
-        grant::{self, Held},
-        link,
+        sso_membership::{self, Held},
+        one_time_link,
     },
     team,
 };
@@ -33,7 +33,7 @@ pub(super) async fn bring_up_to_date(
 ) -> Result<(), Refused> {
     // Teams before memberships, and in order, as everybody who changes people does.
     let wanted = lock_teams(conn, user, wanted.clone()).await?;
-    let held = grant::lock_all(conn, user).await?;
+    let held = sso_membership::lock_all(conn, user).await?;
     for (team, role) in &wanted {
         match held.iter().find(|one| one.team == *team) {
             Some(one) if !one.by_provider => {}
@@ -85,11 +85,11 @@ async fn join(
         );
         return Ok(());
     }
-    let Some(member) = grant::grant(conn, user, team, role).await? else {
+    let Some(member) = sso_membership::grant(conn, user, team, role).await? else {
         return Ok(());
     };
     // Whoever made a link to a new password had every scope that the person had then. The person has more now.
-    link::cancel_resets(conn, user).await?;
+    one_time_link::cancel_resets(conn, user).await?;
     let joined = find(conn, member).await?;
     let details = created(&joined);
     record(conn, visitor, &joined, Action::PersonCreate, details).await
@@ -106,13 +106,13 @@ async fn change(
         return Ok(());
     }
     let before = find(conn, held.id).await?;
-    if grant::grant(conn, user, held.team, role).await?.is_none() {
+    if sso_membership::grant(conn, user, held.team, role).await?.is_none() {
         return Ok(());
     }
-    link::cancel_resets(conn, user).await?;
+    one_time_link::cancel_resets(conn, user).await?;
     if role.beyond(held.role.scopes()).is_none() {
         // Links that the person has made with the higher role stop working.
-        link::cancel_made_by(conn, &[Actor::Member(held.id)]).await?;
+        one_time_link::cancel_made_by(conn, &[Actor::Member(held.id)]).await?;
     }
     let after = find(conn, held.id).await?;
     match difference(&before, &after) {
@@ -130,9 +130,9 @@ async fn withdraw(
     if is_only_owner(conn, held).await? {
         return Ok(());
     }
-    grant::withdraw(conn, held.id).await?;
-    link::cancel_made_by(conn, &[Actor::Member(held.id)]).await?;
-    link::cancel_resets(conn, user).await?;
+    sso_membership::withdraw(conn, held.id).await?;
+    one_time_link::cancel_made_by(conn, &[Actor::Member(held.id)]).await?;
+    one_time_link::cancel_resets(conn, user).await?;
     let person = find(conn, held.id).await?;
     let details = json!({ "email": person.email, "role": person.role });
     record(conn, visitor, &person, Action::PersonDisable, details).await

@@ -8,7 +8,7 @@ use domain::{
 };
 use oidc::Attempt;
 use serde::{Deserialize, Serialize};
-use store::seal::MasterKey;
+use store::encryption::MasterKey;
 
 /// To what the sealed attempt is bound, so that no other sealed value passes for one.
 const OWNER: &str = "sign_on_attempt";

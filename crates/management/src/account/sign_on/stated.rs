@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{email::Email, name::Name, subject::Subject};
 use oidc::Identity;
-use store::person::identity::Address;
+use store::person::sso_identity::Address;
 use tracing::warn;
 
 use super::{NotSignedOn, grants};

@@ -1,8 +1,8 @@
 //! The other side of the comparison: processes that do what they are told, statement by statement,
 //! and their tables.
 
-mod act;
-mod hands;
+mod actions;
+mod in_flight;
 mod tables;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -11,26 +11,26 @@ use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use uuid::Uuid;
 
 use crate::{
-    Group, JobId, NewJobs, Offer, burial,
+    Group, JobId, NewJobs, Reservation, dead_letter,
     enqueue::enqueue,
-    held::Enqueued,
-    hold::{Claim, Hold},
+    preclaimed::Enqueued,
+    in_flight::{Claim, InFlightJob},
     outcome::Ended,
     rescue,
 };
 
 use super::{
-    mechanism::Protocol,
+    configuration::Protocol,
     process::Process,
-    seen::{self, Seen, number},
+    observed::{self, Seen, number},
     state::{Hand, State},
     work::{LANE, QUEUE, new_job, settings},
 };
 
-/// A claim that its worker holds.
+/// A job in flight.
 enum InHand {
     Answered(Claim),
-    Held(Arc<Hold>),
+    Held(Arc<InFlightJob>),
     /// Ended, or at a checkpoint.
     Ended(Ended),
     /// Inserted as this worker's, and not yet handed over.
@@ -38,7 +38,7 @@ enum InHand {
 }
 
 struct Inserted {
-    offer: Offer,
+    reservation: Reservation,
     jobs: NewJobs,
     places: Vec<i32>,
     ids: Vec<Option<i64>>,
@@ -117,7 +117,7 @@ impl Actual {
     pub(super) async fn look(&self) -> Vec<Seen> {
         let processes = self.processes.iter();
         let workers: Vec<_> = processes.map(|one| one.queue.worker_id()).collect();
-        seen::look(&self.pool, &self.jobs, &workers).await
+        observed::look(&self.pool, &self.jobs, &workers).await
     }
 
     /// Claims one job.
@@ -160,9 +160,9 @@ impl Actual {
     }
 
     /// Buries doomed jobs.
-    pub(super) async fn bury(&self) {
-        let undertaker = self.processes[0].queue.shared();
-        burial::bury(undertaker, &settings(), 100)
+    pub(super) async fn move_doomed(&self) {
+        let mover = self.processes[0].queue.shared();
+        dead_letter::move_doomed(mover, &settings(), 100)
             .await
             .map_err(|(failure, _)| failure)
             .unwrap();
@@ -175,7 +175,7 @@ impl Actual {
         self.pool.acquire().await.unwrap()
     }
 
-    /// The process that holds this.
+    /// The process in which this is in flight.
     fn process(&mut self, state: &State, hand: Hand) -> &mut Process {
         &mut self.processes[state.claim(hand).unwrap().worker]
     }

@@ -5,12 +5,12 @@ use std::{collections::HashSet, sync::Arc};
 use sqlx::PgPool;
 
 use super::work::{Hands, LONG, QUEUE, settings};
-use crate::{Config, JobId, Queue, link::Link, takers::Taker};
+use crate::{Config, JobId, Queue, dedicated_connection::DedicatedConnection, local_workers::LocalWorker};
 
 /// A process without its tasks: it does nothing by itself.
 pub(super) struct Process {
     pub(super) queue: Queue,
-    pub(super) link: Link,
+    pub(super) connection: DedicatedConnection,
     pub(super) suspects: HashSet<(JobId, i32)>,
     pub(super) hands: Arc<Hands>,
 }
@@ -23,8 +23,8 @@ impl Process {
         // This registers the queue's settings.
         drop(queue.backend::<()>(settings()));
         Self {
-            hands: Hands::new(1, queue.shared().holds.clone()),
-            link: Link::new(pool),
+            hands: Hands::new(1, queue.shared().in_flight_jobs.clone()),
+            connection: DedicatedConnection::new(pool),
             suspects: HashSet::new(),
             queue,
         }
@@ -34,8 +34,8 @@ impl Process {
     pub(super) fn work(&mut self, lane_cap: usize) {
         let shared = self.queue.shared();
         let lane_cap = u32::try_from(lane_cap).unwrap();
-        self.hands = Hands::new(lane_cap, shared.holds.clone());
-        let taker: Arc<dyn Taker> = self.hands.clone();
-        shared.takers.add(Arc::downgrade(&taker), QUEUE);
+        self.hands = Hands::new(lane_cap, shared.in_flight_jobs.clone());
+        let local_worker: Arc<dyn LocalWorker> = self.hands.clone();
+        shared.local_workers.add(Arc::downgrade(&local_worker), QUEUE);
     }
 }

@@ -5,7 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use super::{
     action::Action,
     actual::Actual,
-    mechanism::Protocol,
+    configuration::Protocol,
     state::{Hand, State},
 };
 
@@ -17,7 +17,7 @@ pub(super) enum Step {
         worker: usize,
     },
     Rescue,
-    Bury,
+    MoveDoomed,
     /// A worker sleeps beyond its lease, and comes back after its jobs were taken.
     Stall {
         worker: usize,
@@ -28,7 +28,7 @@ impl Step {
     pub(super) fn kind(&self) -> (Discriminant<Self>, Option<Discriminant<Action>>) {
         let action = match self {
             Self::Act(action) => Some(discriminant(action)),
-            Self::Claim { .. } | Self::Rescue | Self::Bury | Self::Stall { .. } => None,
+            Self::Claim { .. } | Self::Rescue | Self::MoveDoomed | Self::Stall { .. } => None,
         };
         (discriminant(self), action)
     }
@@ -40,14 +40,14 @@ impl Step {
                 Self::Rescue,
                 Self::Act(Action::Heartbeat { worker }),
             ],
-            Self::Act(_) | Self::Claim { .. } | Self::Rescue | Self::Bury => vec![self],
+            Self::Act(_) | Self::Claim { .. } | Self::Rescue | Self::MoveDoomed => vec![self],
         }
     }
 }
 
 /// All possible steps, including those that will find nothing to do.
 pub(super) fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
-    let mut steps = vec![Step::Rescue, Step::Bury];
+    let mut steps = vec![Step::Rescue, Step::MoveDoomed];
     for (worker, now) in state.workers.iter().enumerate() {
         if now.is_alive && now.has_lease {
             steps.push(Step::Claim { worker });
@@ -58,7 +58,7 @@ pub(super) fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
     }
     let actions = protocol.actions(state).into_iter();
     steps.extend(actions.filter_map(|action| match action {
-        Action::Claim { .. } | Action::Rescue { .. } | Action::Bury { .. } => None,
+        Action::Claim { .. } | Action::Rescue { .. } | Action::MoveDoomed { .. } => None,
         _ => Some(Step::Act(action)),
     }));
     steps
@@ -88,9 +88,9 @@ pub(super) async fn take(
             actual.rescue().await;
             all(|action| matches!(action, Action::Rescue { .. }))
         }
-        Step::Bury => {
-            actual.bury().await;
-            all(|action| matches!(action, Action::Bury { .. }))
+        Step::MoveDoomed => {
+            actual.move_doomed().await;
+            all(|action| matches!(action, Action::MoveDoomed { .. }))
         }
         Step::Claim { worker } => {
             let claimed = actual.claim(worker, protocol.cap).await;

@@ -10,12 +10,12 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Bound, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob,
-    Obituary, QueueName, Retry, Survivor,
+    BackendSettings, Bottleneck, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob,
+    OnDead, QueueName, Retry, Survivor,
     effect::AnyEffect,
-    hold::{Claim, Hold, Holds},
+    in_flight::{Claim, InFlightJob, InFlightJobs},
     outcome::{Outcome as Actually, RetryReason},
-    takers::{Places, Taker},
+    local_workers::{ReservedPlaces, LocalWorker},
 };
 
 use super::state::Outcome;
@@ -54,7 +54,7 @@ impl Effect for Applied {
 /// Leaves a row for each dead job.
 pub(super) struct Noted;
 
-impl Obituary for Noted {
+impl OnDead for Noted {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         for job in dead {
             sqlx::query("insert into obituaries (job) values ($1)")
@@ -102,46 +102,46 @@ pub(super) fn actually(outcome: Outcome, step: i32, max_attempts: u16) -> Actual
     }
 }
 
-/// A worker that has room for every offer, and holds what it gets.
+/// A worker that has room for everything, and tracks what it gets.
 pub(super) struct Hands {
     settings: BackendSettings,
-    holds: Arc<Holds>,
-    taken: Mutex<Vec<Arc<Hold>>>,
+    in_flight_jobs: Arc<InFlightJobs>,
+    taken: Mutex<Vec<Arc<InFlightJob>>>,
 }
 
 impl Hands {
-    pub(super) fn new(lane_cap: u32, holds: Arc<Holds>) -> Arc<Self> {
+    pub(super) fn new(lane_cap: u32, in_flight_jobs: Arc<InFlightJobs>) -> Arc<Self> {
         Arc::new(Self {
             settings: settings().lane_cap(lane_cap),
-            holds,
+            in_flight_jobs,
             taken: Mutex::default(),
         })
     }
 
     /// Takes what was handed over since the last call.
-    pub(super) fn take(&self) -> Vec<Arc<Hold>> {
+    pub(super) fn take(&self) -> Vec<Arc<InFlightJob>> {
         mem::take(&mut *self.taken.lock().unwrap())
     }
 }
 
-impl Taker for Hands {
+impl LocalWorker for Hands {
     fn settings(&self) -> &BackendSettings {
         &self.settings
     }
 
-    fn set_aside(self: Arc<Self>, _: Group, _: Lane, wanted: usize) -> Box<dyn Places> {
+    fn reserve(self: Arc<Self>, _: Group, _: Lane, wanted: usize) -> Box<dyn ReservedPlaces> {
         Box::new(Room {
             of: self,
             jobs: wanted,
         })
     }
 
-    fn bound(&self) -> Option<Bound> {
+    fn bottleneck(&self) -> Option<Bottleneck> {
         None
     }
 
-    fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {
-        Hold::new(claim, since, &self.holds, TaskTracker::new().token())
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        InFlightJob::new(claim, since, &self.in_flight_jobs, TaskTracker::new().token())
     }
 }
 
@@ -150,13 +150,13 @@ struct Room {
     jobs: usize,
 }
 
-impl Places for Room {
+impl ReservedPlaces for Room {
     fn jobs(&self) -> usize {
         self.jobs
     }
 
-    fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>) {
+    fn fill(self: Box<Self>, jobs: Vec<(Arc<InFlightJob>, &str)>) {
         let mut taken = self.of.taken.lock().unwrap();
-        taken.extend(jobs.into_iter().map(|(hold, _)| hold));
+        taken.extend(jobs.into_iter().map(|(in_flight, _)| in_flight));
     }
 }

@@ -59,7 +59,7 @@ async fn a_run_that_times_out_in_a_checkpoint_ends_after_it(pool: PgPool) {
     .await;
     tokio::time::sleep(time_out + Duration::from_millis(300)).await;
     lock.commit().await.unwrap();
-    // In the wrong order, the row would wait for two sweeps for strays, which are two minutes apart.
+    // In the wrong order, the row would wait for two sweeps for orphans, which are two minutes apart.
     until_idle(&pool).await;
     assert_eq!(
         names(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queue::{groups, lanes, stats};
+use queue::{groups, lanes, depth};
 use sqlx::{PgConnection, PgPool};
 
 use super::{claim, group, job_in, lasting};
@@ -101,7 +101,7 @@ async fn a_paused_group_waits_with_all_its_lanes_and_hides_no_other(pool: PgPool
         assert_eq!(claimed, [(group(2), lane(2_001)); 4]);
     }
     let runnable = async |conn: &mut PgConnection, group_cap| {
-        let read = stats::read(conn, &[], &[(WORK, group_cap)]).await.unwrap();
+        let read = depth::read(conn, &[], &[(WORK, group_cap)]).await.unwrap();
         read[0].runnable
     };
     assert_eq!(runnable(&mut conn, 9).await, 0);

@@ -22,7 +22,7 @@ use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
 use super::{
-    act::{Act, End, Outage, Recorded, UNTIL_LET_GO, WORK, act, lane},
+    jobs::{Act, End, Outage, Recorded, UNTIL_LET_GO, WORK, act, lane},
     tables::PATIENCE,
 };
 
@@ -237,7 +237,7 @@ impl Process {
     pub(crate) async fn until_it_has_room(&self, name: QueueName) {
         let one = NewJobs::from(NewJob::new(name, lane(1), &act("asks for room")));
         let deadline = Instant::now() + PATIENCE;
-        while self.queue.offer(&one).columns().wanted != [true] {
+        while self.queue.reserve(&one).columns().wanted != [true] {
             assert!(Instant::now() < deadline, "it never takes a job");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

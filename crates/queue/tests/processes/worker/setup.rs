@@ -9,7 +9,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgSslMode},
 };
 
-use crate::{proxy::Proxy, witness::Witness};
+use crate::{proxy::Proxy, external_service::ExternalService};
 
 /// What a worker process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl Setup {
     }
 
     /// Whom its jobs call.
-    pub(crate) fn calling(self, witness: &Witness) -> Self {
+    pub(crate) fn calling(self, witness: &ExternalService) -> Self {
         Self {
             witness: witness.port,
             ..self

@@ -14,7 +14,7 @@ use super::{NewImage, Stored};
 use crate::{
     accept::writer::{MOMENT, PAUSE, spoiled},
     gather::Call,
-    isolate::Pieces,
+    bisect::Pieces,
 };
 
 type Waiting = Call<NewImage, Stored, TeamId>;
@@ -65,7 +65,7 @@ pub(super) async fn store(
                 return Ok(());
             }
             Ok(Err(error)) => error,
-            Err(_) => database::late(patience),
+            Err(_) => database::deadline_exceeded(patience),
         };
         if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
             return Err(error);

@@ -5,7 +5,7 @@ use tracing::{debug, error};
 
 use crate::{
     accept::Acceptance,
-    isolate::{Pieces, Spoiled},
+    bisect::{Pieces, Spoiled},
 };
 
 /// Splits what failed. Those that must not be tried again come back with their answer.
@@ -15,7 +15,7 @@ pub(crate) fn spoiled<T>(
     failed: Vec<T>,
 ) -> (Vec<T>, Acceptance) {
     database::count_error(refused);
-    let error = database::words(refused);
+    let error = database::error_message(refused);
     let rows = failed.len();
     match pieces.split(failed) {
         None => {

@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 
 use crate::{
     audit::{self, Entry},
-    seal::MasterKey,
+    encryption::MasterKey,
     site::webhook_secret::owner,
 };
 

@@ -7,11 +7,11 @@ use domain::{
 };
 use sqlx::{PgConnection, PgPool};
 
-use super::standing::Standing;
+use super::status::Standing;
 use crate::{
     Error,
     erasure::{certificate, key},
-    seal::MasterKey,
+    encryption::MasterKey,
 };
 
 /// A certificate to store.

@@ -2,14 +2,14 @@
 //! of an item, so those of each site are walked in the order of their ids, once, and only where events of the items can be. Events are
 //! told when an item is accepted and when it gets a verdict, and their ids begin with the time.
 
-mod windows;
+mod time_windows;
 
 use domain::id::ErasureId;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use self::windows::{Window, windows};
-use super::standing::{Standing, Tally};
+use self::time_windows::{Window, windows};
+use super::status::{Standing, Tally};
 use crate::Error;
 
 /// How much one slice does, at most.

@@ -10,8 +10,8 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::standing::Tally;
-use crate::hold;
+use super::status::Tally;
+use crate::legal_hold;
 
 /// Items of a site to empty.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ impl Removal {
         tally: &mut Tally,
     ) -> Result<(), sqlx::Error> {
         let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
-        let held: HashSet<Uuid> = hold::held(conn, &ids).await?.into_iter().collect();
+        let held: HashSet<Uuid> = legal_hold::held(conn, &ids).await?.into_iter().collect();
         items.retain(|item| !held.contains(&item.id));
         tally.counts.held += i64::try_from(held.len()).unwrap_or(0);
         Ok(())

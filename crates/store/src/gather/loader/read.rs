@@ -14,7 +14,7 @@ use super::Found;
 use crate::{
     Error,
     gather::Call,
-    isolate::{Pieces, Spoiled},
+    bisect::{Pieces, Spoiled},
 };
 
 /// Rows that could not be read, by all loaders of this process.

@@ -1,7 +1,7 @@
 //! A slice of a scan: what a job looks at, and the effect of having looked at it.
 
 mod scanned;
-mod walk;
+mod next_items;
 
 use domain::{
     id::{HashListId, HashScanId, MediaId, TeamId},
@@ -10,7 +10,7 @@ use domain::{
 use sqlx::PgPool;
 
 pub use self::scanned::Scanned;
-use self::walk::{images, walk_all, walk_team};
+use self::next_items::{images, walk_all, walk_team};
 use super::LISTED;
 use crate::{Error, id_time::ids_within};
 

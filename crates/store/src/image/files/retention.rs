@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     Error,
     batches::{Forgotten, Pace, until_none},
-    hold::held,
+    legal_hold::held,
 };
 
 /// Files that one transaction looks at, and removes, at most: up to a gigabyte.

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{retention::forget_within, *};
-use crate::{batches::Pace, image::died::give_up, schema};
+use crate::{batches::Pace, image::failed::give_up, schema};
 
 /// Looks at so many files of each site, at most. Returns how many are gone, and whether more are left to look at.
 async fn forget(pool: &PgPool, most: usize) -> (u64, bool) {

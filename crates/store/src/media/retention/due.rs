@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{Kind, sites::Site};
-use crate::{hold::held, id_time::time_of};
+use super::{Kind, due_sites::Site};
+use crate::{legal_hold::held, id_time::time_of};
 
 /// Items that old events of a site tell of. These events are still there because their deliveries have not ended long ago.
 pub(super) struct Told {

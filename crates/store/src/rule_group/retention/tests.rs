@@ -11,7 +11,7 @@ use crate::{
     plan,
     rule_group::{self, Authorship, NewVersion, shadow, stored_of_late},
     schema,
-    seal::MasterKey,
+    encryption::MasterKey,
     site, team,
 };
 

@@ -14,7 +14,7 @@ use super::{
     Settings,
     groups::{attach, detach_others},
 };
-use crate::{Error, answers, site::NAME_KEY};
+use crate::{Error, provider_answers, site::NAME_KEY};
 
 /// Gives a site other settings. Run it in a transaction that has locked the site and whose groups
 /// are the team's own.
@@ -28,7 +28,7 @@ pub async fn change(
 ) -> Result<(), Error> {
     update(conn, site, settings).await?;
     if settings.answer_cache_seconds.is_none() {
-        answers::forget_of_site(conn, site).await?;
+        provider_answers::forget_of_site(conn, site).await?;
     }
     let groups: Vec<Uuid> = settings
         .rule_groups

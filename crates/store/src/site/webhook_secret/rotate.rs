@@ -6,9 +6,9 @@ use sqlx::PgConnection;
 
 use super::{
     owner,
-    standing::{Standing, standing_at},
+    status::{Standing, standing_at},
 };
-use crate::{Error, seal::MasterKey};
+use crate::{Error, encryption::MasterKey};
 
 /// A new secret, and when it begins to sign.
 #[derive(Debug)]

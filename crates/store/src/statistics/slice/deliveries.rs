@@ -5,8 +5,8 @@ use sqlx::PgConnection;
 use super::{
     ROWS,
     backfill::Backfill,
-    range::Range,
-    tally::{Place, Tally},
+    transactions::Range,
+    sums::{Place, Tally},
 };
 use crate::statistics::Figures;
 

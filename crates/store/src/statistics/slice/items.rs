@@ -4,8 +4,8 @@ use sqlx::PgConnection;
 
 use super::{
     backfill::Backfill,
-    range::Range,
-    tally::{Place, Tally},
+    transactions::Range,
+    sums::{Place, Tally},
 };
 use crate::statistics::Figures;
 

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::{
     backfill::Backfill,
-    range::Range,
-    tally::{Matched, Tally},
+    transactions::Range,
+    sums::{Matched, Tally},
 };
 
 pub(super) async fn add(

@@ -4,7 +4,7 @@ use domain::{decision::Gap, media::Step};
 use uuid::Uuid;
 
 use super::Conclusion;
-use crate::{acceptance::Created, json::to_json};
+use crate::{created_event::Created, json::to_json};
 
 /// Verdicts as the columns of their statement.
 #[derive(Default)]

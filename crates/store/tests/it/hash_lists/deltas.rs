@@ -8,7 +8,7 @@ use store::hash_list::{
     entry::{self, Addition},
 };
 
-use super::listed::{Listed, pdq};
+use super::fixture::{Listed, pdq};
 
 impl Listed {
     async fn added(&self, number: u32) -> HashEntryId {

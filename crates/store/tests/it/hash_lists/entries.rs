@@ -1,6 +1,6 @@
 //! The entries of a list, and which lists there are.
 
-mod found;
+mod search;
 mod lists;
 
 use domain::{hash_list::EntryHashes, reach::Reach};
@@ -13,7 +13,7 @@ use store::{
     page::Page,
 };
 
-use super::listed::{Listed, pdq, sha256};
+use super::fixture::{Listed, pdq, sha256};
 
 const ALL: Page = Page {
     after: None,

@@ -17,7 +17,7 @@ use store::{
     page::Page,
 };
 
-use super::listed::{Listed, pdq};
+use super::fixture::{Listed, pdq};
 
 impl Listed {
     async fn import(&self, file: &str) -> Option<HashImportId> {

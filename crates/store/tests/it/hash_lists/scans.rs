@@ -22,7 +22,7 @@ use store::{
 };
 use uuid::Uuid;
 
-use super::listed::{Listed, pdq, sha256};
+use super::fixture::{Listed, pdq, sha256};
 
 impl Listed {
     async fn start_scan(&self, team: Option<TeamId>) -> Option<HashScanId> {

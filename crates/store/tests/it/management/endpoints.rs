@@ -1,11 +1,11 @@
 //! Endpoints: what a move forgets, and what a deletion leaves.
 
-mod bounded;
+mod limits;
 mod team;
 
 use domain::{event::EventKind, id::EndpointId, reach::Reach};
 use sqlx::{PgConnection, PgPool};
-use store::endpoint::{self, owned};
+use store::endpoint::{self, crud};
 
 use crate::tenant::Tenant;
 
@@ -21,15 +21,15 @@ async fn new_endpoint(fixture: &Tenant) -> EndpointId {
 
 /// Moves an endpoint to this URL. False: there is none.
 async fn relocate(conn: &mut PgConnection, endpoint: EndpointId, url: &str) -> bool {
-    let found = owned::lock(conn, None, Reach::Everything, endpoint).await;
+    let found = crud::lock(conn, None, Reach::Everything, endpoint).await;
     let Some(found) = found.unwrap() else {
         return false;
     };
-    let settings = owned::Settings {
+    let settings = crud::Settings {
         url: url.to_owned(),
         ..found.settings.clone()
     };
-    owned::change(conn, None, &found, &settings).await.unwrap();
+    crud::change(conn, None, &found, &settings).await.unwrap();
     true
 }
 
@@ -88,7 +88,7 @@ async fn case_55_what_waits_for_an_endpoint_that_works_again_is_due_at_once_and_
     .unwrap();
     fail(&fixture.pool).await;
     let mut tx = fixture.pool.begin().await.unwrap();
-    assert_eq!(owned::retry_now(&mut tx, one).await.unwrap(), 5);
+    assert_eq!(crud::retry_now(&mut tx, one).await.unwrap(), 5);
     tx.commit().await.unwrap();
     let pauses = "select count(*) from queue.lanes where paused_until > now()";
     assert_eq!(fixture.count(pauses).await, 1, "that of the other");
@@ -103,7 +103,7 @@ async fn case_55_what_waits_for_an_endpoint_that_works_again_is_due_at_once_and_
     assert!(due.is_sorted() && due.len() == 5, "{due:?}");
     assert!(due.iter().all(|(_, attempt)| *attempt == 3));
     let mut conn = fixture.pool.acquire().await.unwrap();
-    assert_eq!(owned::retry_now(&mut conn, one).await.unwrap(), 0);
+    assert_eq!(crud::retry_now(&mut conn, one).await.unwrap(), 0);
     // Moving does the same.
     let elsewhere = "https://example.org/";
     assert!(relocate(&mut conn, other, elsewhere).await);

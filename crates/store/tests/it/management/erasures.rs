@@ -1,8 +1,8 @@
 //! Erasures: nothing is left of the meant items, and everything of the others; the certificate says how many they were.
 
-mod chosen;
-mod left;
-mod meanwhile;
+mod selection;
+mod remains;
+mod concurrency;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,13 +18,13 @@ use domain::{
 use serde_json::json;
 use sqlx::PgPool;
 use store::{
-    created::Created,
+    created_event::Created,
     erasure::{
         self, Erasure, NewErasure, certificate, search,
         slice::{self, Next, Slice},
     },
-    rotation,
-    seal::MasterKey,
+    key_rotation,
+    encryption::MasterKey,
 };
 
 use crate::tenant::Tenant;

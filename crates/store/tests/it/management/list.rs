@@ -2,8 +2,8 @@
 
 mod bounds;
 mod complete;
-mod found;
-mod sought;
+mod by_name;
+mod filters;
 
 use std::ops::Range;
 

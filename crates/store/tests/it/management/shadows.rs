@@ -8,7 +8,7 @@ use domain::{
 use sqlx::PgPool;
 use store::{
     page::Page,
-    progress::Progress,
+    item_progress::Progress,
     rule_group::{
         self, Authorship, NewVersion,
         shadow::{self, Shadowed},

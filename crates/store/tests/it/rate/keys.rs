@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{key::SecretHash, limit::RatePolicy};
 use sqlx::PgPool;
-use store::rate::{Admission, Rates};
+use store::rate_limit::{Admission, Rates};
 
 use super::{admitted_of, enough_of_the_minute, key};
 

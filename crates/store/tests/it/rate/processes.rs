@@ -1,7 +1,7 @@
 //! Several processes share a limit, through crashes, wrong clocks and new minutes.
 
 use sqlx::PgPool;
-use store::rate::Rates;
+use store::rate_limit::Rates;
 
 use super::{admitted, admitted_of, enough_of_the_minute, key, until_listening};
 

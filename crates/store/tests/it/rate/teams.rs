@@ -7,7 +7,7 @@ use domain::{
     limit::{RatePolicy, RateScope},
 };
 use sqlx::PgPool;
-use store::rate::{Admission, Rates};
+use store::rate_limit::{Admission, Rates};
 use tokio::task::JoinSet;
 
 use super::{admitted, admitted_of, enough_of_the_minute, key, key_of, until_listening};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use domain::media::{ModerationType, Status};
 use sqlx::PgPool;
 use store::{
-    progress::Progress,
+    item_progress::Progress,
     statistics::{Subject, TOP_RULES},
     verdict::Concluded,
 };

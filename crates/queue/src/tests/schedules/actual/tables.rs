@@ -4,11 +4,11 @@ use std::{slice, time::Instant};
 
 use super::{Actual, InHand};
 use crate::{
-    JobId, burial, heartbeat,
-    held::Enqueued,
-    settle::settle,
+    JobId, dead_letter, heartbeat,
+    preclaimed::Enqueued,
+    complete::complete,
     tests::schedules::{
-        mechanism::Protocol,
+        configuration::Protocol,
         process::Process,
         state::{Hand, State},
         work::settings,
@@ -69,11 +69,11 @@ impl Actual {
         let Some(InHand::Ended(ended)) = self.hands.remove(&hand) else {
             unreachable!("it has ended");
         };
-        let Process { queue, link, .. } = self.process(state, hand);
-        let written = settle(queue.shared(), link, slice::from_ref(&ended))
+        let Process { queue, connection, .. } = self.process(state, hand);
+        let written = complete(queue.shared(), connection, slice::from_ref(&ended))
             .await
             .unwrap();
-        let claimed = (ended.hold.claim.job, ended.hold.fence());
+        let claimed = (ended.in_flight.claim.job, ended.in_flight.fence());
         self.hands.insert(hand, InHand::Ended(ended));
         let survives = written.survivors.contains(&claimed);
         if survives == protocol.is_ours(state, hand) {
@@ -83,12 +83,12 @@ impl Actual {
         }
     }
 
-    /// Tries a burial while no obituary can be written.
-    pub(super) async fn fail_to_bury(&self) {
+    /// Tries to move a doomed job while the effect of its death cannot be written.
+    pub(super) async fn fail_to_move_doomed(&self) {
         let execute = async |ddl: &'static str| sqlx::query(ddl).execute(&self.pool).await.unwrap();
         execute("alter table obituaries add constraint silence check (false) not valid").await;
-        let undertaker = self.processes[0].queue.shared();
-        let failed = burial::bury(undertaker, &settings(), 100).await.is_err();
+        let mover = self.processes[0].queue.shared();
+        let failed = dead_letter::move_doomed(mover, &settings(), 100).await.is_err();
         execute("alter table obituaries drop constraint silence").await;
         assert!(failed, "it had nothing to bury");
     }

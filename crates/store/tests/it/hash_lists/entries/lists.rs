@@ -8,7 +8,7 @@ use store::{
 };
 
 use super::ALL;
-use crate::hash_lists::listed::{Listed, pdq};
+use crate::hash_lists::fixture::{Listed, pdq};
 
 #[sqlx::test(migrations = false)]
 async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {

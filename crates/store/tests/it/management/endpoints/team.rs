@@ -8,7 +8,7 @@ use domain::{
 use sqlx::PgPool;
 use store::{
     delivery::latest,
-    endpoint::{self, owned},
+    endpoint::{self, crud},
     page::Page,
 };
 use uuid::Uuid;
@@ -40,15 +40,15 @@ async fn endpoints_of_all_sites_are_listed_once_those_that_fail_first(pool: PgPo
     .await
     .unwrap();
     let mut conn = fixture.pool.acquire().await.unwrap();
-    owned::disable(&mut conn, all[2], "paused").await.unwrap();
-    owned::delete(&mut conn, all[1]).await.unwrap();
+    crud::disable(&mut conn, all[2], "paused").await.unwrap();
+    crud::delete(&mut conn, all[1]).await.unwrap();
 
     let expected = [all[3], all[2], all[0], all[4]];
     for limit in [1, 2, 3, 4, 5] {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
             let page = Page { after, limit };
-            let found = owned::of_team(&mut conn, None, fixture.team, None, page).await;
+            let found = crud::of_team(&mut conn, None, fixture.team, None, page).await;
             let found = found.unwrap();
             after = found.last().map(|placed| placed.endpoint.id.as_uuid());
             if found.is_empty() {
@@ -62,7 +62,7 @@ async fn endpoints_of_all_sites_are_listed_once_those_that_fail_first(pool: PgPo
         after: None,
         limit: 9,
     };
-    let of_second = owned::of_team(&mut conn, None, fixture.team, Some(second), page).await;
+    let of_second = crud::of_team(&mut conn, None, fixture.team, Some(second), page).await;
     let of_second: Vec<_> = of_second.unwrap();
     assert_eq!(of_second.len(), 1);
     assert_eq!(of_second[0].site_name, "second");

@@ -8,9 +8,9 @@ use domain::{
 use serde_json::{Value, json};
 use store::{
     analysis::{Analysed, ProviderReport},
-    progress::{Progress, Stage},
+    item_progress::{Progress, Stage},
     rule_group::{self, NewVersion},
-    seal::MasterKey,
+    encryption::MasterKey,
     site,
     verdict::Concluded,
 };

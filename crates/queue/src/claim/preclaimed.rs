@@ -1,0 +1,70 @@
+//! Preclaimed jobs: a claimer also takes new jobs that its own process has inserted for it.
+
+use std::{sync::Arc, time::Instant};
+
+use serde::de::DeserializeOwned;
+
+use super::{Claimer, Ready};
+use crate::{
+    BackendSettings, Bottleneck, DeathCause, Group, Lane,
+    buffer::Reserved,
+    in_flight::{Claim, InFlightJob},
+    outcome::{Ended, Outcome, bounded},
+    local_workers::{ReservedPlaces, LocalWorker},
+};
+
+impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
+    fn settings(&self) -> &BackendSettings {
+        &self.settings
+    }
+
+    fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn ReservedPlaces> {
+        let wanted = if self.stop.is_cancelled() { 0 } else { wanted };
+        let reserved = self.buffer.reserve(group, lane, wanted);
+        Box::new(InBuffer {
+            claimer: self,
+            reserved,
+        })
+    }
+
+    fn bottleneck(&self) -> Option<Bottleneck> {
+        self.held_back_by()
+    }
+
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        InFlightJob::new(claim, since, &self.shared.in_flight_jobs, self.pending.token())
+    }
+}
+
+struct InBuffer<A> {
+    claimer: Arc<Claimer<A>>,
+    reserved: Reserved<Ready<A>>,
+}
+
+impl<A: DeserializeOwned + Send + 'static> ReservedPlaces for InBuffer<A> {
+    fn jobs(&self) -> usize {
+        self.reserved.jobs()
+    }
+
+    fn fill(self: Box<Self>, jobs: Vec<(Arc<InFlightJob>, &str)>) {
+        let Self { claimer, reserved } = *self;
+        let inbox = &claimer.shared.inbox;
+        let mut ready = Vec::new();
+        for (in_flight, payload) in jobs {
+            match serde_json::from_str(payload) {
+                Ok(args) => ready.push(Ready { in_flight, args }),
+                Err(error) => {
+                    let outcome = Outcome::Dead {
+                        cause: DeathCause::Undecodable,
+                        error: bounded(error),
+                    };
+                    inbox.post(Ended { in_flight, outcome });
+                }
+            }
+        }
+        for Ready { in_flight, .. } in reserved.fill(ready) {
+            let outcome = Outcome::Released;
+            inbox.post(Ended { in_flight, outcome });
+        }
+    }
+}
