@@ -4,13 +4,13 @@
 //! the end, the higher score of text and image counts. The rules then judge the item in the same
 //! run if they can do so at once.
 
-mod ask;
-mod at_once;
-mod cache;
-mod inquiry;
-mod pieces;
-mod sample;
-mod sight;
+mod provider_fallback;
+mod inline_judgement;
+mod answer_cache;
+mod modality_analysis;
+mod chunked_requests;
+mod sample_text;
+mod item_image;
 #[cfg(test)]
 mod tests;
 
@@ -33,27 +33,27 @@ use store::{
 use telemetry::trace::Current;
 use tokio::time::timeout;
 
-pub use self::sample::analyse_sample;
-use self::{ask::Course, cache::Cache, inquiry::Inquiry};
+pub use self::sample_text::analyse_sample;
+use self::{provider_fallback::AskOutcome, answer_cache::Cache, modality_analysis::ModalityAnalysis};
 use crate::{
     RETRY, RUN_DEADLINE,
-    darkroom::Darkroom,
-    groups::{self, Compiled, Groups, Key},
-    provider::Panel,
+    decode_pool::DecodePool,
+    rule_group_cache::{self, Compiled, RuleGroupCache, Key},
+    provider::ProviderRegistry,
     rules::Verdicts,
-    telling::{Ended, Left, Telling},
-    traced::{enter, traced},
+    created_event::{Ended, Left, CreatedEvent},
+    trace_span::{enter, traced},
 };
 
 /// What the analysis step works with.
 #[derive(Clone)]
 pub struct Analyst {
     media: Loader<MediaId, ToAnalyse>,
-    panel: Arc<Panel>,
-    groups: Groups,
+    panel: Arc<ProviderRegistry>,
+    groups: RuleGroupCache,
     patience: Duration,
     pool: PgPool,
-    darkroom: Darkroom,
+    darkroom: DecodePool,
     cache: Cache,
     /// None if this process does not judge.
     verdicts: Option<Verdicts>,
@@ -65,11 +65,11 @@ impl Analyst {
     /// `verdicts`, an item is judged in the same run.
     pub(crate) fn new(
         pool: PgPool,
-        panel: Arc<Panel>,
-        groups: Groups,
+        panel: Arc<ProviderRegistry>,
+        groups: RuleGroupCache,
         patience: Duration,
         answers_per_team: u32,
-        darkroom: Darkroom,
+        darkroom: DecodePool,
         verdicts: Option<Verdicts>,
     ) -> Self {
         Self {
@@ -102,7 +102,7 @@ pub(crate) async fn analyse(
     awaited: Data<Awaited>,
 ) -> Result<Ended, BoxDynError> {
     let running = Box::pin(async {
-        let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
+        let telling = CreatedEvent::begin(&job, &run, checkpoint, &awaited).await?;
         let left = analyst.run(&job, &run, &telling).await;
         telling.end(left).await
     });
@@ -110,20 +110,20 @@ pub(crate) async fn analyse(
 }
 
 impl Analyst {
-    async fn run(&self, job: &MediaJob, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
+    async fn run(&self, job: &MediaJob, run: &Run, telling: &CreatedEvent) -> Result<Left, BoxDynError> {
         let Some(mut item) = self.media.load(job.media).await? else {
             return Ok(Finish::Done(None));
         };
         enter(item.trace, run);
         let started = Instant::now();
         if item.has_picture {
-            let Ok(allows) = timeout(groups::PATIENCE, self.allows(&item)).await else {
+            let Ok(allows) = timeout(rule_group_cache::PATIENCE, self.allows(&item)).await else {
                 return Ok(again(Vec::new(), CROWDED));
             };
             item.has_picture = !allows?;
         }
         let narrow = self.panel.narrow();
-        let mut inquiries = Inquiry::of(&item, job.all_scores, &narrow);
+        let mut inquiries = ModalityAnalysis::of(&item, job.all_scores, &narrow);
         let asking = inquiries
             .iter_mut()
             .map(|inquiry| self.ask(&item, inquiry, run, telling, started));
@@ -132,10 +132,10 @@ impl Analyst {
         let mut later = None;
         for course in courses {
             match course {
-                Course::Through => {}
-                Course::Later(delay) => later = later.max(Some(delay)),
-                Course::Failed(error) => {
-                    return match Inquiry::begun(inquiries) {
+                AskOutcome::Through => {}
+                AskOutcome::Later(delay) => later = later.max(Some(delay)),
+                AskOutcome::Failed(error) => {
+                    return match ModalityAnalysis::begun(inquiries) {
                         // The error is recorded with the job.
                         None => Err(error.into()),
                         effect => Ok(Finish::Again {
@@ -151,7 +151,7 @@ impl Analyst {
             return Ok(again(inquiries, delay));
         }
         let rest = self.patience.saturating_sub(item.age);
-        if let Some(wait) = inquiries.iter().filter_map(Inquiry::wait).min()
+        if let Some(wait) = inquiries.iter().filter_map(ModalityAnalysis::wait).min()
             && !rest.is_zero()
         {
             // Spread out, so that not all items come back at once.
@@ -160,7 +160,7 @@ impl Analyst {
             self.panel.waits().note(wait);
             return Ok(again(inquiries, wait));
         }
-        let analysed = Inquiry::end(&item, inquiries);
+        let analysed = ModalityAnalysis::end(&item, inquiries);
         let stage = telling.meanwhile(self.judge_at_once(&item, analysed, started));
         Ok(Finish::Done(Some(stage.await?)))
     }
@@ -188,9 +188,9 @@ impl Analyst {
 }
 
 /// The same job again. It is not charged an attempt.
-fn again(inquiries: Vec<Inquiry<'_>>, delay: Duration) -> Left {
+fn again(inquiries: Vec<ModalityAnalysis<'_>>, delay: Duration) -> Left {
     Finish::Again {
-        effect: Inquiry::begun(inquiries),
+        effect: ModalityAnalysis::begun(inquiries),
         delay,
         charged: false,
     }

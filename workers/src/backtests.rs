@@ -16,10 +16,10 @@ use store::{
 use tokio::time::timeout;
 
 use crate::{
-    examined::{verdict_on, wanted},
-    groups::{Compiled, Key, PATIENCE},
-    judges::{Instead, Judges},
-    slices::Slices,
+    findings::{verdict_on, wanted},
+    rule_group_cache::{Compiled, Key, PATIENCE},
+    rule_pool::{Instead, RulePool},
+    chain_worker::ChainWorker,
 };
 
 /// After this time, a run begins no further item of its slice. So slices are shorter when the rules
@@ -31,13 +31,13 @@ const CROWDED: Duration = Duration::from_secs(1);
 /// What a backtest needs.
 #[derive(Clone)]
 pub struct Replayer {
-    judges: Judges,
+    judges: RulePool,
     pool: PgPool,
 }
 
 impl Replayer {
     /// Judges with `judges`.
-    pub(crate) fn new(pool: PgPool, judges: Judges) -> Self {
+    pub(crate) fn new(pool: PgPool, judges: RulePool) -> Self {
         Self { judges, pool }
     }
 }
@@ -45,7 +45,7 @@ impl Replayer {
 /// How a run ends.
 type Ended = Finish<Option<Replayed>>;
 
-impl Slices for Replayer {
+impl ChainWorker for Replayer {
     type Chain = Backtest;
     type Found = Replayed;
 

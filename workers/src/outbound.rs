@@ -27,7 +27,7 @@ mod dial;
 mod dns;
 mod error;
 mod fetch;
-mod idle;
+mod idle_connections;
 mod policy;
 mod post;
 mod refusal;
@@ -44,7 +44,7 @@ pub use sockets::{Busy, Socket};
 
 use connection::Connection;
 use dns::{Dns, Resolver};
-use idle::{Idle, Origin};
+use idle_connections::{IdleConnections, Origin};
 use policy::Route;
 use sockets::Sockets;
 
@@ -83,7 +83,7 @@ struct Inner {
     tls: TlsConnector,
     dns: Dns,
     sockets: Sockets,
-    idle: Arc<Idle>,
+    idle: Arc<IdleConnections>,
 }
 
 impl Outbound {
@@ -102,7 +102,7 @@ impl Outbound {
             tls: TlsConnector::from(Arc::new(crate::tls::client_config())),
             dns: Dns::new(bounds.lookups, resolver),
             sockets: Sockets::new(bounds.connections),
-            idle: Idle::new(bounds.idle, IDLE_FOR),
+            idle: IdleConnections::new(bounds.idle, IDLE_FOR),
         }))
     }
 

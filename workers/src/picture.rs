@@ -22,7 +22,7 @@ use std::fmt;
 use domain::{decision::ImageProblem, image::ImageFormat};
 use image::metadata::Orientation;
 
-pub(crate) use self::animation::{Animation, Film};
+pub(crate) use self::animation::{Animation, Frames};
 use self::raster::Raster;
 pub use self::{
     animation::AnimationSettings,

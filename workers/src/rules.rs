@@ -28,12 +28,12 @@ use telemetry::trace::Current;
 use tokio::time::timeout;
 
 use crate::{
-    examined::verdict_on,
-    groups::PATIENCE,
-    judges::Judges,
-    places::Places,
-    telling::{Ended, Left, Telling},
-    traced::{enter, traced},
+    findings::verdict_on,
+    rule_group_cache::PATIENCE,
+    rule_pool::RulePool,
+    judging_slots::JudgingSlots,
+    created_event::{Ended, Left, CreatedEvent},
+    trace_span::{enter, traced},
 };
 
 /// How long an item pauses after it has waited too long for its rules or its turn.
@@ -55,7 +55,7 @@ impl Judge {
         }
     }
 
-    async fn run(&self, media: MediaId, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
+    async fn run(&self, media: MediaId, run: &Run, telling: &CreatedEvent) -> Result<Left, BoxDynError> {
         let Some(item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };
@@ -87,7 +87,7 @@ pub(crate) async fn judge(
     awaited: Data<Awaited>,
 ) -> Result<Ended, BoxDynError> {
     let running = async {
-        let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
+        let telling = CreatedEvent::begin(&job, &run, checkpoint, &awaited).await?;
         let left = judge.run(job.media, &run, &telling).await;
         telling.end(left).await
     };
@@ -97,8 +97,8 @@ pub(crate) async fn judge(
 /// Reaches verdicts on a limited number of items at once. Clones share the limit.
 #[derive(Clone)]
 pub(crate) struct Verdicts {
-    judges: Judges,
-    places: Places,
+    judges: RulePool,
+    places: JudgingSlots,
 }
 
 /// What happened to an item.
@@ -111,7 +111,7 @@ pub(crate) enum Reached {
 
 impl Verdicts {
     /// Verdicts by these judges, on at most `concurrency` items at once.
-    pub(crate) fn new(judges: Judges, concurrency: usize) -> Self {
+    pub(crate) fn new(judges: RulePool, concurrency: usize) -> Self {
         // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for what in UNCHECKED {
             unchecked(what).increment(0);
@@ -119,13 +119,13 @@ impl Verdicts {
         verdict::expect_none(&[ModerationType::Ai, ModerationType::Rule]);
         Self {
             judges,
-            places: Places::new(concurrency),
+            places: JudgingSlots::new(concurrency),
         }
     }
 
     /// A place that a test occupies.
     #[cfg(test)]
-    pub(crate) async fn take_place(&self, team: TeamId) -> Result<Place, Duration> {
+    pub(crate) async fn take_place(&self, team: TeamId) -> Result<JudgingSlot, Duration> {
         self.places.take(team).await
     }
 
@@ -196,4 +196,4 @@ fn unchecked(what: &'static str) -> Counter {
 }
 
 #[cfg(test)]
-use {crate::places::Place, domain::id::TeamId};
+use {crate::judging_slots::JudgingSlot, domain::id::TeamId};

@@ -7,7 +7,7 @@ use store::{progress::Stage, schema};
 use uuid::Uuid;
 
 use super::*;
-use crate::{RuleSettings, judges::Judges, provider::Providers};
+use crate::{RuleSettings, rule_pool::RulePool, provider::Providers};
 
 fn item(held: bool) -> ToAnalyse {
     ToAnalyse {
@@ -36,21 +36,21 @@ fn item(held: bool) -> ToAnalyse {
 
 /// Analyses and judges, one item at a time.
 fn analyst(pool: &PgPool) -> Analyst {
-    let judges = Judges::new(Groups::new(pool.clone(), RuleSettings::default()));
+    let judges = RulePool::new(RuleGroupCache::new(pool.clone(), RuleSettings::default()));
     let providers: Providers = Arc::new([]);
     Analyst::new(
         pool.clone(),
-        Arc::new(Panel::new(&providers, pool.clone(), Waits::default())),
+        Arc::new(ProviderRegistry::new(&providers, pool.clone(), Waits::default())),
         judges.groups().clone(),
         Duration::ZERO,
         0,
-        Darkroom::default(),
+        DecodePool::default(),
         Some(Verdicts::new(judges, 1)),
     )
 }
 
 async fn judged(analyst: &Analyst, item: &ToAnalyse, started: Instant) -> Stage {
-    let analysed = Inquiry::end(item, Inquiry::of(item, false, &[]));
+    let analysed = ModalityAnalysis::end(item, ModalityAnalysis::of(item, false, &[]));
     analyst.judge_at_once(item, analysed, started).await
 }
 

@@ -6,10 +6,10 @@
 //! renditions. A frame here is what a viewer shows at that time, not what the file stores.
 
 mod canvas;
-mod film;
+mod frames;
 mod gif;
 mod png;
-mod survey;
+mod frame_count;
 #[cfg(test)]
 mod tests;
 mod webp;
@@ -18,10 +18,10 @@ use std::ops::ControlFlow;
 
 use domain::{decision::ImageProblem, image::ImageFormat};
 
-pub(crate) use self::film::Film;
+pub(crate) use self::frames::Frames;
 use self::{
     canvas::Canvas,
-    survey::{Layout, Survey},
+    frame_count::{Layout, FrameCount},
 };
 use super::MAX_SIDE;
 
@@ -64,7 +64,7 @@ impl Animation {
     /// animation that needs more than `memory` is reduced to its first frame.
     pub(crate) fn of(bytes: &[u8], settings: &AnimationSettings, memory: u64) -> Option<Self> {
         let format = ImageFormat::sniff(bytes)?;
-        let mut survey = Survey::new(settings.pixels);
+        let mut survey = FrameCount::new(settings.pixels);
         let found = match format {
             ImageFormat::Jpeg => None,
             ImageFormat::Png => png::survey(bytes, &mut survey),

@@ -3,7 +3,7 @@
 
 mod role;
 #[cfg(test)]
-pub(crate) mod stand_in;
+pub(crate) mod fake;
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -23,7 +23,7 @@ use self::role::Holder;
 use super::{
     ProviderError,
     remote::{Auth, Proxy},
-    wire::{Meaning, Received, Wire, parsed},
+    transport::{Meaning, Received, Transport, parsed},
 };
 
 /// An AWS access key. The `Debug` form does not show the secret.
@@ -104,7 +104,7 @@ impl Signer {
     /// have expired, they are renewed and the request is sent once more.
     pub(super) async fn post(
         &self,
-        wire: &Wire,
+        wire: &Transport,
         url: &Url,
         headers: &[(&'static str, &'static str)],
         body: Vec<u8>,

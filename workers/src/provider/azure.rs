@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Received, Wire, parsed},
+    transport::{Received, Transport, parsed},
 };
 use crate::picture::Limits;
 
@@ -46,7 +46,7 @@ const LIMITS: Limits = Limits {
 
 /// A resource of Azure's, and our key to it.
 pub struct Azure {
-    wire: Wire,
+    wire: Transport,
 }
 
 /// Its categories.
@@ -91,7 +91,7 @@ impl Azure {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "azure")?.with_images(LIMITS),
+            wire: Transport::new(remote, "azure")?.with_images(LIMITS),
         })
     }
 

@@ -17,13 +17,13 @@ use self::response::read;
 pub use self::settings::{AnswerFormat, ChatSettings, MostTokens, Style};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, cost::TOKENS,
-    remote::Remote, wire::Wire,
+    remote::Remote, transport::Transport,
 };
 use crate::picture::Limits;
 
 /// A model, and how it is asked.
 pub struct Chat {
-    wire: Wire,
+    wire: Transport,
     model: String,
     style: Style,
     settings: ChatSettings,
@@ -57,7 +57,7 @@ impl Chat {
             Style::Policy { .. } => "chat/policy",
         };
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, kind)?
+        let wire = Transport::new(remote, kind)?
             .telling(TOKENS)
             .depending_on(&model)
             .depending_on(&format!("{style:?}"))

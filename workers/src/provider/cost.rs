@@ -1,4 +1,4 @@
-//! The cost of providers as metrics, and in the [`Tally`] that is stored: requests, pieces of texts,
+//! The cost of providers as metrics, and in the [`CostCounter`] that is stored: requests, pieces of texts,
 //! and the tokens and units that providers report.
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use domain::media::Modality;
 use metrics::{Counter, counter};
 use serde_json::Value;
 
-use super::{Profile, tally::Tally};
+use super::{Profile, cost_counter::CostCounter};
 
 /// A larger number in one answer is a mistake of the server and is not counted.
 const MOST: u64 = 10_000_000;
@@ -104,7 +104,7 @@ pub(super) fn count(profile: &Profile, body: &[u8]) {
 /// A request, which is counted when it ends, whatever the outcome.
 pub(super) struct Request {
     /// None if it was never sent.
-    counted: Option<(Counter, Arc<Tally>, &'static str)>,
+    counted: Option<(Counter, Arc<CostCounter>, &'static str)>,
 }
 
 impl Request {

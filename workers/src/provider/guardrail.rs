@@ -20,7 +20,7 @@ use super::{
     aws::{Signer, explain},
     cost::{Cost, Usage},
     remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::Limits;
 
@@ -60,7 +60,7 @@ const HEADERS: [(&str, &str); 1] = [("content-type", "application/json")];
 
 /// A guardrail in a region, and our key to it.
 pub struct Guardrail {
-    wire: Wire,
+    wire: Transport,
     signer: Signer,
     path: String,
 }
@@ -107,7 +107,7 @@ impl Guardrail {
         let signer = Signer::new(access, "bedrock", region, remote.proxy.as_ref())?;
         let looks = !remote.scope.image.is_empty();
         let GuardrailId { id, version } = guardrail;
-        let wire = Wire::new(remote, "bedrock_guardrail")?
+        let wire = Transport::new(remote, "bedrock_guardrail")?
             .with_explanations(explain)
             .telling(UNITS)
             .depending_on(id)

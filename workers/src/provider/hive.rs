@@ -18,7 +18,7 @@ use serde_json::json;
 use self::response::{of_image, of_text};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::{Limits, Rendition};
 
@@ -32,7 +32,7 @@ const LIMITS: Limits = Limits {
 
 /// A project of Hive's, and our key to it.
 pub struct Hive {
-    wire: Wire,
+    wire: Transport,
 }
 
 impl Hive {
@@ -69,7 +69,7 @@ impl Hive {
         let looks = !remote.scope.image.is_empty();
         // The key selects the project.
         let key = remote.auth.key().to_owned();
-        let wire = Wire::new(remote, "hive")?.depending_on(&key);
+        let wire = Transport::new(remote, "hive")?.depending_on(&key);
         Ok(Self {
             wire: if looks {
                 wire.with_images(LIMITS)

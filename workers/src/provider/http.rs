@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Received, Wire, once, parsed, score},
+    transport::{Received, Transport, unique_keys, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -28,7 +28,7 @@ const LIMITS: Limits = Limits {
 
 /// A service of the operator.
 pub struct Http {
-    wire: Wire,
+    wire: Transport,
 }
 
 #[derive(Serialize)]
@@ -65,7 +65,7 @@ impl Http {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "http")?.with_images(LIMITS),
+            wire: Transport::new(remote, "http")?.with_images(LIMITS),
         })
     }
 

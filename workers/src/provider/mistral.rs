@@ -15,12 +15,12 @@ use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     cost::TOKENS,
     remote::Remote,
-    wire::{Wire, once, parsed, score},
+    transport::{Transport, unique_keys, parsed, score},
 };
 
 /// The moderation endpoint and our key to it.
 pub struct Mistral {
-    wire: Wire,
+    wire: Transport,
     model: String,
 }
 
@@ -57,7 +57,7 @@ impl Mistral {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote, model: String) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "mistral")?
+            wire: Transport::new(remote, "mistral")?
                 .telling(TOKENS)
                 .depending_on(&model),
             model,

@@ -17,12 +17,12 @@ use serde_json::json;
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Wire, parsed, score},
+    transport::{Transport, parsed, score},
 };
 
 /// The service, and our key to it.
 pub struct NaturalLanguage {
-    wire: Wire,
+    wire: Transport,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ impl NaturalLanguage {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "natural_language")?,
+            wire: Transport::new(remote, "natural_language")?,
         })
     }
 

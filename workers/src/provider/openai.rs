@@ -18,7 +18,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use self::{request::Request, response::read};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::Limits;
 
@@ -37,7 +37,7 @@ const LIMITS: Limits = Limits {
 
 /// The moderation endpoint and our key to it.
 pub struct OpenAi {
-    wire: Wire,
+    wire: Transport,
     model: String,
     flagged_at_least: f64,
 }
@@ -75,7 +75,7 @@ impl OpenAi {
         flagged_at_least: f64,
     ) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "openai")?
+            wire: Transport::new(remote, "openai")?
                 .with_images(LIMITS)
                 .depending_on(&model)
                 .depending_on(&flagged_at_least.to_string()),

@@ -17,7 +17,7 @@ use super::{
     Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
     remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::Limits;
 
@@ -36,7 +36,7 @@ const HEADERS: [(&str, &str); 2] = [
 
 /// The service in a region, and our key to it.
 pub struct Rekognition {
-    wire: Wire,
+    wire: Transport,
     signer: Signer,
 }
 
@@ -65,7 +65,7 @@ impl Rekognition {
     ) -> Result<Self, ProviderError> {
         remote.auth = access.auth();
         let signer = Signer::new(access, "rekognition", region, remote.proxy.as_ref())?;
-        let wire = Wire::new(remote, "rekognition")?;
+        let wire = Transport::new(remote, "rekognition")?;
         Ok(Self {
             wire: wire.with_images(LIMITS).with_explanations(explain),
             signer,

@@ -19,7 +19,7 @@ use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     cost::{Cost, Usage},
     remote::{Auth, Remote},
-    wire::{Meaning, Wire},
+    transport::{Meaning, Transport},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -36,7 +36,7 @@ const OPERATIONS: Usage = &[("/request/operations", Cost::Units("operations"))];
 
 /// The service, and our key to it.
 pub struct Sightengine {
-    wire: Wire,
+    wire: Transport,
     user: String,
     secret: String,
     languages: String,
@@ -99,7 +99,7 @@ impl Sightengine {
     ) -> Result<Self, ProviderError> {
         remote.auth = Auth::Own(format!("{user}:{secret}"));
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, "sightengine")?
+        let wire = Transport::new(remote, "sightengine")?
             .with_explanations(explain)
             .telling(OPERATIONS)
             .depending_on(&languages);

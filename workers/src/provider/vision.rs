@@ -19,7 +19,7 @@ use serde_json::json;
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Meaning, Wire, parsed, told},
+    transport::{Meaning, Transport, parsed, told},
 };
 use crate::picture::Limits;
 
@@ -39,7 +39,7 @@ const LIMITS: Limits = Limits {
 
 /// The service, and our key to it.
 pub struct Vision {
-    wire: Wire,
+    wire: Transport,
 }
 
 #[derive(Deserialize)]
@@ -127,7 +127,7 @@ impl Vision {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "vision")?.with_images(LIMITS),
+            wire: Transport::new(remote, "vision")?.with_images(LIMITS),
         })
     }
 

@@ -11,9 +11,9 @@ use telemetry::{Repeated, failed, over};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    examined::{Examined, verdict_on},
-    groups::PATIENCE,
-    judges::Judges,
+    findings::{GroupFindings, verdict_on},
+    rule_group_cache::PATIENCE,
+    rule_pool::RulePool,
 };
 
 /// Shadows that could not judge, of the whole process.
@@ -22,8 +22,8 @@ static TROUBLE: Repeated = Repeated::at_once();
 /// The results of the item's shadows. A shadow that cannot judge has none.
 pub(super) async fn judge(
     item: &Arc<ToJudge>,
-    live: &[Examined],
-    judges: &Judges,
+    live: &[GroupFindings],
+    judges: &RulePool,
 ) -> Vec<Shadowed> {
     let end = Instant::now() + PATIENCE / 2;
     let mut shadowed = Vec::with_capacity(item.shadows.len());
@@ -50,8 +50,8 @@ pub(super) async fn judge(
 
 async fn judge_with(
     item: &Arc<ToJudge>,
-    live: &[Examined],
-    judges: &Judges,
+    live: &[GroupFindings],
+    judges: &RulePool,
     version: GroupVersionId,
 ) -> Result<Shadowed, BoxDynError> {
     let examined = judges.examine(item.team, item, &[version], None).await?;

@@ -11,7 +11,7 @@
 mod load;
 mod log;
 mod progress;
-mod spread;
+mod split;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -34,16 +34,16 @@ use store::{
 use telemetry::{failed, over};
 use tokio::time::timeout;
 
-pub(super) use self::spread::expect_none;
+pub(super) use self::split::expect_none;
 use self::{
     log::{discarded, waits},
-    spread::Spread,
+    split::Split,
 };
 use super::{
     Courier,
     attempt::attempt,
-    pace::Place,
-    turn::{Turn, soon, turn},
+    send_concurrency::SendPlace,
+    delivery_turn::{Turn, soon, turn},
 };
 
 /// The longest time that sent deliveries stay unrecorded while the page continues, in addition to
@@ -78,7 +78,7 @@ pub(super) struct Page<'a> {
     is_rerun: bool,
     /// When it got its first place.
     began: Instant,
-    place: Option<Place>,
+    place: Option<SendPlace>,
     /// What is left to send. No turn is empty. The first one stays here until its request has
     /// ended.
     turns: VecDeque<jobs::Turn>,
@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
 
     async fn send_all(&mut self) -> Result<End, Failure> {
         if self.is_rerun && self.turns.len() > 1 {
-            self.spread_from(0, Spread::Rerun);
+            self.spread_from(0, Split::Rerun);
         }
         while let Some(delivery) = self.turns.front().and_then(|turn| turn.first().copied()) {
             let has_place = self.has_place().await?;
@@ -265,12 +265,12 @@ impl<'a> Page<'a> {
         }
         match state {
             DeliveryState::Pending(_) | DeliveryState::Exhausted => {
-                self.spread_from(0, Spread::Failed);
+                self.spread_from(0, Split::Failed);
             }
             DeliveryState::Delivered | DeliveryState::Discarded => {
                 let is_limited = delivery.max_per_second.is_some();
                 if !is_limited && self.began.elapsed() > slow && courier.pace.is_calm() {
-                    self.spread_from(0, Spread::Idle);
+                    self.spread_from(0, Split::Idle);
                 }
             }
         }
@@ -298,7 +298,7 @@ impl<'a> Page<'a> {
         self.place = None;
         self.loaded.clear();
         if self.turns.len() > 1 {
-            self.spread_from(1, Spread::Slow);
+            self.spread_from(1, Split::Slow);
         }
         self.record().await
     }

@@ -6,7 +6,7 @@ use gif::{ColorOutput, DecodeOptions, DisposalMethod};
 
 use super::{
     super::Header,
-    Each, Layout, Survey,
+    Each, Layout, FrameCount,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
@@ -19,7 +19,7 @@ const EXTENSION: u8 = 0x21;
 const IMAGE: u8 = 0x2c;
 const TRAILER: u8 = 0x3b;
 
-pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
+pub(super) fn survey(bytes: &[u8], survey: &mut FrameCount) -> Option<Layout> {
     let head = bytes.get(..13)?;
     let (width, height) = (side(head, 6)?, side(head, 8)?);
     if walk(bytes, 13 + colors(head[10]), survey).is_none() {
@@ -38,7 +38,7 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
 
 /// Counts the frames. None if the file ends within a block, or if something follows that is not a
 /// block.
-fn walk(bytes: &[u8], mut at: usize, survey: &mut Survey) -> Option<()> {
+fn walk(bytes: &[u8], mut at: usize, survey: &mut FrameCount) -> Option<()> {
     loop {
         match bytes.get(at) {
             // Viewers do without the trailer.

@@ -11,7 +11,7 @@ use png::{BlendOp, ColorType, Decoder, DecodingError, DisposeOp, Transformations
 
 use super::{
     super::{Header, png::METADATA},
-    Each, Layout, Survey,
+    Each, Layout, FrameCount,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
@@ -20,7 +20,7 @@ const FRAME: u64 = 4;
 /// Bytes before the first chunk.
 const SIGNATURE: usize = 8;
 
-pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
+pub(super) fn survey(bytes: &[u8], survey: &mut FrameCount) -> Option<Layout> {
     let mut found = Found::default();
     if walk(bytes, survey, &mut found).is_none() {
         survey.damaged();
@@ -56,7 +56,7 @@ struct Found {
 }
 
 /// Counts the frames. None if the file ends within a chunk.
-fn walk(bytes: &[u8], survey: &mut Survey, found: &mut Found) -> Option<()> {
+fn walk(bytes: &[u8], survey: &mut FrameCount, found: &mut Found) -> Option<()> {
     let mut at = SIGNATURE;
     while at < bytes.len() {
         let length = word(bytes, at)? as usize;

@@ -9,7 +9,7 @@ use std::fs;
 
 use self::files::{Plain, RED, gif, plain, png, webp};
 use super::{
-    film::{Frame, chosen},
+    frames::{Frame, chosen},
     *,
 };
 use crate::picture::{Limits, Picture};

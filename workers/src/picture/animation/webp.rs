@@ -7,7 +7,7 @@ use image::ColorType;
 
 use super::{
     super::{Header, webp},
-    Each, Layout, Survey,
+    Each, Layout, FrameCount,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
@@ -23,7 +23,7 @@ const WITH_ALPHA: u8 = 0b1_0000;
 const CLEARS: u8 = 0b1;
 const REPLACES: u8 = 0b10;
 
-pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
+pub(super) fn survey(bytes: &[u8], survey: &mut FrameCount) -> Option<Layout> {
     let (b"VP8X", head, mut rest) = chunk(bytes.get(HEAD..)?)? else {
         return None;
     };

@@ -1,7 +1,7 @@
 //! Animations that need too much decoding or too much memory.
 
 use super::{
-    super::film::RENDITIONS,
+    super::frames::RENDITIONS,
     files::{Plain, claiming, gif, plain, png, webp},
     *,
 };
