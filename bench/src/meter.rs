@@ -186,7 +186,7 @@ impl Traces {
     }
 }
 
-/// Lets submissions take the short way, as if workers ran elsewhere: each is stored with one job.
+/// Lets submissions take the fast path, as if workers ran elsewhere: each is stored with one job.
 pub(crate) async fn announce_workers(conn: &mut PgConnection) -> anyhow::Result<()> {
     sqlx::query(
         "insert into item_workers values (gen_random_uuid(), '{analysis,rules}', 'infinity')",

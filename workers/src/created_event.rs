@@ -46,15 +46,15 @@ impl CreatedEvent {
         checkpoint: Checkpoint,
         awaited: &Awaited,
     ) -> Result<Self, NotRecorded> {
-        let telling = Self {
+        let created_event = Self {
             created: Mutex::new(job.created()),
             checkpoint,
             awaited: job.awaited.then(|| Promise::new(awaited.clone())),
         };
         if run.attempt > 1 {
-            telling.now().await?;
+            created_event.now().await?;
         }
-        Ok(telling)
+        Ok(created_event)
     }
 
     /// Sends the acceptance now, unless it was sent.

@@ -2,7 +2,7 @@
 //!
 //! A file of a few kilobytes may be a picture of hundreds of megabytes, and 64 jobs run at once. So
 //! each picture waits for memory: first for the file itself ([`DecodePool::hold`]), then for what
-//! decoding it takes ([`DecodePool::develop`]). A job that waits for pixels holds its file, and never
+//! decoding it takes ([`DecodePool::decode`]). A job that waits for pixels holds its file, and never
 //! the reverse, so there is no deadlock. Both kinds of memory are divided among the teams, and
 //! teams take turns: many pictures of one team delay another team's picture by one.
 //!
@@ -34,7 +34,7 @@ const ANIMATIONS: usize = 128 << 20;
 /// There are always at least two places, so that no team has all of them.
 const AT_ONCE: usize = 8;
 
-/// The darkroom of a process. Clones are the same one.
+/// The decode pool of a process. Clones are the same one.
 #[derive(Clone, Debug)]
 pub struct DecodePool {
     files: Arc<Shares<TeamId>>,
@@ -66,7 +66,7 @@ impl Default for DecodePool {
 }
 
 impl DecodePool {
-    /// An empty darkroom, with these bounds for animations.
+    /// An empty pool, with these bounds for animations.
     pub fn new(bounds: AnimationSettings) -> Self {
         Self {
             files: Shares::new(FILES),
@@ -90,7 +90,7 @@ impl DecodePool {
     /// # Errors
     /// Those of [`Picture::decode`] and of `work`. A decoder that panics counts as a file that
     /// cannot be decoded.
-    pub async fn develop<T: Send + 'static>(
+    pub async fn decode<T: Send + 'static>(
         &self,
         team: TeamId,
         file: Bytes,
@@ -115,7 +115,7 @@ impl DecodePool {
     }
 
     /// Waits for room to decode a team's animation.
-    pub(crate) async fn projector(&self, team: TeamId, animation: Animation) -> AnimationSlot {
+    pub(crate) async fn animation_slot(&self, team: TeamId, animation: Animation) -> AnimationSlot {
         // Never more animations at once than threads.
         let least = ANIMATIONS / at_once();
         let bytes = animation.memory().max(least);
@@ -138,7 +138,7 @@ impl AnimationSlot {
     ///
     /// # Errors
     /// The first frame cannot be decoded, or no rendition is within the limits.
-    pub(crate) async fn film(self, file: Bytes, limits: Limits) -> Result<Frames, ImageProblem> {
+    pub(crate) async fn frames(self, file: Bytes, limits: Limits) -> Result<Frames, ImageProblem> {
         let Self {
             animation,
             room,
@@ -146,7 +146,7 @@ impl AnimationSlot {
         } = self;
         let projecting = threads.run(move || {
             let _room = room;
-            animation.film(&file, &limits)
+            animation.frames(&file, &limits)
         });
         projecting.await.unwrap_or_else(|error| {
             warn!(%error, "could not decode an animation");

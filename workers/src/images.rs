@@ -44,13 +44,13 @@ pub struct Examiner {
     images: Loader<MediaId, ToExamine>,
     pool: PgPool,
     outbound: Outbound,
-    darkroom: DecodePool,
+    decode_pool: DecodePool,
     lists: HashLists,
 }
 
 impl Examiner {
-    /// Fetches through `outbound`, decodes in `darkroom`, and looks pictures up in `lists`.
-    pub fn new(pool: PgPool, outbound: Outbound, darkroom: DecodePool, lists: HashLists) -> Self {
+    /// Fetches through `outbound`, decodes in `decode_pool`, and looks pictures up in `lists`.
+    pub fn new(pool: PgPool, outbound: Outbound, decode_pool: DecodePool, lists: HashLists) -> Self {
         // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for outcome in OUTCOMES {
             examined(outcome).increment(0);
@@ -60,7 +60,7 @@ impl Examiner {
             images: image::loader(pool.clone()),
             pool,
             outbound,
-            darkroom,
+            decode_pool,
             lists,
         }
     }
@@ -125,7 +125,7 @@ impl Examiner {
             Source::Url(_) => MAX_IMAGE_BYTES,
             Source::Gone => 0,
         };
-        let room = self.darkroom.hold(item.team, bytes);
+        let room = self.decode_pool.hold(item.team, bytes);
         timeout(ROOM_PATIENCE, room).await.ok()
     }
 
@@ -144,8 +144,8 @@ impl Examiner {
         let file = Bytes::from(file);
         let original = file.clone();
         let known = self
-            .darkroom
-            .develop(item.team, file.clone(), move |picture| {
+            .decode_pool
+            .decode(item.team, file.clone(), move |picture| {
                 let (width, height) = (picture.width(), picture.height());
                 let hashed = Hashed::new(&original, picture.rgb(), width, height);
                 Ok(((width, height), hashed))

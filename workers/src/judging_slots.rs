@@ -1,7 +1,7 @@
-//! Places for the items that a process judges at once. A team may have at most as many as remain
-//! free. So a team whose items take long, or wait for heavy rules, leaves places to others.
+//! Slots for the items that a process judges at once. A team may have at most as many as remain
+//! free. So a team whose items take long, or wait for heavy rules, leaves slots to others.
 //!
-//! An item that does not get a place soon goes back to the queue, because its job would occupy a
+//! An item that does not get a slot soon goes back to the queue, because its job would occupy a
 //! slot that others need. It waits about as long as the items before it take, so each item goes
 //! back once or twice, not many times.
 
@@ -15,7 +15,7 @@ use domain::id::TeamId;
 use fair_share::{Limit, Share, Shares};
 use tokio::time::timeout;
 
-/// How long an item waits for a place. Meanwhile its job takes a slot of its queue.
+/// How long an item waits for a slot. Meanwhile its job takes a slot of its queue, too.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// The estimate of how long an item takes, until one has ended.
 const FIRST_GUESS: Duration = Duration::from_millis(50);
@@ -27,7 +27,7 @@ const LATEST: f64 = 0.2;
 /// How many teams are remembered after their last item came back.
 const TEAMS: usize = 10_000;
 
-/// The places of a process. Clones are the same ones.
+/// The slots of a process. Clones are the same ones.
 #[derive(Clone)]
 pub(crate) struct JudgingSlots {
     shares: Arc<Shares<TeamId>>,
@@ -37,15 +37,15 @@ pub(crate) struct JudgingSlots {
 /// The items of a team that went back to the queue.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// How long its items keep a place, on average.
+    /// How long its items keep a slot, on average.
     average: Duration,
-    /// When an item last left its place. The items take at least the time since then.
+    /// When an item last left its slot. The items take at least the time since then.
     ended_at: Instant,
     /// When it is the turn of the last item that went back.
     last: Instant,
 }
 
-/// A place, until dropped.
+/// A slot, until dropped.
 pub(crate) struct JudgingSlot {
     of: JudgingSlots,
     team: TeamId,
@@ -54,18 +54,18 @@ pub(crate) struct JudgingSlot {
 }
 
 impl JudgingSlots {
-    /// So many places.
-    pub(crate) fn new(places: usize) -> Self {
+    /// So many slots.
+    pub(crate) fn new(slots: usize) -> Self {
         Self {
-            shares: Shares::new(places),
+            shares: Shares::new(slots),
             lines: Arc::default(),
         }
     }
 
-    /// A place for an item of a team.
+    /// A slot for an item of a team.
     ///
     /// # Errors
-    /// No place is free. Try again after the returned time.
+    /// No slot is free. Try again after the returned time.
     pub(crate) async fn take(&self, team: TeamId) -> Result<JudgingSlot, Duration> {
         let share = timeout(PATIENCE, self.shares.take(team, 1, Limit::Fair)).await;
         let now = Instant::now();
@@ -88,15 +88,15 @@ impl JudgingSlots {
             ended_at: now,
             last: now,
         });
-        // A single team has half of the places. Twice as many items come back as end, so that no
-        // place stays empty.
-        let places = u32::try_from(self.shares.capacity())
+        // A single team has half of the slots. Twice as many items come back as end, so that no
+        // slot stays empty.
+        let slots = u32::try_from(self.shares.capacity())
             .unwrap_or(u32::MAX)
             .max(1);
         let average = line
             .average
             .max(now.saturating_duration_since(line.ended_at));
-        line.last = line.last.max(now) + average / places;
+        line.last = line.last.max(now) + average / slots;
         line.last
             .saturating_duration_since(now)
             .clamp(SHORTEST, LONGEST)
@@ -130,13 +130,13 @@ mod tests {
 
     #[tokio::test]
     async fn case_40_a_team_whose_items_stay_leaves_places_to_others() {
-        let places = JudgingSlots::new(8);
+        let slots = JudgingSlots::new(8);
         let (slow, other) = (TeamId::from(Uuid::now_v7()), TeamId::from(Uuid::now_v7()));
         let mut held = Vec::new();
         let mut away = Vec::new();
         for _ in 0..40 {
-            match places.take(slow).await {
-                Ok(place) => held.push(place),
+            match slots.take(slow).await {
+                Ok(slot) => held.push(slot),
                 Err(delay) => away.push(delay),
             }
         }
@@ -146,42 +146,42 @@ mod tests {
                 .all(|delay| (SHORTEST..=LONGEST).contains(delay))
         );
         assert!(away.is_sorted(), "one after another: {away:?}");
-        assert!(places.take(other).await.is_ok(), "there is a place");
+        assert!(slots.take(other).await.is_ok(), "there is a slot");
         held.pop();
         assert!(
-            places.take(slow).await.is_ok(),
+            slots.take(slow).await.is_ok(),
             "and one that was free again"
         );
     }
 
     #[tokio::test]
     async fn items_that_take_longer_stay_away_for_longer() {
-        let places = JudgingSlots::new(8);
+        let slots = JudgingSlots::new(8);
         let team = TeamId::from(Uuid::now_v7());
         let now = Instant::now();
-        places.put_back(team, now);
+        slots.put_back(team, now);
         for _ in 0..50 {
-            places.ended(team, Duration::from_secs(8), now);
+            slots.ended(team, Duration::from_secs(8), now);
         }
-        let delays: Vec<_> = (0..10).map(|_| places.put_back(team, now)).collect();
+        let delays: Vec<_> = (0..10).map(|_| slots.put_back(team, now)).collect();
         let last = delays.last().unwrap();
         assert!(
             *last > Duration::from_secs(8),
             "{last:?} for ten items of a second each"
         );
         for _ in 0..1_000 {
-            assert!(places.put_back(team, now) <= LONGEST);
+            assert!(slots.put_back(team, now) <= LONGEST);
         }
         // Before any item has ended, the estimate is the time since the first one began.
         let stuck = TeamId::from(Uuid::now_v7());
-        assert_eq!(places.put_back(stuck, now), SHORTEST);
+        assert_eq!(slots.put_back(stuck, now), SHORTEST);
         let later = now + Duration::from_secs(8);
-        assert!(places.put_back(stuck, later) >= Duration::from_secs(1));
+        assert!(slots.put_back(stuck, later) >= Duration::from_secs(1));
         // A team is forgotten when none of its items is waiting.
         let later = now + Duration::from_hours(1);
         for _ in 0..2 * TEAMS {
-            places.put_back(TeamId::from(Uuid::now_v7()), later);
+            slots.put_back(TeamId::from(Uuid::now_v7()), later);
         }
-        assert!(places.lines().get(&team).is_none());
+        assert!(slots.lines().get(&team).is_none());
     }
 }

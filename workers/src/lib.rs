@@ -133,13 +133,13 @@ pub async fn run(
         animations,
     } = context;
     let waits = queue.waits(jobs::ANALYSIS, Bound::ProviderLimit);
-    let panel = Arc::new(ProviderRegistry::new(&providers, pool.clone(), waits));
+    let registry = Arc::new(ProviderRegistry::new(&providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
-        let panel = Arc::clone(&panel);
-        AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
+        let registry = Arc::clone(&registry);
+        AbortOnDropHandle::new(tokio::spawn(async move { registry.tell().await }))
     });
-    let costs = Arc::clone(&panel);
+    let costs = Arc::clone(&registry);
     let items = settings.queues.iter().copied();
     let items: Vec<_> = items
         .filter(|queue| [jobs::ANALYSIS, jobs::RULES].contains(queue))
@@ -154,16 +154,16 @@ pub async fn run(
         AbortOnDropHandle::new(tokio::spawn(beginning))
     });
     let steps = QueueWorkers {
-        judges: RulePool::new(RuleGroupCache::new(pool.clone(), rules)),
+        rule_pool: RulePool::new(RuleGroupCache::new(pool.clone(), rules)),
         lists: HashLists::new(pool.clone()),
-        darkroom: DecodePool::new(animations),
+        decode_pool: DecodePool::new(animations),
         concurrency: settings.concurrency,
         stopping: shutdown.clone(),
         judges_at_once: settings.queues.contains(&jobs::RULES),
         pool,
         queue,
         master_key,
-        panel,
+        registry,
         outbound,
         clock,
         awaited,

@@ -101,7 +101,7 @@ pub struct Profile {
     /// Where its answers tell their cost.
     told: cost::Usage,
     /// What it cost since that was last stored.
-    tally: Arc<CostCounter>,
+    cost_counter: Arc<CostCounter>,
     /// How it may be asked. None if it needs no network.
     pub access: Option<Access>,
 }

@@ -59,10 +59,10 @@ pub(crate) struct QueueWorkers {
     pub(crate) pool: PgPool,
     pub(crate) queue: Queue,
     pub(crate) master_key: MasterKey,
-    pub(crate) panel: Arc<ProviderRegistry>,
-    pub(crate) judges: RulePool,
+    pub(crate) registry: Arc<ProviderRegistry>,
+    pub(crate) rule_pool: RulePool,
     pub(crate) lists: HashLists,
-    pub(crate) darkroom: DecodePool,
+    pub(crate) decode_pool: DecodePool,
     pub(crate) outbound: Outbound,
     pub(crate) clock: Clock,
     /// Requests that wait for verdicts.
@@ -89,7 +89,7 @@ impl QueueWorkers {
             jobs::WEBHOOKS => self.webhooks(monitor),
             jobs::BACKTESTS => self.chain(
                 monitor,
-                Replayer::new(self.pool.clone(), self.judges.clone()),
+                Replayer::new(self.pool.clone(), self.rule_pool.clone()),
             ),
             jobs::HASH_IMPORTS => self.chain(monitor, Importer::new(self.pool.clone())),
             jobs::HASH_SCANS => {
@@ -115,7 +115,7 @@ impl QueueWorkers {
     /// Verdicts for the jobs of one queue. Each queue has its own, so that a team whose items take
     /// long leaves slots of that queue to others.
     fn verdicts(&self) -> Verdicts {
-        Verdicts::new(self.judges.clone(), self.concurrency)
+        Verdicts::new(self.rule_pool.clone(), self.concurrency)
     }
 
     /// Shows how many jobs of a queue this process may run at once.
@@ -129,7 +129,7 @@ impl QueueWorkers {
         let examiner = Examiner::new(
             self.pool.clone(),
             self.outbound.clone(),
-            self.darkroom.clone(),
+            self.decode_pool.clone(),
             lists,
         );
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
@@ -152,11 +152,11 @@ impl QueueWorkers {
     fn analysis(&self, monitor: Monitor) -> Monitor {
         let analyst = Analyst::new(
             self.pool.clone(),
-            Arc::clone(&self.panel),
-            self.judges.groups().clone(),
+            Arc::clone(&self.registry),
+            self.rule_pool.groups().clone(),
             self.patience,
             self.answers_per_team,
-            self.darkroom.clone(),
+            self.decode_pool.clone(),
             self.judges_at_once.then(|| self.verdicts()),
         );
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);

@@ -90,14 +90,14 @@ impl RulePool {
         versions: &[GroupVersionId],
         instead: Option<Instead>,
     ) -> Result<Vec<GroupFindings>, BoxDynError> {
-        let mut sitting = Judgement::new(self.groups.clone(), Arc::clone(item), versions, instead);
+        let mut judgement = Judgement::new(self.groups.clone(), Arc::clone(item), versions, instead);
         loop {
             // Only a judgement with a turn holds a group, so no more groups are in use than there are turns.
             let turn = self.turn(team).await;
-            let next = self.work(turn, move || sitting.go_on()).await?;
+            let next = self.work(turn, move || judgement.go_on()).await?;
             match next {
                 Next::Compile(key, rest) => {
-                    sitting = rest;
+                    judgement = rest;
                     drop(self.groups.compiled(team, key).await?);
                 }
                 Next::Done(examined) => return Ok(examined),

@@ -55,13 +55,13 @@ impl Judge {
         }
     }
 
-    async fn run(&self, media: MediaId, run: &Run, telling: &CreatedEvent) -> Result<Left, BoxDynError> {
+    async fn run(&self, media: MediaId, run: &Run, created_event: &CreatedEvent) -> Result<Left, BoxDynError> {
         let Some(item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };
         enter(item.trace, run);
         let (item, loaded) = (Arc::new(item), Instant::now());
-        let reached = telling.meanwhile(self.verdicts.reach(&item, loaded));
+        let reached = created_event.meanwhile(self.verdicts.reach(&item, loaded));
         Ok(match reached.await?? {
             Reached::Verdict(concluded) => Finish::Done(Some(Stage::Judged {
                 analysed: None,
@@ -87,9 +87,9 @@ pub(crate) async fn judge(
     awaited: Data<Awaited>,
 ) -> Result<Ended, BoxDynError> {
     let running = async {
-        let telling = CreatedEvent::begin(&job, &run, checkpoint, &awaited).await?;
-        let left = judge.run(job.media, &run, &telling).await;
-        telling.end(left).await
+        let created_event = CreatedEvent::begin(&job, &run, checkpoint, &awaited).await?;
+        let left = judge.run(job.media, &run, &created_event).await;
+        created_event.end(left).await
     };
     traced(&trace, &run, job.media, running).await
 }
@@ -97,8 +97,8 @@ pub(crate) async fn judge(
 /// Reaches verdicts on a limited number of items at once. Clones share the limit.
 #[derive(Clone)]
 pub(crate) struct Verdicts {
-    judges: RulePool,
-    places: JudgingSlots,
+    rule_pool: RulePool,
+    slots: JudgingSlots,
 }
 
 /// What happened to an item.
@@ -110,23 +110,23 @@ pub(crate) enum Reached {
 }
 
 impl Verdicts {
-    /// Verdicts by these judges, on at most `concurrency` items at once.
-    pub(crate) fn new(judges: RulePool, concurrency: usize) -> Self {
+    /// Verdicts by this pool, on at most `concurrency` items at once.
+    pub(crate) fn new(rule_pool: RulePool, concurrency: usize) -> Self {
         // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
         verdict::expect_none(&[ModerationType::Ai, ModerationType::Rule]);
         Self {
-            judges,
-            places: JudgingSlots::new(concurrency),
+            rule_pool,
+            slots: JudgingSlots::new(concurrency),
         }
     }
 
     /// A place that a test occupies.
     #[cfg(test)]
-    pub(crate) async fn take_place(&self, team: TeamId) -> Result<JudgingSlot, Duration> {
-        self.places.take(team).await
+    pub(crate) async fn take_slot(&self, team: TeamId) -> Result<JudgingSlot, Duration> {
+        self.slots.take(team).await
     }
 
     /// Judges an item that was loaded at this time.
@@ -135,18 +135,18 @@ impl Verdicts {
         item: &Arc<ToJudge>,
         loaded: Instant,
     ) -> Result<Reached, BoxDynError> {
-        let _place = match self.places.take(item.team).await {
+        let _place = match self.slots.take(item.team).await {
             Ok(place) => place,
             Err(delay) => return Ok(Reached::Later(delay)),
         };
         let examining = self
-            .judges
+            .rule_pool
             .examine(item.team, item, &item.group_versions, None);
         let Ok(examined) = timeout(PATIENCE, examining).await else {
             return Ok(Reached::Later(CROWDED));
         };
         let examined = examined?;
-        let shadows = shadow::judge(item, &examined, &self.judges).await;
+        let shadows = shadow::judge(item, &examined, &self.rule_pool).await;
         let verdict = verdict_on(item, examined);
         let processing_time_ms =
             item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);

@@ -32,7 +32,7 @@ pub struct Courier {
     pool: PgPool,
     outbound: Outbound,
     clock: Clock,
-    pace: SendConcurrency,
+    concurrency: SendConcurrency,
     /// Deliveries whose endpoints take no more in this second.
     paced: Waits,
     /// Cancelled when the process is about to end. Then pages give back what they have not sent.
@@ -60,7 +60,7 @@ impl Courier {
             pool,
             outbound,
             clock,
-            pace: SendConcurrency::new(pages, waits(Bound::Slots), waits(Bound::TeamShare)),
+            concurrency: SendConcurrency::new(pages, waits(Bound::Slots), waits(Bound::TeamShare)),
             paced: waits(Bound::EndpointPace),
             stopping,
         }

@@ -56,8 +56,8 @@ impl<'a> Shown<'a> {
     }
 
     /// The frames of an image.
-    pub(super) fn film(film: &'a Frames) -> Vec<Self> {
-        let shown = film.frames.iter().map(|frame| Self {
+    pub(super) fn frames(frames: &'a Frames) -> Vec<Self> {
+        let shown = frames.frames.iter().map(|frame| Self {
             content: Content::Image(&frame.rendition),
             start: frame.number,
             length: 1,

@@ -37,7 +37,7 @@ pub(super) struct ItemImage<'a> {
     media: MediaId,
     team: TeamId,
     pool: &'a PgPool,
-    darkroom: &'a DecodePool,
+    decode_pool: &'a DecodePool,
     held: Option<Held>,
     file: Option<Bytes>,
 }
@@ -77,13 +77,13 @@ impl<'a> ItemImage<'a> {
         media: MediaId,
         team: TeamId,
         pool: &'a PgPool,
-        darkroom: &'a DecodePool,
+        decode_pool: &'a DecodePool,
     ) -> Self {
         Self {
             media,
             team,
             pool,
-            darkroom,
+            decode_pool,
             held: None,
             file: None,
         }
@@ -92,7 +92,7 @@ impl<'a> ItemImage<'a> {
     /// Whether there is room for it.
     pub(super) async fn has_room(&mut self) -> bool {
         if self.held.is_none() {
-            let room = self.darkroom.hold(self.team, WEIGHT);
+            let room = self.decode_pool.hold(self.team, WEIGHT);
             self.held = timeout(PATIENCE, room).await.ok();
         }
         self.held.is_some()
@@ -122,7 +122,7 @@ impl<'a> ItemImage<'a> {
         let Some(file) = self.file().await? else {
             return Ok(Err(Unseen::Gone));
         };
-        let animation = self.darkroom.animation(&file);
+        let animation = self.decode_pool.animation(&file);
         let unseen = animation.and_then(|animation| animation.unseen());
         let animation = animation.filter(|animation| !animation.is_first_frame_only());
         // Decoding an animation may take long, so others use the place meanwhile. A request that
@@ -131,15 +131,15 @@ impl<'a> ItemImage<'a> {
         let reel = match animation {
             None => {
                 let work = move |picture: &Picture| picture.rendition(&limits);
-                let developed = self.darkroom.develop(self.team, file, work).await;
+                let developed = self.decode_pool.decode(self.team, file, work).await;
                 developed.map(|rendition| Frames::still(rendition, unseen))
             }
             Some(animation) => {
-                let projector = self.darkroom.projector(self.team, animation);
-                let Ok(projector) = timeout(ANIMATION_PATIENCE, projector).await else {
+                let animation_slot = self.decode_pool.animation_slot(self.team, animation);
+                let Ok(animation_slot) = timeout(ANIMATION_PATIENCE, animation_slot).await else {
                     return Ok(Err(Unseen::Crowded));
                 };
-                projector.film(file, limits).await
+                animation_slot.frames(file, limits).await
             }
         };
         let reel = match reel {
@@ -147,7 +147,7 @@ impl<'a> ItemImage<'a> {
             Err(problem) => return Ok(Err(Unseen::Problem(problem))),
         };
         let pieces = Pieces {
-            shown: Shown::film(&reel),
+            shown: Shown::frames(&reel),
             categories,
             policy: item.policy.as_deref(),
             team: item.team,

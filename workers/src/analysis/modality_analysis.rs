@@ -1,4 +1,4 @@
-//! An inquiry: what is known about an item's text, or about its image, during its analysis. It has
+//! What is known about an item's text, or about its image, during its analysis. It has
 //! the scores, their providers, and the providers that failed.
 
 mod outcome;
@@ -62,7 +62,7 @@ struct Pause {
 }
 
 impl<'a> ModalityAnalysis<'a> {
-    /// One inquiry for the text and one for the image, if the item has them, with the findings of
+    /// One analysis of the text and one of the image, if the item has them, with the findings of
     /// earlier runs. `narrow` are the names of providers that look only for a little in an image. With
     /// `all_scores`, all categories of the text are wanted, whatever the rules want.
     pub(super) fn of(item: &'a ToAnalyse, all_scores: bool, narrow: &'a [&'a str]) -> Vec<Self> {
@@ -86,7 +86,7 @@ impl<'a> ModalityAnalysis<'a> {
         all_scores: bool,
         narrow: &'a [&'a str],
     ) -> Self {
-        let mut inquiry = Self {
+        let mut modality_analysis = Self {
             item,
             modality,
             wanted: match item.wanted.as_slice() {
@@ -105,14 +105,14 @@ impl<'a> ModalityAnalysis<'a> {
             failures: Vec::new(),
             pauses: Vec::new(),
         };
-        for part in inquiry.parts() {
+        for part in modality_analysis.parts() {
             if let Some(scores) = &part.scores {
-                inquiry.scores.merge_max(scores);
-                inquiry.was_seen_by(&part.provider);
+                modality_analysis.scores.merge_max(scores);
+                modality_analysis.was_seen_by(&part.provider);
             }
-            inquiry.unseen = inquiry.unseen.or(part.unseen);
+            modality_analysis.unseen = modality_analysis.unseen.or(part.unseen);
         }
-        inquiry
+        modality_analysis
     }
 
     pub(super) fn modality(&self) -> Modality {

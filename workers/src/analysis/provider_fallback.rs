@@ -36,25 +36,25 @@ impl Analyst {
     pub(super) async fn ask(
         &self,
         item: &ToAnalyse,
-        inquiry: &mut ModalityAnalysis<'_>,
+        modality_analysis: &mut ModalityAnalysis<'_>,
         run: &Run,
-        telling: &CreatedEvent,
+        created_event: &CreatedEvent,
         started: Instant,
     ) -> Result<AskOutcome, BoxDynError> {
-        let modality = inquiry.modality();
-        let mut sight = ItemImage::new(item.media, item.team, &self.pool, &self.darkroom);
-        for name in preference(item, &self.panel) {
-            let missing = inquiry.missing();
+        let modality = modality_analysis.modality();
+        let mut item_image = ItemImage::new(item.media, item.team, &self.pool, &self.decode_pool);
+        for name in preference(item, &self.registry) {
+            let missing = modality_analysis.missing();
             if missing.is_empty() {
                 break;
             }
-            let Some(provider) = self.panel.find(name) else {
-                inquiry.unknown(name);
+            let Some(provider) = self.registry.find(name) else {
+                modality_analysis.unknown(name);
                 continue;
             };
             let can = provider.profile().scope.of(modality);
             let categories = both(can, &missing);
-            if categories.is_empty() || inquiry.has_asked(name, can) {
+            if categories.is_empty() || modality_analysis.has_asked(name, can) {
                 continue;
             }
             let asking = match modality {
@@ -69,18 +69,18 @@ impl Analyst {
                     elapsed,
                     media,
                 } = found;
-                inquiry.said_before(name, &categories, answer, elapsed, media);
+                modality_analysis.said_before(name, &categories, answer, elapsed, media);
                 continue;
             }
-            if inquiry.is_begun() && started.elapsed() + provider.deadline() > ASKING {
+            if modality_analysis.is_begun() && started.elapsed() + provider.deadline() > ASKING {
                 return Ok(AskOutcome::Later(Duration::ZERO));
             }
-            if modality == Modality::Image && !sight.has_room().await {
+            if modality == Modality::Image && !item_image.has_room().await {
                 return Ok(AskOutcome::Later(CROWDED));
             }
             if provider.profile().access.is_some() {
                 // An external provider may take long, or be paused.
-                telling.now().await?;
+                created_event.now().await?;
             }
             let has_time = || started.elapsed() + provider.deadline() <= ASKING;
             let mut unseen = None;
@@ -88,15 +88,15 @@ impl Analyst {
                 Modality::Text => {
                     let text = text_in_pieces(item, provider, &categories, run);
                     let (asked, pieces) = text.show(provider, None, has_time).await?;
-                    inquiry.said_in_part(pieces);
+                    modality_analysis.said_in_part(pieces);
                     asked
                 }
-                Modality::Image => match sight
+                Modality::Image => match item_image
                     .show(provider, &categories, item, run.is_last_attempt(), has_time)
                     .await?
                 {
                     Ok(look) => {
-                        inquiry.said_in_part(look.learned);
+                        modality_analysis.said_in_part(look.learned);
                         unseen = look.unseen;
                         look.asked
                     }
@@ -104,7 +104,7 @@ impl Analyst {
                     Err(Unseen::Crowded) => return Ok(AskOutcome::Later(CROWDED)),
                     Err(Unseen::Problem(problem)) => {
                         warn!(media.id = %item.media, provider = name, ?problem, "an image cannot be sent to a provider");
-                        inquiry.unseen(problem, can);
+                        modality_analysis.unseen(problem, can);
                         continue;
                     }
                 },
@@ -114,13 +114,13 @@ impl Analyst {
                     if let Some(asking) = &asking {
                         asking.keep(&answer, &categories).await;
                     }
-                    inquiry.said(name, &categories, answer, elapsed);
+                    modality_analysis.said(name, &categories, answer, elapsed);
                     if let Some(problem) = unseen {
                         warn!(media.id = %item.media, provider = name, ?problem, "part of an image cannot be sent to a provider");
-                        inquiry.saw_in_part(problem);
+                        modality_analysis.saw_in_part(problem);
                     }
                 }
-                Asked::Paused(wait) => inquiry.paused(name, can, wait),
+                Asked::Paused(wait) => modality_analysis.paused(name, can, wait),
                 Asked::OutOfTime => return Ok(AskOutcome::Later(Duration::ZERO)),
                 Asked::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {
                     return Ok(AskOutcome::Failed(format!("{name}: {error}")));
@@ -129,12 +129,12 @@ impl Analyst {
                     let (code, cause) = (error.code(), error.cause());
                     failed!(provider.refusing().failed(), media.id = %item.media, provider = name, %modality, %error, code,
                         cause, "a provider failed permanently for an item");
-                    inquiry.failed(name, can, &error, elapsed);
+                    modality_analysis.failed(name, can, &error, elapsed);
                 }
             }
         }
-        if modality == Modality::Text && self.panel.names().next().is_none() {
-            inquiry.nobody();
+        if modality == Modality::Text && self.registry.names().next().is_none() {
+            modality_analysis.nobody();
         }
         Ok(AskOutcome::Through)
     }
@@ -158,10 +158,10 @@ fn text_in_pieces<'a>(
 }
 
 /// The names of providers to ask, in order.
-fn preference<'a>(item: &'a ToAnalyse, panel: &'a ProviderRegistry) -> Vec<&'a str> {
+fn preference<'a>(item: &'a ToAnalyse, registry: &'a ProviderRegistry) -> Vec<&'a str> {
     match &item.preferred {
         Some(names) => names.iter().map(String::as_str).collect(),
-        None => panel.names().collect(),
+        None => registry.names().collect(),
     }
 }
 

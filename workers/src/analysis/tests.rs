@@ -36,16 +36,16 @@ fn item(held: bool) -> ToAnalyse {
 
 /// Analyses and judges, one item at a time.
 fn analyst(pool: &PgPool) -> Analyst {
-    let judges = RulePool::new(RuleGroupCache::new(pool.clone(), RuleSettings::default()));
+    let rule_pool = RulePool::new(RuleGroupCache::new(pool.clone(), RuleSettings::default()));
     let providers: Providers = Arc::new([]);
     Analyst::new(
         pool.clone(),
         Arc::new(ProviderRegistry::new(&providers, pool.clone(), Waits::default())),
-        judges.groups().clone(),
+        rule_pool.groups().clone(),
         Duration::ZERO,
         0,
         DecodePool::default(),
-        Some(Verdicts::new(judges, 1)),
+        Some(Verdicts::new(rule_pool, 1)),
     )
 }
 
@@ -111,7 +111,7 @@ async fn what_cannot_be_judged_now_keeps_its_analysis_and_waits_for_the_rules(po
     // Its job waits for as long as the place said.
     let other = TeamId::from(Uuid::now_v7());
     let verdicts = one.verdicts.as_ref().unwrap();
-    let Ok(_place) = verdicts.take_place(other).await else {
+    let Ok(_place) = verdicts.take_slot(other).await else {
         panic!("nobody had it");
     };
     let stage = judged(&one, &item(false), now).await;

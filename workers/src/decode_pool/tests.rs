@@ -23,12 +23,12 @@ fn black() -> Bytes {
 
 #[tokio::test]
 async fn no_more_pictures_are_decoded_at_once_than_there_is_memory_for() {
-    let (darkroom, file) = (DecodePool::default(), black());
+    let (decode_pool, file) = (DecodePool::default(), black());
     let memory = Claim::of(&file).unwrap().memory();
     let (arrive, mut arrived) = mpsc::unbounded_channel();
     let developing: Vec<_> = (0..=PIXELS / memory)
         .map(|number| {
-            let (darkroom, file, arrive) = (darkroom.clone(), file.clone(), arrive.clone());
+            let (decode_pool, file, arrive) = (decode_pool.clone(), file.clone(), arrive.clone());
             tokio::spawn(async move {
                 let work = move |picture: &Picture| {
                     let (go, wait) = oneshot::channel();
@@ -36,7 +36,7 @@ async fn no_more_pictures_are_decoded_at_once_than_there_is_memory_for() {
                     wait.blocking_recv().unwrap();
                     Ok(picture.rgb().len())
                 };
-                darkroom.develop(team(number), file, work).await
+                decode_pool.decode(team(number), file, work).await
             })
         })
         .collect();
@@ -44,7 +44,7 @@ async fn no_more_pictures_are_decoded_at_once_than_there_is_memory_for() {
     for _ in 0..PIXELS / memory {
         inside.push(arrived.recv().await.unwrap());
     }
-    let left = PIXELS - darkroom.pixels.in_use();
+    let left = PIXELS - decode_pool.pixels.in_use();
     assert!(left < memory, "there is room for one more: {left}");
     assert!(arrived.try_recv().is_err(), "and one more is there");
     // Where one leaves, the next one comes.
@@ -64,15 +64,15 @@ async fn case_69_animations_of_one_team_leave_room_for_another_team_and_for_stil
         env!("CARGO_MANIFEST_DIR"),
         "/../tests/fixtures/images/animated.gif"
     );
-    let (darkroom, file) = (DecodePool::default(), std::fs::read(path).unwrap());
-    let animation = darkroom.animation(&file).unwrap();
-    let place = |number| darkroom.projector(team(number), animation).now_or_never();
+    let (decode_pool, file) = (DecodePool::default(), std::fs::read(path).unwrap());
+    let animation = decode_pool.animation(&file).unwrap();
+    let place = |number| decode_pool.animation_slot(team(number), animation).now_or_never();
     let places: Vec<_> = std::iter::from_fn(|| place(1)).collect();
     assert!((1..AT_ONCE).contains(&places.len()), "{}", places.len());
-    assert!(darkroom.animations.in_use() < ANIMATIONS);
+    assert!(decode_pool.animations.in_use() < ANIMATIONS);
     let other = place(2).expect("there is room for another team");
     assert!(place(1).is_none());
-    assert_eq!(darkroom.pixels.in_use(), 0);
+    assert_eq!(decode_pool.pixels.in_use(), 0);
 
     let limits = Limits {
         bytes: 1 << 20,
@@ -80,28 +80,28 @@ async fn case_69_animations_of_one_team_leave_room_for_another_team_and_for_stil
         max_side: 2_048,
         formats: &[domain::image::ImageFormat::Jpeg],
     };
-    let reel = other.film(file.into(), limits).await.unwrap();
+    let reel = other.frames(file.into(), limits).await.unwrap();
     assert!(reel.frames.len() > 1);
     drop(places);
-    assert_eq!(darkroom.animations.in_use(), 0);
+    assert_eq!(decode_pool.animations.in_use(), 0);
 }
 
 #[tokio::test]
 async fn work_that_panics_is_a_picture_that_could_not_be_decoded_and_frees_its_room() {
-    let darkroom = DecodePool::default();
-    let answer = darkroom
+    let decode_pool = DecodePool::default();
+    let answer = decode_pool
         .develop::<()>(team(1), black(), |_| panic!("a test's"))
         .await;
     assert_eq!(answer, Err(ImageProblem::Undecodable));
-    assert_eq!(darkroom.pixels.in_use(), 0);
+    assert_eq!(decode_pool.pixels.in_use(), 0);
 }
 
 #[tokio::test]
 async fn the_pictures_of_one_team_delay_another_team_by_one() {
-    let (darkroom, file) = (DecodePool::default(), black());
+    let (decode_pool, file) = (DecodePool::default(), black());
     let (arrive, mut arrived) = mpsc::channel(64);
-    let develop = |number: usize| {
-        let (darkroom, file, arrive) = (darkroom.clone(), file.clone(), arrive.clone());
+    let decode = |number: usize| {
+        let (decode_pool, file, arrive) = (decode_pool.clone(), file.clone(), arrive.clone());
         tokio::spawn(async move {
             let work = move |_: &Picture| {
                 let (go, wait) = oneshot::channel();
@@ -109,12 +109,12 @@ async fn the_pictures_of_one_team_delay_another_team_by_one() {
                 wait.blocking_recv().unwrap();
                 Ok(())
             };
-            darkroom.develop(team(number), file, work).await
+            decode_pool.decode(team(number), file, work).await
         })
     };
-    let mut developing: Vec<_> = (0..16).map(|_| develop(1)).collect();
+    let mut developing: Vec<_> = (0..16).map(|_| decode(1)).collect();
     let (_, first) = arrived.recv().await.unwrap();
-    developing.push(develop(2));
+    developing.push(decode(2));
     let mut inside = vec![first];
     loop {
         let (number, go) = arrived.recv().await.unwrap();

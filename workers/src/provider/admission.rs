@@ -48,7 +48,7 @@ const STUBBORN: u32 = 5;
 /// The lease of a probe, in addition to the provider's deadline.
 const PROBE_MARGIN: Duration = Duration::from_secs(5);
 
-/// The gate of one provider.
+/// The admission of requests to one provider.
 pub(super) struct Admission {
     provider: String,
     access: Access,
@@ -67,21 +67,21 @@ pub(super) struct Admission {
 /// The permission to send one request.
 pub(super) struct Pass {
     size: Size,
-    rights: Permits,
+    permits: Permits,
     _place: OwnedSemaphorePermit,
 }
 
 impl Pass {
     /// Whether only this request may be sent at present, as a test.
     pub(super) fn is_probe(&self) -> bool {
-        let Permits { breaker, limit } = self.rights;
+        let Permits { breaker, limit } = self.permits;
         [breaker, limit]
             .iter()
             .any(|right| matches!(right, Right::Probe(_)))
     }
 }
 
-/// The answer of the gate.
+/// Whether a request may be sent.
 pub(super) enum Entry {
     Open(Pass),
     /// Try again after this time.
@@ -112,7 +112,7 @@ impl Admission {
             return Ok(Entry::Closed(BUSY));
         };
         let known = self.known().await?;
-        let rights = match allowed(&known.stated.state, size, known.now()) {
+        let permits = match allowed(&known.stated.state, size, known.now()) {
             Verdict::Everybody => Permits::EVERYBODY,
             Verdict::Nobody(wait) => return Ok(Entry::Closed(wait)),
             Verdict::OneAlone => {
@@ -127,7 +127,7 @@ impl Admission {
                     }
                 };
                 match self.change(take).await?.1 {
-                    Ok(rights) => rights,
+                    Ok(permits) => permits,
                     Err(Verdict::Nobody(wait)) => return Ok(Entry::Closed(wait)),
                     Err(Verdict::Everybody | Verdict::OneAlone) => Permits::EVERYBODY,
                 }
@@ -135,7 +135,7 @@ impl Admission {
         };
         Ok(Entry::Open(Pass {
             size,
-            rights,
+            permits,
             _place: place,
         }))
     }
@@ -147,10 +147,10 @@ impl Admission {
         pass: &Pass,
         outcome: &Result<Answer, ProviderError>,
     ) -> Option<Duration> {
-        let lesson = LimitUpdate::of(outcome);
+        let limit_update = LimitUpdate::of(outcome);
         let chance = rand::random();
         let learn =
-            |state: &mut State, now: DateTime<Utc>| self.apply(lesson, pass, state, now, chance);
+            |state: &mut State, now: DateTime<Utc>| self.apply(limit_update, pass, state, now, chance);
         let was_open = self.is_open().await;
         let known = self.learn(learn).await;
         if let Err(error @ (ProviderError::Denied(_) | ProviderError::NoCredentials(_))) = outcome
@@ -169,14 +169,14 @@ impl Admission {
                 "could not share a provider's state with other processes"
             ),
         }
-        let is_theirs = match lesson {
+        let is_theirs = match limit_update {
             LimitUpdate::Well | LimitUpdate::Spent(_) => {
                 self.note_passing(pass.size).await;
                 false
             }
             LimitUpdate::Limited(_) => !self.is_its_own(pass, known.as_ref().ok()),
             LimitUpdate::Denied => true,
-            LimitUpdate::Failed => matches!(pass.rights.breaker, Right::Probe(_)),
+            LimitUpdate::Failed => matches!(pass.permits.breaker, Right::Probe(_)),
         };
         let wait = known.map(|known| closed_for(&known.stated.state, pass.size, known.now()));
         is_theirs.then(|| wait.ok().flatten().unwrap_or(UNSAID))
@@ -193,7 +193,7 @@ impl Admission {
     /// Applies an outcome to the state.
     fn apply(
         &self,
-        lesson: LimitUpdate,
+        limit_update: LimitUpdate,
         pass: &Pass,
         state: &mut State,
         now: DateTime<Utc>,
@@ -204,8 +204,8 @@ impl Admission {
         let Permits {
             breaker: right,
             limit,
-        } = pass.rights;
-        match lesson {
+        } = pass.permits;
+        match limit_update {
             LimitUpdate::Well => {
                 breaker.succeeded(right);
                 throttle.passed(pass.size, limit, now);
@@ -247,7 +247,7 @@ impl Admission {
     /// times in a row, and smaller requests pass.
     fn is_its_own(&self, pass: &Pass, known: Option<&CachedState>) -> bool {
         let is_stubborn = known.is_some_and(|known| known.stated.state.throttle.met >= STUBBORN);
-        matches!(pass.rights.limit, Right::Probe(_))
+        matches!(pass.permits.limit, Right::Probe(_))
             && is_stubborn
             && self.smaller_passed.swap(false, Ordering::Relaxed)
     }

@@ -104,16 +104,16 @@ impl Signer {
     /// have expired, they are renewed and the request is sent once more.
     pub(super) async fn post(
         &self,
-        wire: &Transport,
+        transport: &Transport,
         url: &Url,
         headers: &[(&'static str, &'static str)],
         body: Vec<u8>,
     ) -> Result<Received, ProviderError> {
         let body = Bytes::from(body);
         let send = async |credentials: &Credentials| {
-            let (request, now) = (wire.request(url.clone()), SystemTime::now());
+            let (request, now) = (transport.request(url.clone()), SystemTime::now());
             let request = self.sign(credentials, request, url, headers, &body, now);
-            wire.send(request.body(body.clone())).await
+            transport.send(request.body(body.clone())).await
         };
         let holder = match &self.holder {
             Holding::Key(credentials) => return send(credentials).await,

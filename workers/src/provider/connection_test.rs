@@ -1,5 +1,5 @@
 //! Asks a provider once, with a harmless text and a small picture, to see whether it answers. The
-//! request passes no gate, and nothing is kept.
+//! request is not counted by limits or the breaker, and nothing is kept.
 
 use std::{
     io::Cursor,

@@ -96,7 +96,7 @@ pub(super) fn count(profile: &Profile, body: &[u8]) {
         let number = answer.pointer(place).and_then(Value::as_u64);
         if let Some(number) = number.filter(|number| *number <= MOST) {
             spent(&profile.name, *cost).increment(number);
-            profile.tally.add(cost.name(), number);
+            profile.cost_counter.add(cost.name(), number);
         }
     }
 }
@@ -116,7 +116,7 @@ impl Request {
         };
         let counter = requests(&profile.name, modality);
         Self {
-            counted: Some((counter, Arc::clone(&profile.tally), what)),
+            counted: Some((counter, Arc::clone(&profile.cost_counter), what)),
         }
     }
 
@@ -128,9 +128,9 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        if let Some((counter, tally, what)) = &self.counted {
+        if let Some((counter, cost_counter, what)) = &self.counted {
             counter.increment(1);
-            tally.add(what, 1);
+            cost_counter.add(what, 1);
         }
     }
 }

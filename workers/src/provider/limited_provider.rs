@@ -1,4 +1,4 @@
-//! One provider behind its gate. Limits and the breaker are checked before each request, and every
+//! One provider with its limits. Limits and the breaker are checked before each request, and every
 //! request is measured.
 
 use std::{
@@ -19,10 +19,10 @@ use super::{
     admission::{Entry, Admission, Pass, show},
 };
 
-/// A provider and its gate. A provider that runs in this process has no gate.
+/// A provider and the admission of its requests. A provider that runs in this process has none.
 pub(crate) struct LimitedProvider {
     provider: Arc<dyn Provider>,
-    gate: Option<Admission>,
+    admission: Option<Admission>,
     /// Requests that failed.
     failing: Repeated,
     /// Items for which it failed for good.
@@ -40,7 +40,7 @@ pub(crate) enum Turn<'a> {
 /// The right to ask one question.
 pub(crate) struct Seat<'a> {
     provider: &'a LimitedProvider,
-    /// None if there is no gate.
+    /// None if there is no admission.
     pass: Option<(&'a Admission, Pass)>,
 }
 
@@ -66,12 +66,12 @@ impl LimitedProvider {
         let _shown = durations(name);
         show(name, false, false);
         cost::show(name, told);
-        let gate = access
+        let admission = access
             .as_ref()
             .map(|access| Admission::new(name, access, pool.clone(), waits.clone()));
         Self {
             provider,
-            gate,
+            admission,
             failing: Repeated::at_once(),
             refusing: Repeated::at_once(),
         }
@@ -106,10 +106,10 @@ impl LimitedProvider {
     /// # Errors
     /// The provider's state could not be read.
     pub(crate) async fn turn(&self, size: Size) -> Result<Turn<'_>, Error> {
-        let pass = match &self.gate {
+        let pass = match &self.admission {
             None => None,
-            Some(gate) => match gate.enter(size).await? {
-                Entry::Open(pass) => Some((gate, pass)),
+            Some(admission) => match admission.enter(size).await? {
+                Entry::Open(pass) => Some((admission, pass)),
                 Entry::Closed(wait) => return Ok(Turn::Paused(wait)),
             },
         };
@@ -197,8 +197,8 @@ impl LimitedProvider {
 
     /// Updates the metrics of its state.
     pub(super) async fn look(&self) {
-        if let Some(gate) = &self.gate {
-            gate.look().await;
+        if let Some(admission) = &self.admission {
+            admission.look().await;
         }
     }
 }
@@ -214,7 +214,7 @@ impl Seat<'_> {
     pub(crate) async fn ask(self, question: Question<'_>) -> Reply {
         let (answer, elapsed) = self.provider.measured(question).await;
         let wait = match &self.pass {
-            Some((gate, pass)) => gate.leave(pass, &answer).await,
+            Some((admission, pass)) => admission.leave(pass, &answer).await,
             None => None,
         };
         match wait {

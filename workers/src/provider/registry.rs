@@ -99,7 +99,7 @@ impl ProviderRegistry {
         let taken: Vec<_> = self
             .providers
             .iter()
-            .map(|provider| (provider, provider.profile().tally.take()))
+            .map(|provider| (provider, provider.profile().cost_counter.take()))
             .collect();
         let spent: Vec<Spent> = taken
             .iter()
@@ -123,7 +123,7 @@ impl ProviderRegistry {
                     "could not store what the providers cost; trying again"
                 );
                 for (provider, amounts) in taken {
-                    provider.profile().tally.put_back(amounts);
+                    provider.profile().cost_counter.put_back(amounts);
                 }
             }
         }

@@ -51,7 +51,7 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// The wire to a provider for texts only, whose errors are explained by their status.
+    /// The transport to a provider for texts only, whose errors are explained by their status.
     pub(super) fn new(remote: Remote, kind: &'static str) -> Result<Self, ProviderError> {
         let http =
             client(remote.deadline, remote.proxy.as_ref()).map_err(ProviderError::Unreachable)?;
@@ -76,7 +76,7 @@ impl Transport {
                 limits: None,
                 piece_bytes: remote.piece_bytes,
                 told: &[],
-                tally: Arc::default(),
+                cost_counter: Arc::default(),
                 access: Some(access),
             },
         })

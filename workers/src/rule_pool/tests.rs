@@ -40,7 +40,7 @@ fn item(team: TeamId, text: &str, versions: &[GroupVersionId]) -> Arc<ToJudge> {
     })
 }
 
-fn judges(pool: &PgPool, at_once: usize) -> RulePool {
+fn rule_pool(pool: &PgPool, at_once: usize) -> RulePool {
     let settings = RuleSettings {
         limits: domain::rules::Limits {
             time: Duration::from_mins(2),
@@ -56,7 +56,7 @@ async fn case_36_a_version_that_is_too_heavy_sends_the_item_to_a_person_and_othe
     pool: PgPool,
 ) {
     schema::migrate(&pool).await.unwrap();
-    let judges = judges(&pool, 2);
+    let rule_pool = rule_pool(&pool, 2);
     let team = new_team(&pool, "team").await;
     let heavy = new_version(&pool, team, vec![regex("\\w{190}"); 40]).await;
     let light = new_version(&pool, team, vec![regex("bad")]).await;
@@ -66,7 +66,7 @@ async fn case_36_a_version_that_is_too_heavy_sends_the_item_to_a_person_and_othe
     ] {
         let versions = [heavy, light];
         let item = item(team, text, &versions);
-        let examined = judges.examine(team, &item, &versions, None).await.unwrap();
+        let examined = rule_pool.examine(team, &item, &versions, None).await.unwrap();
         let verdict = verdict_on(&item, examined);
         assert_eq!(verdict.status.as_str(), status);
         assert!(verdict.reason.unwrap_or_default().contains(reason));
@@ -77,13 +77,13 @@ async fn case_36_a_version_that_is_too_heavy_sends_the_item_to_a_person_and_othe
 #[sqlx::test(migrations = false)]
 async fn case_40_a_backlog_is_judged_by_as_many_threads_as_there_are_processors(pool: PgPool) {
     schema::migrate(&pool).await.unwrap();
-    let judges = judges(&pool, 2);
+    let rule_pool = rule_pool(&pool, 2);
     let team = new_team(&pool, "team").await;
     let version = new_version(&pool, team, vec![regex("(a|b)*a(a|b){30}c")]).await;
     let text = "abbabaaabbbababbaab".repeat(100);
     let item = item(team, &text, &[version]);
     // One before, so that what compiling takes is not counted.
-    judges.examine(team, &item, &[version], None).await.unwrap();
+    rule_pool.examine(team, &item, &[version], None).await.unwrap();
     let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
     let done = Arc::new(AtomicBool::new(false));
     let counting = thread::spawn({
@@ -99,9 +99,9 @@ async fn case_40_a_backlog_is_judged_by_as_many_threads_as_there_are_processors(
     });
     let before = threads();
     let judging = (0..64).map(|_| {
-        let (judges, item) = (judges.clone(), Arc::clone(&item));
+        let (rule_pool, item) = (rule_pool.clone(), Arc::clone(&item));
         tokio::spawn(async move {
-            let examined = judges.examine(team, &item, &[version], None).await;
+            let examined = rule_pool.examine(team, &item, &[version], None).await;
             assert_eq!(examined.unwrap().len(), 1);
         })
     });
@@ -116,18 +116,18 @@ async fn case_40_a_backlog_is_judged_by_as_many_threads_as_there_are_processors(
 
 #[sqlx::test(migrations = false)]
 async fn case_40_a_team_with_slow_judgements_has_turns_and_threads_of_its_own(pool: PgPool) {
-    let judges = judges(&pool, 2);
+    let rule_pool = rule_pool(&pool, 2);
     let (hostile, quick) = (team(1), team(2));
     // What waits, and was quick when it came, is not any more.
-    let first = judges.turn(hostile).await;
+    let first = rule_pool.turn(hostile).await;
     let mut waiting = [
-        Box::pin(judges.turn(hostile)),
-        Box::pin(judges.turn(hostile)),
+        Box::pin(rule_pool.turn(hostile)),
+        Box::pin(rule_pool.turn(hostile)),
     ];
     for turn in &mut waiting {
         assert!(futures::poll!(turn).is_pending());
     }
-    lock(&judges.paces).judged(hostile, Duration::from_secs(1), Instant::now());
+    lock(&rule_pool.paces).judged(hostile, Duration::from_secs(1), Instant::now());
     drop(first);
     let [one, mut other] = waiting;
     let one = one.await;
@@ -137,21 +137,21 @@ async fn case_40_a_team_with_slow_judgements_has_turns_and_threads_of_its_own(po
         "it leaves as much as it has"
     );
     // None of that takes a turn from a quick team.
-    drop(judges.turn(quick).await);
+    drop(rule_pool.turn(quick).await);
     let usual = priority();
-    let worked = judges.work(one, priority).await.unwrap();
+    let worked = rule_pool.work(one, priority).await.unwrap();
     assert!(worked > usual || usual == 19);
     drop(other.await);
 }
 
 #[sqlx::test(migrations = false)]
 async fn case_40_a_judgement_that_is_not_brief_leaves_its_turn_and_its_priority(pool: PgPool) {
-    let judges = judges(&pool, 1);
+    let rule_pool = rule_pool(&pool, 1);
     let (hostile, quick) = (team(1), team(2));
     let (usual, stop) = (priority(), Arc::new(AtomicBool::new(false)));
-    let turn = judges.turn(hostile).await;
+    let turn = rule_pool.turn(hostile).await;
     assert_eq!(turn.speed, Speed::Quick);
-    let endless = judges.work(turn, {
+    let endless = rule_pool.work(turn, {
         let stop = Arc::clone(&stop);
         move || {
             while !stop.load(Relaxed) {}
@@ -159,8 +159,8 @@ async fn case_40_a_judgement_that_is_not_brief_leaves_its_turn_and_its_priority(
         }
     });
     let others = async {
-        let turn = judges.turn(quick).await;
-        let worked = judges.work(turn, priority).await;
+        let turn = rule_pool.turn(quick).await;
+        let worked = rule_pool.work(turn, priority).await;
         stop.store(true, Relaxed);
         worked.unwrap()
     };
@@ -168,7 +168,7 @@ async fn case_40_a_judgement_that_is_not_brief_leaves_its_turn_and_its_priority(
     // It took a turn among the slow, and gave it back.
     assert!(lowered.unwrap() > usual || usual == 19);
     assert_eq!(other, usual);
-    assert_eq!(judges.turn(hostile).await.speed, Speed::Slow);
+    assert_eq!(rule_pool.turn(hostile).await.speed, Speed::Slow);
 }
 
 /// That of the thread that asks: the higher, the less it gets.

@@ -23,13 +23,13 @@ static TROUBLE: Repeated = Repeated::at_once();
 pub(super) async fn judge(
     item: &Arc<ToJudge>,
     live: &[GroupFindings],
-    judges: &RulePool,
+    rule_pool: &RulePool,
 ) -> Vec<Shadowed> {
     let end = Instant::now() + PATIENCE / 2;
     let mut shadowed = Vec::with_capacity(item.shadows.len());
     for version in &item.shadows {
         // A panic would fail the job and lose the verdict.
-        let judging = AssertUnwindSafe(judge_with(item, live, judges, *version)).catch_unwind();
+        let judging = AssertUnwindSafe(judge_with(item, live, rule_pool, *version)).catch_unwind();
         let said = match timeout_at(end, judging).await {
             Ok(Ok(said)) => said,
             Ok(Err(_)) => Err("it panicked".into()),
@@ -51,10 +51,10 @@ pub(super) async fn judge(
 async fn judge_with(
     item: &Arc<ToJudge>,
     live: &[GroupFindings],
-    judges: &RulePool,
+    rule_pool: &RulePool,
     version: GroupVersionId,
 ) -> Result<Shadowed, BoxDynError> {
-    let examined = judges.examine(item.team, item, &[version], None).await?;
+    let examined = rule_pool.examine(item.team, item, &[version], None).await?;
     let shadow = examined.first().ok_or("it did not judge")?;
     if shadow.judged.is_none() {
         return Err("it is too heavy to judge".into());

@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
 
     async fn send_all(&mut self) -> Result<End, Failure> {
         if self.is_rerun && self.turns.len() > 1 {
-            self.spread_from(0, Split::Rerun);
+            self.split_from(0, Split::Rerun);
         }
         while let Some(delivery) = self.turns.front().and_then(|turn| turn.first().copied()) {
             let has_place = self.has_place().await?;
@@ -213,7 +213,7 @@ impl<'a> Page<'a> {
         let is_held = delivery
             .held_by
             .is_some_and(|first| !self.made.contains(&first));
-        let slow = courier.pace.slow();
+        let slow = courier.concurrency.slow();
         let Courier {
             pool,
             outbound,
@@ -265,12 +265,12 @@ impl<'a> Page<'a> {
         }
         match state {
             DeliveryState::Pending(_) | DeliveryState::Exhausted => {
-                self.spread_from(0, Split::Failed);
+                self.split_from(0, Split::Failed);
             }
             DeliveryState::Delivered | DeliveryState::Discarded => {
                 let is_limited = delivery.max_per_second.is_some();
-                if !is_limited && self.began.elapsed() > slow && courier.pace.is_calm() {
-                    self.spread_from(0, Split::Idle);
+                if !is_limited && self.began.elapsed() > slow && courier.concurrency.is_calm() {
+                    self.split_from(0, Split::Idle);
                 }
             }
         }
@@ -281,9 +281,9 @@ impl<'a> Page<'a> {
     async fn has_place(&mut self) -> Result<bool, Failure> {
         if self.place.is_none() {
             let courier = self.courier;
-            let place = courier.pace.place(self.team);
+            let place = courier.concurrency.place(self.team);
             let place = courier.stopping.run_until_cancelled(place);
-            let place = meanwhile(place, courier.pace.slow(), self.record()).await?;
+            let place = meanwhile(place, courier.concurrency.slow(), self.record()).await?;
             self.place = place.flatten();
             if self.loaded_at.is_none() {
                 self.began = Instant::now();
@@ -298,7 +298,7 @@ impl<'a> Page<'a> {
         self.place = None;
         self.loaded.clear();
         if self.turns.len() > 1 {
-            self.spread_from(1, Split::Slow);
+            self.split_from(1, Split::Slow);
         }
         self.record().await
     }

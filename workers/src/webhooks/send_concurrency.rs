@@ -86,13 +86,13 @@ mod tests {
     async fn who_waits_says_whether_for_any_place_or_for_one_of_its_team() {
         let (any, own) = (Waits::default(), Waits::default());
         let waiting = || (any.any(), own.any());
-        let pace = SendConcurrency::new(2, any.clone(), own.clone());
+        let concurrency = SendConcurrency::new(2, any.clone(), own.clone());
         let [greedy, other] = [1, 2].map(|team| Some(TeamId::from(Uuid::from_u128(team))));
 
-        let _first = pace.place(greedy).await.unwrap();
+        let _first = concurrency.place(greedy).await.unwrap();
         assert_eq!(waiting(), (false, false));
         {
-            let mut second = pin!(pace.place(greedy));
+            let mut second = pin!(concurrency.place(greedy));
             assert!(
                 second.as_mut().now_or_never().is_none(),
                 "a team has used up its share"
@@ -100,8 +100,8 @@ mod tests {
             assert_eq!(waiting(), (false, true));
         }
         assert_eq!(waiting(), (false, false), "it gave up");
-        let _theirs = pace.place(other).await.unwrap();
-        let mut second = pin!(pace.place(other));
+        let _theirs = concurrency.place(other).await.unwrap();
+        let mut second = pin!(concurrency.place(other));
         assert!(second.as_mut().now_or_never().is_none(), "all are taken");
         assert_eq!(waiting(), (true, false));
     }

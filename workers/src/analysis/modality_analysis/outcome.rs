@@ -1,4 +1,4 @@
-//! The end of an inquiry: what is kept for the next run, the scores, and what could not be checked.
+//! The outcome of the analysis of a text or an image: what is kept for the next run, the scores, and what could not be checked.
 
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ impl ModalityAnalysis<'_> {
     }
 
     /// What was learned in this run, to be kept for the next one. None if nothing was learned.
-    pub(crate) fn begun(inquiries: Vec<Self>) -> Option<Stage> {
-        let media = inquiries.first()?.item.media;
+    pub(crate) fn begun(modality_analyses: Vec<Self>) -> Option<Stage> {
+        let media = modality_analyses.first()?.item.media;
         let (mut reports, mut pieces) = (Vec::new(), Vec::new());
-        for inquiry in inquiries {
-            reports.extend(inquiry.reports);
-            pieces.extend(inquiry.pieces);
+        for modality_analysis in modality_analyses {
+            reports.extend(modality_analysis.reports);
+            pieces.extend(modality_analysis.pieces);
         }
         reports.retain(|report| report.failure.as_deref() != Some(UNKNOWN));
         let is_begun = !reports.is_empty() || !pieces.is_empty();
@@ -48,7 +48,7 @@ impl ModalityAnalysis<'_> {
     }
 
     /// The scores of all, what was learned in this run, and what could not be checked.
-    pub(crate) fn end(item: &ToAnalyse, inquiries: Vec<Self>) -> Analysed {
+    pub(crate) fn end(item: &ToAnalyse, modality_analyses: Vec<Self>) -> Analysed {
         let mut scores = Scores::default();
         let mut analysed = Analysed {
             media: item.media,
@@ -60,33 +60,33 @@ impl ModalityAnalysis<'_> {
             gaps: Vec::new(),
             has_parts: !item.parts.is_empty() || !item.pieces.is_empty(),
         };
-        for inquiry in inquiries {
-            scores.merge_max(&inquiry.scores);
-            let mut unchecked = inquiry.unchecked();
-            let gap = inquiry.gap();
-            let nothing = inquiry.missing().len() == inquiry.wanted.len();
+        for modality_analysis in modality_analyses {
+            scores.merge_max(&modality_analysis.scores);
+            let mut unchecked = modality_analysis.unchecked();
+            let gap = modality_analysis.gap();
+            let nothing = modality_analysis.missing().len() == modality_analysis.wanted.len();
             let unexplained = nothing && unchecked.is_empty() && gap.left_out.is_empty();
-            match inquiry.modality {
+            match modality_analysis.modality {
                 Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
                 // The request wanted them. The decision knows only of categories that rules want.
-                Modality::Text if inquiry.all_scores && !gap.left_out.is_empty() => {
+                Modality::Text if modality_analysis.all_scores && !gap.left_out.is_empty() => {
                     unchecked.push(Unchecked::CategoriesNotScored {
                         modality: Modality::Text,
                         categories: gap.left_out.clone(),
                     });
                 }
                 // Without rules that want scores, nobody said that this little is enough.
-                Modality::Image if item.wanted.is_empty() && inquiry.is_seen_narrowly() => {}
+                Modality::Image if item.wanted.is_empty() && modality_analysis.is_seen_narrowly() => {}
                 Modality::Image if !nothing => analysed.image_scored = Some(true),
                 // If no provider looked at the image, the rules step records that.
-                Modality::Image if unexplained && inquiry.seen => {
+                Modality::Image if unexplained && modality_analysis.seen => {
                     analysed.image_scored = Some(false);
                 }
                 Modality::Text | Modality::Image => {}
             }
             analysed.gaps.push(gap);
             analysed.unchecked.extend(unchecked);
-            analysed.providers.extend(inquiry.reports);
+            analysed.providers.extend(modality_analysis.reports);
         }
         analysed.scores = (!scores.is_empty()).then_some(scores);
         analysed

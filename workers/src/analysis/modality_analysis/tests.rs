@@ -1,4 +1,4 @@
-//! What an inquiry finds, and what it leaves unchecked.
+//! What the analysis of a text or an image finds, and what it leaves unchecked.
 
 use std::sync::Arc;
 
@@ -43,9 +43,9 @@ fn image(item: &ToAnalyse) -> ModalityAnalysis<'_> {
     ModalityAnalysis::new(item, Modality::Image, false, &["narrow"])
 }
 
-fn ended(inquiry: ModalityAnalysis<'_>) -> Analysed {
-    let item = inquiry.item;
-    ModalityAnalysis::end(item, vec![inquiry])
+fn ended(modality_analysis: ModalityAnalysis<'_>) -> Analysed {
+    let item = modality_analysis.item;
+    ModalityAnalysis::end(item, vec![modality_analysis])
 }
 
 fn answer(scores: &[(Category, f64)]) -> Answer {
@@ -64,11 +64,11 @@ fn who_failed_is_unchecked_only_for_what_nobody_else_has_scored() {
     use Category::{Hate, Spam, Violence};
     let item = item(&[Violence, Hate], Vec::new());
     let failed = |also: &[(Category, f64)]| {
-        let mut inquiry = text(&item);
-        inquiry.failed("first", &[Violence, Spam], &ProviderError::TimedOut, SECOND);
-        inquiry.said("second", &[Hate], answer(&[(Hate, 0.1)]), SECOND);
-        inquiry.said("third", &[], answer(also), SECOND);
-        ended(inquiry)
+        let mut modality_analysis = text(&item);
+        modality_analysis.failed("first", &[Violence, Spam], &ProviderError::TimedOut, SECOND);
+        modality_analysis.said("second", &[Hate], answer(&[(Hate, 0.1)]), SECOND);
+        modality_analysis.said("third", &[], answer(also), SECOND);
+        ended(modality_analysis)
     };
     let helped = failed(&[(Violence, 0.2)]);
     assert_eq!(helped.scores.unwrap().get(Violence), Some(0.2));
@@ -82,18 +82,18 @@ fn who_failed_is_unchecked_only_for_what_nobody_else_has_scored() {
 fn a_category_that_nobody_can_score_is_absent_and_nothing_more_unless_all_are() {
     use Category::{Spam, Violence};
     let both = item(&[Violence, Spam], Vec::new());
-    let mut inquiry = text(&both);
-    inquiry.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
-    assert_eq!(inquiry.missing(), [Spam]);
-    let analysed = ended(inquiry);
+    let mut modality_analysis = text(&both);
+    modality_analysis.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
+    assert_eq!(modality_analysis.missing(), [Spam]);
+    let analysed = ended(modality_analysis);
     assert_eq!(analysed.scores.unwrap().get(Spam), None);
     assert_eq!(analysed.unchecked, []);
 
     let spam = item(&[Spam], Vec::new());
     let nobody_asked = ended(text(&spam));
-    let mut inquiry = text(&spam);
-    inquiry.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
-    for analysed in [nobody_asked, ended(inquiry)] {
+    let mut modality_analysis = text(&spam);
+    modality_analysis.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
+    for analysed in [nobody_asked, ended(modality_analysis)] {
         assert_eq!(analysed.unchecked, [Unchecked::TextNotScored]);
     }
 }
@@ -103,15 +103,15 @@ fn what_a_provider_lists_and_leaves_out_is_a_gap_unless_another_scores_it() {
     use Category::{Adult, Spam, Violence};
     let item = item(&[Adult, Violence, Spam], Vec::new());
     let asked = |later: &[(Category, f64)]| {
-        let mut inquiry = image(&item);
-        inquiry.said(
+        let mut modality_analysis = image(&item);
+        modality_analysis.said(
             "one",
             &[Adult, Violence],
             answer(&[(Violence, 0.1)]),
             SECOND,
         );
-        inquiry.said("two", &[Adult], answer(later), SECOND);
-        ended(inquiry).gaps
+        modality_analysis.said("two", &[Adult], answer(later), SECOND);
+        ended(modality_analysis).gaps
     };
     let gap = |unscored: &[Category], left_out: &[Category]| {
         vec![Gap {
@@ -131,24 +131,24 @@ fn what_a_provider_lists_and_leaves_out_is_a_gap_unless_another_scores_it() {
         unseen: None,
     };
     let item = self::item(&[Adult, Violence], vec![part]);
-    let mut inquiry = image(&item);
-    assert!(inquiry.has_asked("one", &[Adult, Violence]));
-    assert_eq!(ended(inquiry).gaps, gap(&[Adult], &[Adult]));
+    let mut modality_analysis = image(&item);
+    assert!(modality_analysis.has_asked("one", &[Adult, Violence]));
+    assert_eq!(ended(modality_analysis).gaps, gap(&[Adult], &[Adult]));
 }
 
 #[test]
 fn it_waits_for_who_is_back_first_among_those_who_can_score_what_is_missing() {
     use Category::{Hate, Spam, Violence};
     let item = item(&[Violence, Hate], Vec::new());
-    let mut inquiry = text(&item);
-    inquiry.paused("useless", &[Spam], SECOND);
-    assert_eq!(inquiry.wait(), None);
-    inquiry.paused("late", &[Violence], 9 * SECOND);
-    inquiry.paused("soon", &[Hate], 5 * SECOND);
-    assert_eq!(inquiry.wait(), Some(5 * SECOND));
-    inquiry.said("other", &[Hate], answer(&[(Hate, 0.0)]), SECOND);
-    assert_eq!(inquiry.wait(), Some(9 * SECOND));
-    let analysed = ended(inquiry);
+    let mut modality_analysis = text(&item);
+    modality_analysis.paused("useless", &[Spam], SECOND);
+    assert_eq!(modality_analysis.wait(), None);
+    modality_analysis.paused("late", &[Violence], 9 * SECOND);
+    modality_analysis.paused("soon", &[Hate], 5 * SECOND);
+    assert_eq!(modality_analysis.wait(), Some(5 * SECOND));
+    modality_analysis.said("other", &[Hate], answer(&[(Hate, 0.0)]), SECOND);
+    assert_eq!(modality_analysis.wait(), Some(9 * SECOND));
+    let analysed = ended(modality_analysis);
     assert_eq!(
         names(&analysed.unchecked),
         ["the analysis by `late` failed"]
@@ -171,13 +171,13 @@ fn what_earlier_runs_found_counts_and_is_not_asked_for_again() {
         unseen: None,
     };
     let item = item(&[Violence, Hate], vec![earlier, failed]);
-    let mut inquiry = text(&item);
-    assert_eq!(inquiry.missing(), [Hate]);
-    assert!(inquiry.has_asked("scored", &[Violence]));
-    assert!(inquiry.has_asked("failed", &[Hate]));
-    assert!(!inquiry.has_asked("new", &[Hate]));
-    assert!(!inquiry.is_begun());
-    let analysed = ended(inquiry);
+    let mut modality_analysis = text(&item);
+    assert_eq!(modality_analysis.missing(), [Hate]);
+    assert!(modality_analysis.has_asked("scored", &[Violence]));
+    assert!(modality_analysis.has_asked("failed", &[Hate]));
+    assert!(!modality_analysis.has_asked("new", &[Hate]));
+    assert!(!modality_analysis.is_begun());
+    let analysed = ended(modality_analysis);
     assert_eq!(analysed.scores.unwrap().get(Violence), Some(0.9));
     assert!(analysed.providers.is_empty(), "they are kept already");
     assert_eq!(
@@ -186,9 +186,9 @@ fn what_earlier_runs_found_counts_and_is_not_asked_for_again() {
     );
 
     // What was found of the text is nothing about the image.
-    let mut inquiry = image(&item);
-    assert_eq!(inquiry.missing(), [Violence, Hate]);
-    assert!(!inquiry.has_asked("scored", &[Violence]));
+    let mut modality_analysis = image(&item);
+    assert_eq!(modality_analysis.missing(), [Violence, Hate]);
+    assert!(!modality_analysis.has_asked("scored", &[Violence]));
 }
 
 #[test]
@@ -255,10 +255,10 @@ fn an_image_is_scored_or_was_only_looked_at_or_not_even_that() {
 fn case_69_an_image_that_was_shown_in_part_is_unchecked_although_all_was_scored() {
     use Category::Violence;
     let item = item(&[Violence], Vec::new());
-    let mut inquiry = image(&item);
-    inquiry.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
-    inquiry.saw_in_part(ImageProblem::TooLarge);
-    let analysed = ended(inquiry);
+    let mut modality_analysis = image(&item);
+    modality_analysis.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
+    modality_analysis.saw_in_part(ImageProblem::TooLarge);
+    let analysed = ended(modality_analysis);
     let problem = ImageProblem::TooLarge;
     let told = [Unchecked::ImageNotAnalysed { problem }];
     assert_eq!(analysed.unchecked, told);
@@ -279,9 +279,9 @@ fn case_69_an_image_that_was_shown_in_part_is_unchecked_although_all_was_scored(
 fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
     let item = item(&[Category::Hate], Vec::new());
     let unknown = || {
-        let mut inquiry = text(&item);
-        inquiry.unknown("gone");
-        inquiry
+        let mut modality_analysis = text(&item);
+        modality_analysis.unknown("gone");
+        modality_analysis
     };
     assert!(ModalityAnalysis::begun(vec![unknown()]).is_none());
     let analysed = ended(unknown());
@@ -296,28 +296,28 @@ fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
 fn an_image_that_only_narrow_providers_saw_is_not_checked_for_the_rest() {
     use Category::{Adult, Hate, Violence};
     let wants = item(&[Adult, Violence, Hate], Vec::new());
-    let left_out = |inquiry: ModalityAnalysis<'_>| ended(inquiry).gaps.remove(0).left_out;
+    let left_out = |modality_analysis: ModalityAnalysis<'_>| ended(modality_analysis).gaps.remove(0).left_out;
 
-    let mut inquiry = image(&wants);
-    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
-    assert_eq!(left_out(inquiry), [Violence, Hate]);
+    let mut modality_analysis = image(&wants);
+    modality_analysis.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    assert_eq!(left_out(modality_analysis), [Violence, Hate]);
 
     // Another one looked at all of it, and knows nothing of hate.
-    let mut inquiry = image(&wants);
-    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
-    inquiry.said("wide", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
-    assert_eq!(left_out(inquiry), []);
+    let mut modality_analysis = image(&wants);
+    modality_analysis.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    modality_analysis.said("wide", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
+    assert_eq!(left_out(modality_analysis), []);
 
     // What failed is told as such.
-    let mut inquiry = image(&wants);
-    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
-    inquiry.failed("wide", &[Violence, Hate], &ProviderError::TimedOut, SECOND);
-    assert_eq!(left_out(inquiry), []);
+    let mut modality_analysis = image(&wants);
+    modality_analysis.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    modality_analysis.failed("wide", &[Violence, Hate], &ProviderError::TimedOut, SECOND);
+    assert_eq!(left_out(modality_analysis), []);
 
     let enough = item(&[Adult], Vec::new());
-    let mut inquiry = image(&enough);
-    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
-    let ended_well = ended(inquiry);
+    let mut modality_analysis = image(&enough);
+    modality_analysis.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    let ended_well = ended(modality_analysis);
     assert_eq!(
         (ended_well.image_scored, ended_well.gaps[0].left_out.len()),
         (Some(true), 0)
@@ -325,7 +325,7 @@ fn an_image_that_only_narrow_providers_saw_is_not_checked_for_the_rest() {
 
     // No rule says what to look for, so this little is no examination.
     let nothing = item(&[], Vec::new());
-    let mut inquiry = image(&nothing);
-    inquiry.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
-    assert_eq!(ended(inquiry).image_scored, None);
+    let mut modality_analysis = image(&nothing);
+    modality_analysis.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);
+    assert_eq!(ended(modality_analysis).image_scored, None);
 }

@@ -1,4 +1,4 @@
-//! The film of a picture: the chosen frames, as renditions.
+//! The chosen frames of a picture, as renditions.
 
 use std::ops::ControlFlow;
 
@@ -47,7 +47,7 @@ impl Animation {
     /// # Errors
     /// Those of [`Picture::decode`](picture::Picture::decode) if not even the first frame can be decoded, and of
     /// [`Picture::rendition`](picture::Picture::rendition).
-    pub(crate) fn film(self, bytes: &[u8], limits: &Limits) -> Result<Frames, ImageProblem> {
+    pub(crate) fn frames(self, bytes: &[u8], limits: &Limits) -> Result<Frames, ImageProblem> {
         let chosen = chosen(self.frames, self.most);
         let limits = Limits {
             bytes: limits.bytes.min(RENDITIONS / chosen.len()),

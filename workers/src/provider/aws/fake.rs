@@ -1,4 +1,4 @@
-//! A stand-in for AWS: a server of our own that records requests and answers as AWS's services do.
+//! A fake of AWS for tests: a server that records requests and answers as AWS's services do.
 
 use std::{
     sync::{Arc, Mutex},

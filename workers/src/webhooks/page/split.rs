@@ -1,4 +1,4 @@
-//! Spreads a page: the rest of it becomes jobs of one turn each, which run in parallel.
+//! Splits a page: the rest of it becomes jobs of one turn each, which run in parallel.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use store::{delivery::HandedOn, jobs};
 
 use super::Page;
 
-/// Why a page was spread.
+/// Why a page was split.
 #[derive(Clone, Copy)]
 pub(super) enum Split {
     /// A request took long.
@@ -43,7 +43,7 @@ pub(crate) fn expect_none() {
 
 impl Page<'_> {
     /// Makes a job of each turn from this one on.
-    pub(super) fn spread_from(&mut self, first: usize, reason: Split) {
+    pub(super) fn split_from(&mut self, first: usize, reason: Split) {
         reason.counter().increment(1);
         for turn in self.turns.split_off(first) {
             self.hand_on(turn, Duration::ZERO);

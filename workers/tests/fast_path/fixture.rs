@@ -196,9 +196,9 @@ impl Fixture {
         }
     }
 
-    /// Waits until acceptances take the short way, as they do when a worker tells that it lives.
-    pub(crate) async fn short_way(&self, versions: &[GroupVersionId], uses_ai: bool) {
-        self.until("the short way", async || {
+    /// Waits until acceptances take the fast path, as they do when a worker tells that it lives.
+    pub(crate) async fn fast_path(&self, versions: &[GroupVersionId], uses_ai: bool) {
+        self.until("the fast path", async || {
             let media = self.submit(versions, uses_ai, "which way?").await;
             let jobs = "select count(*) from queue.jobs where format = 1 and payload::json ->> 'media' = $1";
             let jobs: i64 = sqlx::query_scalar(jobs)

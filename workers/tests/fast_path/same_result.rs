@@ -161,7 +161,7 @@ async fn an_item_takes_one_job_and_each_of_its_events_is_told_once(pool: PgPool)
     ];
     let (_, live) = fixture.version(&rules).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
-    fixture.short_way(&[live], true).await;
+    fixture.fast_path(&[live], true).await;
     fixture.decided().await;
     reset(&fixture).await;
 

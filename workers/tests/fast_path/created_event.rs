@@ -42,7 +42,7 @@ async fn case_62_a_failed_judgement_sends_the_acceptance_before_it_is_tried_agai
     let fixture = Fixture::new(pool).await;
     let (_, live) = fixture.version(&[]).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
-    fixture.short_way(&[live], false).await;
+    fixture.fast_path(&[live], false).await;
     fixture.decided().await;
     let created = fixture.count(CREATED).await;
     let moderated = fixture.count(MODERATED).await;
@@ -77,7 +77,7 @@ async fn case_62_a_dead_job_has_sent_the_acceptance_and_its_item_is_decided(pool
     ];
     let (_, live) = fixture.version(&rules).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
-    fixture.short_way(&[live], true).await;
+    fixture.fast_path(&[live], true).await;
     fixture.decided().await;
     working.stop().await;
     for (uses_ai, queue) in [(true, "analysis"), (false, "rules")] {
@@ -86,7 +86,7 @@ async fn case_62_a_dead_job_has_sent_the_acceptance_and_its_item_is_decided(pool
             fixture.count(MODERATED).await,
             fixture.count(DELIVERIES).await,
         ];
-        // A job of the short way, because nobody has noticed yet that the worker is gone.
+        // A job of the fast path, because nobody has noticed yet that the worker is gone.
         fixture.submit(&[live], uses_ai, "a text").await;
         fixture
             .execute(

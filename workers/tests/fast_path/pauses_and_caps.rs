@@ -23,7 +23,7 @@ async fn case_62_paused_or_capped_rules_judge_nothing_and_the_acceptance_is_sent
     ];
     let (_, live) = fixture.version(&rules).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
-    fixture.short_way(&[live], true).await;
+    fixture.fast_path(&[live], true).await;
     fixture.decided().await;
     let lane = Lane(fixture.team.as_uuid());
     let mut conn = fixture.pool.acquire().await.unwrap();
@@ -84,8 +84,8 @@ async fn case_62_acceptances_are_sent_at_once_while_the_first_job_would_wait(poo
     fixture.submit(&[live], true, "a text").await;
     assert_eq!(fixture.count(CREATED).await, 1);
     let working = fixture.work(&[ANALYSIS, RULES]);
-    fixture.short_way(&[live], true).await;
-    fixture.short_way(&[live], false).await;
+    fixture.fast_path(&[live], true).await;
+    fixture.fast_path(&[live], false).await;
     fixture.decided().await;
     let lane = Lane(fixture.team.as_uuid());
     let mut conn = fixture.pool.acquire().await.unwrap();
@@ -113,7 +113,7 @@ async fn case_62_acceptances_are_sent_at_once_while_the_first_job_would_wait(poo
             fixture.decided().await;
             let items = fixture.count("select count(*) from media").await;
             assert_eq!(fixture.count(CREATED).await, items, "each is told once");
-            fixture.short_way(&[live], uses_ai).await;
+            fixture.fast_path(&[live], uses_ai).await;
             fixture.decided().await;
         }
     }
