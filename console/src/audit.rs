@@ -9,7 +9,7 @@ use askama::Template;
 use domain::id::{ActorId, AuditId, TeamId};
 use management::{
     audit_log::{self, Recorded},
-    names,
+    display_names,
 };
 use poem::http::StatusCode;
 use uuid::Uuid;
@@ -56,7 +56,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let caller = visit.caller(at.team())?;
     let (mut filters, filter) = filters::read(&visit);
     let listed = audit_log::list(&visit.management, &caller, filter, pager::asked(&visit)).await?;
-    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&visit.management, &caller, &named_by(&listed)).await?;
     filters.offer(&visit, &frame, at, &caller).await?;
     let status = if filters.problems.is_some() {
         StatusCode::UNPROCESSABLE_ENTITY

@@ -16,8 +16,8 @@ use domain::{
     role::Role,
 };
 use management::{
-    names,
-    people::{self, Person, sessions, sign_in},
+    display_names,
+    people::{self, Person, sessions, sign_in_rules},
 };
 use uuid::Uuid;
 
@@ -78,10 +78,10 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
     let listed = people::list(&visit.management, &caller, pager::asked(&visit)).await?;
     let members: Vec<MemberId> = listed.iter().map(|person| person.id).collect();
     let seen = sessions::last_used(&visit.management, &caller, &members).await?;
-    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&visit.management, &caller, &named_by(&listed)).await?;
     let factor_required = match at.team() {
         Some(team) => Some(
-            sign_in::get(&visit.management, &caller, team)
+            sign_in_rules::get(&visit.management, &caller, team)
                 .await?
                 .factor_required,
         ),

@@ -10,7 +10,7 @@ use askama::Template;
 use chrono::Utc;
 use domain::id::{TeamId, TokenId};
 use management::{
-    names,
+    display_names,
     tokens::{self, Token},
 };
 use uuid::Uuid;
@@ -83,7 +83,7 @@ pub(crate) async fn list(visit: Arc<Visit>) -> Answer {
         At::Instance => tokens::of_operators(&visit.management, &caller, page).await?,
         At::Team(_) | At::Own => tokens::list(&visit.management, &caller, None, page).await?,
     };
-    let names = names::of(&visit.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&visit.management, &caller, &named_by(&listed)).await?;
     Ok(page::shown(&List {
         next: pager::next(&visit, &listed, |token| token.id),
         rows: rows(listed, at, &names),

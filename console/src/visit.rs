@@ -6,8 +6,8 @@ use domain::{id::TeamId, key::SecretHash};
 use fair_share::Proxies;
 use http_server::{BodyReader, RequestId, Share};
 use management::{
-    Caller, Management, Refused, SignOn, Snapshot, Visitor,
-    account::mine::{self, Mine},
+    Caller, Management, Refused, SignOn, Snapshot, AnonymousCaller,
+    account::own_account::{self, Mine},
 };
 use poem::{
     Request,
@@ -22,7 +22,7 @@ use crate::{Console, cookie, form::Form, origin, page::At, router::Needs, troubl
 pub(crate) struct Visit {
     pub(crate) management: Arc<Management>,
     /// Who signs in, or changes the own account.
-    pub(crate) visitor: Visitor,
+    pub(crate) visitor: AnonymousCaller,
     pub(crate) query: Form,
     pub(crate) form: Form,
     /// Whether the browser asks for a picture of one of our pages.
@@ -77,7 +77,7 @@ impl Visit {
         Ok(Self {
             management: Arc::clone(&console.management),
             origin: origin::of(console.public_url.as_ref(), &request),
-            visitor: Visitor::new(client, browser, id.clone()),
+            visitor: AnonymousCaller::new(client, browser, id.clone()),
             query: Form::of_query(&request)?,
             form,
             is_picture: is_picture(request.headers()),
@@ -143,7 +143,7 @@ impl Visit {
     /// Nobody is signed in, or the second factor is missing.
     pub(crate) async fn mine(&self) -> Result<&Mine, Trouble> {
         let session = self.session()?;
-        let read = async || Ok(mine::get(&self.management, session).await?);
+        let read = async || Ok(own_account::get(&self.management, session).await?);
         self.mine.get_or_try_init(read).await
     }
 

@@ -7,8 +7,8 @@ use database::Clock;
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use http_server::serve;
 use management::{
-    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
-    SignOn, Workbench, exports::Streams,
+    Analyse, Analysed, PreviewPool, MakePreview, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords,
+    SignOn, TrialPool, exports::ConcurrentReads,
 };
 use metrics::gauge;
 use queue::Queue;
@@ -110,7 +110,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         Awaited::start(&pool, Part::Interface),
         &key,
         // Only worker processes know the providers.
-        Workbench::new(options.rules.limits(), None),
+        TrialPool::new(options.rules.limits(), None),
         outlet,
         darkroom::develop(program),
         sign_on,
@@ -171,9 +171,9 @@ pub(crate) fn interface(
     queue: &Queue,
     awaited: Awaited,
     master_key: &MasterKey,
-    workbench: Workbench,
-    outlet: Outlet,
-    develop: Develop,
+    workbench: TrialPool,
+    outlet: EndpointChecks,
+    develop: MakePreview,
     sign_on: Option<SignOn>,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
@@ -194,10 +194,10 @@ pub(crate) fn interface(
             master_key: Some(master_key.clone()),
             workbench,
             outlet,
-            darkroom: Darkroom::new(Some(develop)),
+            darkroom: PreviewPool::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
-            exports: Streams::default(),
-            pace: Pace::new(PaceSettings {
+            exports: ConcurrentReads::default(),
+            pace: RateLimit::new(RateLimitSettings {
                 at_once: MANAGEMENT_CONNECTIONS,
                 ..bounds.pace()
             }),
@@ -223,9 +223,9 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 }
 
 /// Lets the management interface check and test endpoints with the rules of this client.
-pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
+pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> EndpointChecks {
     let judging = outbound.clone();
-    Outlet::new(
+    EndpointChecks::new(
         Arc::new(move |team, url| config::judge(judging.policy(), team, url)),
         Arc::new(move |target| {
             let (outbound, clock) = (outbound.clone(), clock.clone());

@@ -9,7 +9,7 @@ use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Durat
 use ::api::Readiness;
 use anyhow::bail;
 use database::{Hosts, Watch};
-use management::{SignOn, Workbench};
+use management::{SignOn, TrialPool};
 use queue::Queue;
 use store::{
     awaited::{Awaited, Part},
@@ -189,7 +189,7 @@ async fn serve(
         &queue,
         awaited.clone(),
         &master_key,
-        Workbench::new(options.rules.limits(), Some(analyse)),
+        TrialPool::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
         darkroom::develop(program),
         sign_on,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use domain::totp::RecoveryCode;
-use management::{Refused, account::factor};
+use management::{Refused, account::second_factor};
 use poem::http::{StatusCode, header};
 
 use crate::{cookie, page, qr::Qr, router::Answer, visit::Visit};
@@ -37,7 +37,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 }
 
 pub(crate) async fn begin(visit: Arc<Visit>) -> Answer {
-    let begun = factor::set_up(&visit.management, visit.session()?).await?;
+    let begun = second_factor::set_up(&visit.management, visit.session()?).await?;
     Ok(page::shown(&SetUp {
         secret: begun.secret.base32(),
         qr: Qr::of(&begun.uri),
@@ -48,7 +48,7 @@ pub(crate) async fn begin(visit: Arc<Visit>) -> Answer {
 
 pub(crate) async fn confirm(visit: Arc<Visit>) -> Answer {
     let (session, code) = (visit.session()?, visit.form.get("code"));
-    match factor::confirm(&visit.management, &visit.visitor, session, code).await {
+    match second_factor::confirm(&visit.management, &visit.visitor, session, code).await {
         Ok(confirmed) => {
             let codes = confirmed.recovery_codes.iter().map(RecoveryCode::expose);
             let codes = codes.collect();
@@ -74,13 +74,13 @@ pub(crate) async fn confirm(visit: Arc<Visit>) -> Answer {
 }
 
 pub(crate) async fn remove(visit: Arc<Visit>) -> Answer {
-    factor::remove(&visit.management, &visit.visitor, visit.session()?).await?;
+    second_factor::remove(&visit.management, &visit.visitor, visit.session()?).await?;
     Ok(page::see_other("/account?done=factor-removed"))
 }
 
 pub(crate) async fn renew_codes(visit: Arc<Visit>) -> Answer {
     let session = visit.session()?;
-    let codes = factor::renew_recovery_codes(&visit.management, &visit.visitor, session).await?;
+    let codes = second_factor::renew_recovery_codes(&visit.management, &visit.visitor, session).await?;
     let codes = codes.iter().map(RecoveryCode::expose).collect();
     Ok(page::shown(&RecoveryCodes { codes }))
 }

@@ -13,8 +13,8 @@ use domain::{
 use management::{
     FieldProblem, Noun, Refused,
     account::{
-        Next, first,
-        links::{self, Accepted, Entry, Leads},
+        Next, first_operator,
+        one_time_links::{self, Accepted, Entry, Leads},
     },
 };
 use poem::{Response, http::StatusCode};
@@ -69,7 +69,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
     let link = link(&visit)?;
     let password = visit.form.get("password");
-    let followed = match links::look(&visit.management, link, visit.held()).await? {
+    let followed = match one_time_links::look(&visit.management, link, visit.held()).await? {
         Leads::Invitation { team, entry, .. } => {
             let team = team.map(|(team, _)| team);
             match entry {
@@ -92,7 +92,7 @@ pub(crate) async fn follow(visit: Arc<Visit>) -> Answer {
         }
         Leads::First { .. } => become_operator(&visit, link, password).await,
         Leads::Reset { .. } => {
-            let reset = links::reset_password(&visit.management, &visit.visitor, link, password);
+            let reset = one_time_links::reset_password(&visit.management, &visit.visitor, link, password);
             let reset = reset.await;
             reset.map(|()| page::see_other("/sign-in?done=password-set"))
         }
@@ -123,7 +123,7 @@ async fn accept(
 ) -> Result<Response, Refused> {
     let (management, visitor) = (&visit.management, &visit.visitor);
     let password = visit.form.get("password");
-    match links::accept(management, visitor, link, name, password).await? {
+    match one_time_links::accept(management, visitor, link, name, password).await? {
         Accepted::Joined(signed_in) => Ok(entered(&signed_in, team)),
         Accepted::SignedIn(signed_in) => {
             let secret = visit.part::<LinkSecret>("link");
@@ -141,7 +141,7 @@ async fn confirm(
 ) -> Result<Response, Refused> {
     let (management, visitor) = (&visit.management, &visit.visitor);
     let session = visit.held().ok_or(Refused::Unauthenticated)?;
-    let next = links::accept_signed_in(management, visitor, link, session).await?;
+    let next = one_time_links::accept_signed_in(management, visitor, link, session).await?;
     Ok(match next {
         Next::Enter | Next::GiveFactor => page::see_other(home(team)),
         Next::SetUpFactor => page::see_other("/account/factor"),
@@ -158,12 +158,12 @@ async fn become_operator(
     let name = visit.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
     let (management, visitor) = (&visit.management, &visit.visitor);
-    let signed_in = first::become_operator(management, visitor, link, &email, &name, password);
+    let signed_in = first_operator::become_operator(management, visitor, link, &email, &name, password);
     Ok(entered(&signed_in.await?, None))
 }
 
 async fn form(visit: &Visit, problem: Problem, status: StatusCode) -> Answer {
-    match links::look(&visit.management, link(visit)?, visit.held()).await? {
+    match one_time_links::look(&visit.management, link(visit)?, visit.held()).await? {
         Leads::Invitation {
             team,
             email,

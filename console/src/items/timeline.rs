@@ -8,7 +8,7 @@ use domain::{
     id::EndpointId,
     media::{ModerationType, Status},
 };
-use management::media::{Item, why};
+use management::media::{Item, explanation};
 
 use super::sentence;
 use crate::{page::At, said::Said, time::Moment};
@@ -79,7 +79,7 @@ pub(super) fn of(team: At, item: &Item, endpoints: &HashMap<EndpointId, String>)
         let title = format!("Verdict {}: {status}, {by}", verdict.number);
         entries.push(Entry {
             note: Some(Said::new(
-                &sentence::of(verdict, why::of(verdict).as_ref()),
+                &sentence::of(verdict, explanation::of(verdict).as_ref()),
                 &[],
             )),
             ..Entry::new(verdict.moderated_at, tone, title)

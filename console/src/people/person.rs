@@ -8,9 +8,9 @@ use domain::{
     scope::Scope,
 };
 use management::{
-    Refused, names,
+    Refused, display_names,
     people::{
-        self, Person, Standing, resets,
+        self, Person, Standing, password_resets,
         sessions::{self, Listed},
     },
 };
@@ -123,7 +123,7 @@ pub(crate) async fn disable(visit: Arc<Visit>) -> Answer {
 pub(crate) async fn reset(visit: Arc<Visit>) -> Answer {
     let (at, member) = place(&visit)?;
     let caller = visit.caller(at.team())?;
-    match resets::create(&visit.management, &caller, member).await {
+    match password_resets::create(&visit.management, &caller, member).await {
         Ok(issued) => {
             let frame = Frame::of(&visit, at, "people").await?;
             let text = "Copy this link now and hand it to the person only. It works once, and it is not shown again. It ends \
@@ -172,7 +172,7 @@ async fn page(
     let ids = sites.map(|site| site.as_uuid());
     let team = person.team.filter(|_| at == At::Instance);
     let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
-    let names = names::of(&visit.management, &caller, &ids).await?;
+    let names = display_names::of(&visit.management, &caller, &ids).await?;
     let now = Standing {
         role: person.role,
         sites: person.sites.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use management::people::sign_in::{self, Rules};
+use management::people::sign_in_rules::{self, Rules};
 
 use crate::{page, router::Answer, visit::Visit};
 
@@ -12,6 +12,6 @@ pub(crate) async fn change(visit: Arc<Visit>) -> Answer {
     let wanted = Rules {
         factor_required: visit.form.has("factor_required"),
     };
-    sign_in::update(&visit.management, &caller, team, |_| wanted).await?;
+    sign_in_rules::update(&visit.management, &caller, team, |_| wanted).await?;
     Ok(page::see_other(at.path("people?done=sign-in-rule")))
 }

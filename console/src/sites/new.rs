@@ -7,7 +7,7 @@ use domain::{id::TeamId, name::Name, rules::GivenRules, scope::Scope};
 use management::{
     Refused,
     rule_groups::{self, Group},
-    set_up::{self, NewSite},
+    provisioning::{self, NewSite},
     sites::{self, IssuedSite, Page, Settings},
 };
 use poem::http::StatusCode;
@@ -73,7 +73,7 @@ async fn site(visit: &Visit, team: TeamId) -> Result<IssuedSite, Refused> {
             name,
             rules: GivenRules::default(),
         };
-        let (issued, _) = set_up::site(&visit.management, &caller, team, new).await?;
+        let (issued, _) = provisioning::site(&visit.management, &caller, team, new).await?;
         return Ok(issued);
     }
     let unknown = |_| Refused::field("group", "must be one of the rule groups");

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use domain::{decision::ImageProblem, id::MediaId, role::Role};
-use management::{Develop, Undeveloped};
+use management::{MakePreview, PreviewError};
 use poem::http::{Method, StatusCode, header};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -15,11 +15,11 @@ use crate::{browser::Stage, seed::Judged};
 
 /// A darkroom that answers like this, and how often it was asked.
 fn darkroom(
-    answer: fn(Vec<u8>) -> Result<Vec<u8>, Undeveloped>,
-) -> (Option<Develop>, Arc<AtomicUsize>) {
+    answer: fn(Vec<u8>) -> Result<Vec<u8>, PreviewError>,
+) -> (Option<MakePreview>, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
-    let develop: Develop = Arc::new(move |file, _| {
+    let develop: MakePreview = Arc::new(move |file, _| {
         counted.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move { answer(file) })
     });
@@ -126,7 +126,7 @@ async fn the_preview_of_another_team_is_as_one_that_does_not_exist(pool: PgPool)
 
 #[sqlx::test(migrations = false)]
 async fn a_file_that_is_not_developed_is_no_picture(pool: PgPool) {
-    let (develop, _) = darkroom(|_| Err(Undeveloped::Problem(ImageProblem::Undecodable)));
+    let (develop, _) = darkroom(|_| Err(PreviewError::Problem(ImageProblem::Undecodable)));
     let stage = Stage::developing(pool, develop).await;
     let path = with_image(&stage).await;
     let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;

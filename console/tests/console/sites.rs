@@ -8,7 +8,7 @@ mod settings;
 use domain::{id::SiteId, role::Role, rules::GivenRules};
 use management::{
     Caller,
-    set_up::{self, NewSite},
+    provisioning::{self, NewSite},
 };
 use poem::http::StatusCode;
 use sqlx::PgPool;
@@ -30,7 +30,7 @@ pub(crate) async fn site(stage: &Stage, name: &str) -> SiteId {
         rules: GivenRules::default(),
     };
     let caller = Caller::command_line();
-    let made = set_up::site(&stage.management, &caller, stage.team, new).await;
+    let made = provisioning::site(&stage.management, &caller, stage.team, new).await;
     made.unwrap().0.site.id
 }
 
@@ -69,7 +69,7 @@ async fn assert_unknown(stage: &Stage, browser: &mut Browser, places: &[&str]) {
         rules: GivenRules::default(),
     };
     let other = other.await.unwrap().id;
-    let made = set_up::site(&stage.management, &caller, other, new).await;
+    let made = provisioning::site(&stage.management, &caller, other, new).await;
     let foreign = made.unwrap().0.site.id;
     let nobody = SiteId::from(uuid::Uuid::now_v7());
     for place in places {

@@ -6,9 +6,9 @@ pub mod diff;
 pub mod drafts;
 pub mod edits;
 pub mod files;
-mod lists;
+mod hash_lists;
 pub mod overview;
-mod room;
+mod rule_bytes_quota;
 pub mod shadow;
 pub mod threshold;
 pub mod trials;
@@ -30,7 +30,7 @@ use store::rule_group::{self, Authorship, Version};
 
 use crate::{
     Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference,
-    workbench::Checked,
+    trial_pool::Checked,
 };
 
 pub use self::warnings::Warning;
@@ -142,8 +142,8 @@ pub(crate) async fn add(
     compiled: &Checked,
     note: &str,
 ) -> Result<(Group, Change), Refused> {
-    lists::require(session, team, &compiled.rules).await?;
-    room::require(management, session, team).await?;
+    hash_lists::require(session, team, &compiled.rules).await?;
+    rule_bytes_quota::require(management, session, team).await?;
     let authorship = Authorship {
         by: session.actor(),
         note,

@@ -150,10 +150,10 @@ struct ReviewOpinion {
     decided_at: Member<Time>,
 }
 
-impl TryFrom<Vec<reviews::Shown>> for ClaimedReviews {
+impl TryFrom<Vec<reviews::ReviewView>> for ClaimedReviews {
     type Error = store::Error;
 
-    fn try_from(shown: Vec<reviews::Shown>) -> Result<Self, store::Error> {
+    fn try_from(shown: Vec<reviews::ReviewView>) -> Result<Self, store::Error> {
         let data = shown.into_iter().map(Review::try_from);
         Ok(Self {
             data: data.collect::<Result<_, _>>()?,
@@ -161,11 +161,11 @@ impl TryFrom<Vec<reviews::Shown>> for ClaimedReviews {
     }
 }
 
-impl TryFrom<reviews::Shown> for Review {
+impl TryFrom<reviews::ReviewView> for Review {
     type Error = store::Error;
 
-    fn try_from(shown: reviews::Shown) -> Result<Self, store::Error> {
-        let reviews::Shown {
+    fn try_from(shown: reviews::ReviewView) -> Result<Self, store::Error> {
+        let reviews::ReviewView {
             review,
             author,
             notes,

@@ -5,7 +5,7 @@ use serde_json::json;
 pub use store::person::identity::Connected;
 use store::person::{self, identity};
 
-use crate::{Management, Noun, Refused, SignOn, Visitor};
+use crate::{Management, Noun, Refused, SignOn, AnonymousCaller};
 
 /// The identities of the session's owner at all providers, the oldest first, also at those that are not configured now.
 ///
@@ -30,7 +30,7 @@ pub fn is_in_use(management: &Management, identity: &Connected) -> bool {
 /// it has no password, so that nobody could sign in any more.
 pub async fn disconnect(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     identity: IdentityId,
 ) -> Result<(), Refused> {

@@ -5,7 +5,7 @@ use serde_json::json;
 use store::person::session;
 pub use store::person::session::Listed;
 
-use crate::{Management, Noun, Refused, Visitor};
+use crate::{Management, Noun, Refused, AnonymousCaller};
 
 /// The id of this session, and all sessions of the person that are not over, the latest first.
 ///
@@ -26,7 +26,7 @@ pub async fn list(
 /// The session is over or lacks its second factor, or the person has no such session.
 pub async fn end(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     ended: SessionId,
 ) -> Result<(), Refused> {
@@ -44,7 +44,7 @@ pub async fn end(
 /// The session is over or lacks its second factor.
 pub async fn end_others(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<u64, Refused> {
     let mut own = management.own(session).await?;

@@ -15,8 +15,8 @@ use store::person::{
 };
 use tracing::info;
 
-use super::{Own, SignedIn, enter, factor, outcome::Outcome, record};
-use crate::{Management, Refused, Visitor};
+use super::{Own, SignedIn, enter, second_factor, sign_in_metrics::Outcome, record};
+use crate::{Management, Refused, AnonymousCaller};
 
 /// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may
 /// do.
@@ -26,7 +26,7 @@ use crate::{Management, Refused, Visitor};
 /// [`Refused::TooManyTries`]; [`Refused::Overloaded`] while too many passwords are being compared.
 pub async fn sign_in(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     email: &str,
     password: &str,
 ) -> Result<SignedIn, Refused> {
@@ -39,7 +39,7 @@ pub async fn sign_in(
 
 async fn enter_with_password(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     email: &str,
     password: &str,
 ) -> Result<SignedIn, Refused> {
@@ -95,7 +95,7 @@ async fn enter_with_password(
 /// there were too many tries.
 pub async fn give_code(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     code: &str,
 ) -> Result<SessionSecret, Refused> {
@@ -108,7 +108,7 @@ pub async fn give_code(
 
 async fn raise_with_code(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     code: &str,
 ) -> Result<SessionSecret, Refused> {
@@ -116,7 +116,7 @@ async fn raise_with_code(
     if !held.has_factor {
         return Err(Refused::WrongCode);
     }
-    let name = factor::throttled(held.user);
+    let name = second_factor::throttled(held.user);
     let pair = Pair::of(&name, fair_share::client(visitor.address));
     management.count_try(pair).await?;
     let anywhere = Pair::anywhere(&name);
@@ -125,7 +125,7 @@ async fn raise_with_code(
     let user = own.held.user;
     let code = code.parse::<FactorCode>().ok();
     let accepted = match &code {
-        Some(code) => factor::accept(&mut own.tx, management, user, code).await?,
+        Some(code) => second_factor::accept(&mut own.tx, management, user, code).await?,
         None => false,
     };
     if !accepted {
@@ -149,7 +149,7 @@ async fn raise_with_code(
 
 /// Counts a wrong code, and ends the session after the fifth. The audit log records this, because
 /// the password was right.
-async fn count_wrong_code(mut own: Own, visitor: &Visitor) -> Result<(), Refused> {
+async fn count_wrong_code(mut own: Own, visitor: &AnonymousCaller) -> Result<(), Refused> {
     let session = own.held.id;
     let failed = session::count_wrong_code(&mut own.tx, session).await?;
     if failed < MOST_CODES {
@@ -168,7 +168,7 @@ async fn count_wrong_code(mut own: Own, visitor: &Visitor) -> Result<(), Refused
 /// The database failed.
 pub async fn sign_out(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<(), Refused> {
     let mut own = match management.own_unproved(session).await {
@@ -189,7 +189,7 @@ pub async fn sign_out(
 /// tries.
 pub async fn give_password(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     password: &str,
 ) -> Result<(), Refused> {
@@ -219,7 +219,7 @@ pub async fn give_password(
 /// As for [`give_password`], or the new password cannot be chosen.
 pub async fn change_password(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     current: &str,
     new: &str,

@@ -5,12 +5,12 @@
 //! in the browser that began.
 
 mod account;
-mod enter;
+mod sign_in;
 mod grants;
 mod memberships;
 mod refusal;
-mod sealed;
-mod stated;
+mod encrypted_attempt;
+mod identity_claims;
 
 use chrono::Utc;
 use domain::{
@@ -23,12 +23,12 @@ use store::person::{identity, session};
 use tracing::info;
 use url::Url;
 
-use self::{enter::Wish, stated::Stated};
-use super::{SignedIn, outcome::Outcome};
-use crate::{Management, Refused, SignOn, Visitor};
+use self::{sign_in::Wish, identity_claims::IdentityClaims};
+use super::{SignedIn, sign_in_metrics::Outcome};
+use crate::{Management, Refused, SignOn, AnonymousCaller};
 
-use sealed::Sealed;
-pub use {refusal::NotSignedOn, sealed::Purpose};
+use encrypted_attempt::EncryptedAttempt;
+pub use {refusal::NotSignedOn, encrypted_attempt::Purpose};
 
 /// An attempt that has begun.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub enum Finished {
 /// factor; and for connecting, the password was given too long ago.
 pub async fn begin(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     purpose: Purpose,
 ) -> Result<Begun, NotSignedOn> {
     let sign_on = provider(management)?;
@@ -92,7 +92,7 @@ pub async fn begin(
     let address = sign_on.provider.address(&attempt).await;
     drop(turn);
     let address = address.map_err(|failed| refusal::of(&failed, visitor))?;
-    let kept = Sealed { attempt, purpose }.seal(management.master_key()?);
+    let kept = EncryptedAttempt { attempt, purpose }.seal(management.master_key()?);
     Ok(Begun { address, kept })
 }
 
@@ -104,7 +104,7 @@ pub async fn begin(
 /// provider no longer grants.
 pub async fn finish(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     held: Option<SecretHash>,
     kept: &str,
     returned: Returned<'_>,
@@ -123,15 +123,15 @@ pub async fn finish(
 
 async fn finish_attempt(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     held: Option<SecretHash>,
     kept: &str,
     returned: Returned<'_>,
 ) -> Result<Finished, NotSignedOn> {
     let sign_on = provider(management)?;
     let now = Utc::now();
-    let opened = Sealed::open(kept, management.master_key()?, now);
-    let Some(Sealed { attempt, purpose }) =
+    let opened = EncryptedAttempt::open(kept, management.master_key()?, now);
+    let Some(EncryptedAttempt { attempt, purpose }) =
         opened.filter(|sealed| sealed.attempt.state == returned.state)
     else {
         info!(address = %visitor.address, "a sign-in came back to a browser that did not begin it");
@@ -149,9 +149,9 @@ async fn finish_attempt(
     let redeemed = sign_on.provider.redeem(&attempt, answer, now).await;
     drop(turn);
     let identity = redeemed.map_err(|failed| refusal::of(&failed, visitor))?;
-    let stated = Stated::of(&identity, sign_on, visitor)?;
+    let stated = IdentityClaims::of(&identity, sign_on, visitor)?;
     let enter = async |wish: Wish| {
-        enter::enter(management, visitor, sign_on, &attempt, &stated, wish).await
+        sign_in::enter(management, visitor, sign_on, &attempt, &stated, wish).await
     };
     match purpose {
         Purpose::Enter => Ok(Finished::Entered(enter(Wish::Enter).await?)),
@@ -192,10 +192,10 @@ async fn prove_again(
     sign_on: &SignOn,
     session: SecretHash,
     attempt: &Attempt,
-    stated: &Stated,
+    stated: &IdentityClaims,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
-    if !identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
+    if !identity::use_up(&mut own.tx, encrypted_attempt::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
@@ -211,15 +211,15 @@ async fn prove_again(
 /// Connects the owner of the session with the provider's person. The provider's roles count from the next sign-in there.
 async fn connect(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     sign_on: &SignOn,
     session: SecretHash,
     attempt: &Attempt,
-    stated: &Stated,
+    stated: &IdentityClaims,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
-    if !identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
+    if !identity::use_up(&mut own.tx, encrypted_attempt::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());

@@ -11,7 +11,7 @@ use domain::{
 };
 use store::endpoint::owned::Settings;
 
-use crate::{FieldProblem, Outlet, Refused};
+use crate::{FieldProblem, EndpointChecks, Refused};
 
 /// How many requests a second an endpoint gets.
 pub type PerSecond = Whole<1, 10_000>;
@@ -54,7 +54,7 @@ impl NewEndpoint {
 
     /// # Errors
     /// The members that are wrong.
-    pub(super) fn settings(self, team: TeamId, outlet: &Outlet) -> Result<Settings, Refused> {
+    pub(super) fn settings(self, team: TeamId, outlet: &EndpointChecks) -> Result<Settings, Refused> {
         let events = self.events.map(checked_events);
         Ok(Settings {
             url: judged(team, self.url, outlet)?,
@@ -88,7 +88,7 @@ impl EndpointChange {
         self,
         old: Settings,
         team: TeamId,
-        outlet: &Outlet,
+        outlet: &EndpointChecks,
     ) -> Result<Settings, Refused> {
         Ok(Settings {
             url: match self.url {
@@ -112,7 +112,7 @@ impl EndpointChange {
     }
 }
 
-fn judged(team: TeamId, address: EndpointUrl, outlet: &Outlet) -> Result<String, Refused> {
+fn judged(team: TeamId, address: EndpointUrl, outlet: &EndpointChecks) -> Result<String, Refused> {
     let judged = outlet.judge(team, address.url());
     judged.map_err(|why| Refused::field("url", why))?;
     Ok(address.into())

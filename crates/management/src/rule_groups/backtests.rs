@@ -12,7 +12,7 @@ use domain::{
 use serde_json::json;
 use store::{backtest, page::Page, site::settings};
 
-use super::{drafts::draft, find, named_version, record, room};
+use super::{drafts::draft, find, named_version, record, rule_bytes_quota};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
 
 pub use store::backtest::{Backtest, Change};
@@ -94,7 +94,7 @@ pub async fn create(
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group.id).await?;
-    room::require(management, &mut session, group.team).await?;
+    rule_bytes_quota::require(management, &mut session, group.team).await?;
     let wanted = backtest::NewBacktest {
         team: group.team,
         group: group.id,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::rule_group::{self, Group};
 
 use super::{
-    find, lists, lock, named_version, record, unknown,
+    find, hash_lists, lock, named_version, record, unknown,
     warnings::{self, Warning},
 };
 use crate::{Caller, Management, Refused, Session};
@@ -121,7 +121,7 @@ pub(super) async fn put(
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;
     require(revision, group.draft_revision)?;
-    lists::require(&mut session, group.team, &compiled.rules).await?;
+    hash_lists::require(&mut session, group.team, &compiled.rules).await?;
     let rules = Some(compiled.rules.as_slice());
     let revision = rule_group::edit(session.conn(), group.id, rules).await?;
     let warnings = warnings::of(&mut session, &compiled.rules).await?;

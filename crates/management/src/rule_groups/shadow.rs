@@ -17,7 +17,7 @@ use store::{
 };
 
 use super::{
-    find, lists, lock, named_version, record,
+    find, hash_lists, lock, named_version, record,
     versions::{self, NewVersion},
 };
 use crate::{Caller, Conflict, Management, Noun, Refused, Session};
@@ -107,7 +107,7 @@ pub async fn set(
             "The version is live: in its own shadow it would say the same.",
         ));
     }
-    lists::require_still(&mut session, group.team, &compiled.rules).await?;
+    hash_lists::require_still(&mut session, group.team, &compiled.rules).await?;
     replace(session, group, Some(wanted)).await
 }
 

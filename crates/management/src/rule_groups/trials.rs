@@ -1,6 +1,6 @@
 //! Try rules on a sample. Nothing of it is stored, and nothing of it is logged.
 
-mod beside;
+mod comparison;
 mod judge;
 
 use domain::{
@@ -12,14 +12,14 @@ use domain::{
 };
 use serde_json::value::RawValue;
 
-use super::{drafts::draft, find, lists, named_version};
+use super::{drafts::draft, find, hash_lists, named_version};
 use crate::{
-    Caller, Management, Refused, Workbench,
-    workbench::{Holder, with_ids},
+    Caller, Management, Refused, TrialPool,
+    trial_pool::{Holder, with_ids},
 };
 use judge::{Sample, judge, require_content, wanted};
 
-pub use beside::{Beside, beside_live};
+pub use comparison::{Comparison, beside_live};
 
 /// A sample, and the rules that judge it.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ pub async fn run(
         }
         (Some(given), None) => match with_ids(given) {
             Ok(rules) => {
-                lists::look_for(&mut session, group.team, &rules).await?;
+                hash_lists::look_for(&mut session, group.team, &rules).await?;
                 rules
             }
             Err(wrong) => {
@@ -147,7 +147,7 @@ struct Asked {
 
 /// The sample that rules judge. The providers are asked for these categories, if they are to be asked at all.
 async fn sample(
-    workbench: &Workbench,
+    workbench: &TrialPool,
     team: Holder,
     asked: Asked,
     wanted: &[Category],

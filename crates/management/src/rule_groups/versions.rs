@@ -15,7 +15,7 @@ use store::{
 
 use super::{
     drafts::{draft, require},
-    find, lists, lock, named_version, record, room,
+    find, hash_lists, lock, named_version, record, rule_bytes_quota,
 };
 use crate::{Caller, Management, Noun, Refused, created};
 
@@ -71,8 +71,8 @@ pub async fn create(
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     require(Some(new.revision), group.draft_revision)?;
-    lists::require(&mut session, group.team, &compiled.rules).await?;
-    room::require(management, &mut session, group.team).await?;
+    hash_lists::require(&mut session, group.team, &compiled.rules).await?;
+    rule_bytes_quota::require(management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship {
         by,
@@ -117,8 +117,8 @@ pub async fn publish(
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
-    lists::require(&mut session, group.team, &compiled.rules).await?;
-    room::require(management, &mut session, group.team).await?;
+    hash_lists::require(&mut session, group.team, &compiled.rules).await?;
+    rule_bytes_quota::require(management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship { by, note: "" };
     let conn = session.conn();
@@ -175,7 +175,7 @@ pub async fn set_live(
     if before.live == wanted {
         return Ok(before);
     }
-    lists::require_still(&mut session, before.team, &compiled.rules).await?;
+    hash_lists::require_still(&mut session, before.team, &compiled.rules).await?;
     let by = session.actor();
     rule_group::set_live(session.conn(), before.id, wanted, by).await?;
     let after = find(&mut session, before.id).await?;

@@ -11,7 +11,7 @@ use store::{
 };
 
 use super::{Session, require::require_factor, snapshot::Lent};
-use crate::{Caller, Conflict, Credential, Management, Refused, turns::Turn};
+use crate::{Caller, Conflict, Credential, Management, Refused, connection_shares::ConnectionShare};
 
 impl Management {
     /// Begins a use case that only reads. All its statements see the database at one moment.
@@ -197,7 +197,7 @@ pub(super) struct Begun {
     /// Whether the request was counted.
     is_admitted: bool,
     /// Held until the transaction has ended. The command line has none.
-    _turn: Option<Turn>,
+    _turn: Option<ConnectionShare>,
 }
 
 impl Begun {
@@ -230,7 +230,7 @@ impl Begun {
         }
     }
 
-    fn with(self, turn: Turn) -> Self {
+    fn with(self, turn: ConnectionShare) -> Self {
         Self {
             _turn: Some(turn),
             ..self

@@ -8,7 +8,7 @@ use management::{
     Caller, Forbidden, Refused,
     account::{
         Next,
-        me::{self, Who},
+        current_caller::{self, Who},
         sign_in::{change_password, give_password, sign_out},
     },
     people,
@@ -28,7 +28,7 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     assert_eq!(signed_in.next, Next::Enter);
     let session = signed_in.secret.hash();
     let caller = || Caller::session(session, Some(app.team), "req_3".to_owned());
-    let me = me::get(&app.management, &caller()).await.unwrap();
+    let me = current_caller::get(&app.management, &caller()).await.unwrap();
     let Who::Person(person, memberships) = me.who else {
         panic!("{:?}", me.who);
     };
@@ -42,7 +42,7 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     // In a team that the person is not in, and as an operator, the session is worth nothing.
     for team in [Some(app.another_team().await), None] {
         let stranger = Caller::session(session, team, "req_4".to_owned());
-        let refused = me::get(&app.management, &stranger).await;
+        let refused = current_caller::get(&app.management, &stranger).await;
         assert!(
             matches!(refused, Err(Refused::Unauthenticated)),
             "{refused:?}"
@@ -51,7 +51,7 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     sign_out(&app.management, &visitor(HERE), session)
         .await
         .unwrap();
-    let refused = me::get(&app.management, &caller()).await;
+    let refused = current_caller::get(&app.management, &caller()).await;
     assert!(
         matches!(refused, Err(Refused::Unauthenticated)),
         "{refused:?}"

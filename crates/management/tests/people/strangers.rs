@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use domain::role::Role;
 use management::{
-    Refused, Visitor,
+    Refused, AnonymousCaller,
     account::{
-        Next, factor,
+        Next, second_factor,
         sign_in::{self, give_code, give_password},
     },
 };
@@ -67,7 +67,7 @@ async fn case_76_codes_are_not_guessed_from_many_addresses(pool: PgPool) {
     let owner = app.person("owner@example.com", Role::Owner).await;
     let mut tried = 0;
     for n in 0..40 {
-        let from = Visitor::new([203, 0, 113, n].into(), "", "req_1".to_owned());
+        let from = AnonymousCaller::new([203, 0, 113, n].into(), "", "req_1".to_owned());
         let signed_in = app
             .sign_in([203, 0, 113, n], "owner@example.com", PASSWORD)
             .await
@@ -95,7 +95,7 @@ async fn case_76_codes_are_not_guessed_from_many_addresses(pool: PgPool) {
 async fn nothing_secret_is_printed(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
-    let begun = factor::set_up(&app.management, viewer.session)
+    let begun = second_factor::set_up(&app.management, viewer.session)
         .await
         .unwrap();
     let printed = format!("{begun:?}");

@@ -14,18 +14,18 @@ use tracing::warn;
 
 use super::{
     NotSignedOn,
-    enter::{Wish, invites},
-    stated::Stated,
+    sign_in::{Wish, invites},
+    identity_claims::IdentityClaims,
 };
-use crate::{Refused, SignOn, Visitor, account::record, passwords};
+use crate::{Refused, SignOn, AnonymousCaller, account::record, passwords};
 
 /// The account of the issuer's subject. A person with a role or an invitation gets one at the first sign-in. An account is
 /// never found by its e-mail address: anyone who can change the address at the provider would get the account.
 pub(super) async fn find_or_create(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     sign_on: &SignOn,
-    stated: &Stated,
+    stated: &IdentityClaims,
     wish: Wish,
 ) -> Result<UserId, NotSignedOn> {
     let issuer = sign_on.issuer();
@@ -67,7 +67,7 @@ pub(super) async fn find_or_create(
 async fn can_take(
     conn: &mut PgConnection,
     sign_on: &SignOn,
-    stated: &Stated,
+    stated: &IdentityClaims,
     email: &Email,
     known: &Account,
 ) -> Result<bool, Refused> {
@@ -80,7 +80,7 @@ async fn can_take(
 /// Takes its address from an account. Nobody can sign in to it any more. Its teams are told.
 async fn give_up(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     issuer: &str,
     known: &Account,
 ) -> Result<(), NotSignedOn> {
@@ -107,7 +107,7 @@ async fn give_up(
 async fn create(
     conn: &mut PgConnection,
     issuer: &str,
-    stated: &Stated,
+    stated: &IdentityClaims,
     email: &Email,
 ) -> Result<UserId, NotSignedOn> {
     let (name, hash) = (stated.name_or(email), passwords::of_nobody());

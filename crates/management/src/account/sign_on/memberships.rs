@@ -22,12 +22,12 @@ use store::{
 use tracing::warn;
 
 use super::grants::Wanted;
-use crate::{Refused, Visitor, created, difference};
+use crate::{Refused, AnonymousCaller, created, difference};
 
 /// Adds, changes and takes away what the provider grants. Run it in a transaction that has locked the account.
 pub(super) async fn bring_up_to_date(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     user: UserId,
     wanted: &Wanted,
 ) -> Result<(), Refused> {
@@ -73,7 +73,7 @@ async fn lock_teams(
 
 async fn join(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     user: UserId,
     team: Option<TeamId>,
     role: Role,
@@ -97,7 +97,7 @@ async fn join(
 
 async fn change(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     user: UserId,
     held: &Held,
     role: Role,
@@ -123,7 +123,7 @@ async fn change(
 
 async fn withdraw(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     user: UserId,
     held: &Held,
 ) -> Result<(), Refused> {
@@ -159,7 +159,7 @@ async fn find(conn: &mut PgConnection, member: MemberId) -> Result<Person, Refus
 /// The actor is the person who signs in, at whose request it happens; the details say who decided it.
 async fn record(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     person: &Person,
     action: Action,
     mut details: Value,

@@ -20,7 +20,7 @@ use crate::{
 
 /// What the draft and the live version say about a sample.
 #[derive(Debug)]
-pub struct Beside {
+pub struct Comparison {
     /// What the draft says. Without a draft, what the live version says.
     pub draft: Trial,
     /// What the live version says, if there is a draft.
@@ -41,7 +41,7 @@ pub async fn beside_live(
     text: String,
     scores: Option<Scores>,
     ask: bool,
-) -> Result<Beside, Refused> {
+) -> Result<Comparison, Refused> {
     let on_failure = OnFailure::Review;
     let new = NewTrial {
         text: Some(text),
@@ -87,7 +87,7 @@ pub async fn beside_live(
         }
         None => None,
     };
-    Ok(Beside {
+    Ok(Comparison {
         draft,
         live,
         wanted,

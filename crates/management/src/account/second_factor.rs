@@ -21,7 +21,7 @@ use store::{
 };
 
 use super::Own;
-use crate::{Conflict, Management, Refused, Visitor};
+use crate::{Conflict, Management, Refused, AnonymousCaller};
 
 /// The name that apps show beside the codes.
 const ISSUER: &str = "Gatehouse";
@@ -78,7 +78,7 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
 /// As for [`set_up`]; nothing was begun; the code is wrong; or there were too many tries.
 pub async fn confirm(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
     code: &str,
 ) -> Result<Confirmed, Refused> {
@@ -119,7 +119,7 @@ pub async fn confirm(
 /// The session is over or lacks the factor, or the password was given too long ago.
 pub async fn remove(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<(), Refused> {
     let mut own = management.own(session).await?;
@@ -141,7 +141,7 @@ pub async fn remove(
 /// As for [`remove`], or the person has no second factor.
 pub async fn renew_recovery_codes(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<Vec<RecoveryCode>, Refused> {
     let mut own = management.own(session).await?;

@@ -1,7 +1,7 @@
 //! The outlet: it checks the URLs of endpoints that tenants name, and sends test pings to them.
 //! Only a few tests run at a time, so that nobody can use the service to probe other machines.
 
-mod turns;
+mod test_limits;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,7 +14,7 @@ use store::endpoint::{Pinged, Target};
 use url::Url;
 
 use crate::Refused;
-use turns::{SOON, Turn, Turns};
+use test_limits::{SOON, Turn, TestLimits};
 
 /// Checks a URL of a team by its text. The error says why it would not be contacted, and what to
 /// do.
@@ -24,19 +24,19 @@ pub type Judge = Arc<dyn Fn(TeamId, &Url) -> Result<(), String> + Send + Sync>;
 pub type Ping = Arc<dyn Fn(Target) -> BoxFuture<'static, Option<Pinged>> + Send + Sync>;
 
 /// The interface to the egress guard and the HTTP client.
-pub struct Outlet {
+pub struct EndpointChecks {
     judge: Judge,
     ping: Option<Ping>,
-    turns: Mutex<Turns>,
+    turns: Mutex<TestLimits>,
 }
 
-impl Outlet {
+impl EndpointChecks {
     /// An outlet that checks and tests with these functions.
     pub fn new(judge: Judge, ping: Ping) -> Self {
         Self {
             judge,
             ping: Some(ping),
-            turns: Mutex::new(Turns::new(Instant::now())),
+            turns: Mutex::new(TestLimits::new(Instant::now())),
         }
     }
 
@@ -45,7 +45,7 @@ impl Outlet {
         Self {
             judge,
             ping: None,
-            turns: Mutex::new(Turns::new(Instant::now())),
+            turns: Mutex::new(TestLimits::new(Instant::now())),
         }
     }
 
@@ -73,7 +73,7 @@ impl Outlet {
         pinged.ok_or_else(|| Refused::TooManyPings { seconds: SOON })
     }
 
-    fn with_turns<T>(&self, change: impl FnOnce(&mut Turns) -> T) -> T {
+    fn with_turns<T>(&self, change: impl FnOnce(&mut TestLimits) -> T) -> T {
         change(&mut self.turns.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -7,14 +7,14 @@ use store::person::identity::Address;
 use tracing::warn;
 
 use super::{NotSignedOn, grants};
-use crate::{SignOn, Visitor};
+use crate::{SignOn, AnonymousCaller};
 
 /// How much of a name is kept.
 const LONGEST_NAME: usize = 100;
 
 /// What the provider states. Each text of it was checked: nothing else of the provider's answer reaches the database.
 #[derive(Debug)]
-pub(super) struct Stated {
+pub(super) struct IdentityClaims {
     pub(super) subject: Subject,
     /// The address, unless there is none, or the provider calls it unverified.
     pub(super) email: Option<Email>,
@@ -26,13 +26,13 @@ pub(super) struct Stated {
     pub(super) authenticated_at: Option<DateTime<Utc>>,
 }
 
-impl Stated {
+impl IdentityClaims {
     /// # Errors
     /// Its name of the person cannot be stored.
     pub(super) fn of(
         identity: &Identity,
         sign_on: &SignOn,
-        visitor: &Visitor,
+        visitor: &AnonymousCaller,
     ) -> Result<Self, NotSignedOn> {
         let subject = identity.subject.parse::<Subject>().map_err(|wrong| {
             warn!(address = %visitor.address, "the ID token's subject {wrong}");

@@ -17,15 +17,15 @@ const SOON: u32 = 5;
 
 /// The teams whose archives are being read.
 #[derive(Clone, Debug, Default)]
-pub struct Streams(Arc<Mutex<HashSet<TeamId>>>);
+pub struct ConcurrentReads(Arc<Mutex<HashSet<TeamId>>>);
 
 /// An archive that is being read. It ends when this is dropped.
 pub(super) struct Turn {
-    of: Streams,
+    of: ConcurrentReads,
     team: TeamId,
 }
 
-impl Streams {
+impl ConcurrentReads {
     /// A turn of this team.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_team_reads_one_archive_at_a_time_and_all_together_a_few() {
-        let streams = Streams::default();
+        let streams = ConcurrentReads::default();
         let team = |n| TeamId::from(Uuid::from_u128(n));
         let first = streams.take(team(0)).unwrap();
         assert!(streams.take(team(0)).is_err());

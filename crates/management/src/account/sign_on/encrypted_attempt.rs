@@ -32,7 +32,7 @@ pub enum Purpose {
 
 /// An attempt and its purpose.
 #[derive(Debug)]
-pub(super) struct Sealed {
+pub(super) struct EncryptedAttempt {
     pub(super) attempt: Attempt,
     pub(super) purpose: Purpose,
 }
@@ -58,7 +58,7 @@ enum Kind {
     Connect,
 }
 
-impl Sealed {
+impl EncryptedAttempt {
     pub(super) fn seal(self, key: &MasterKey) -> String {
         let (purpose, session, link) = match self.purpose {
             Purpose::Enter => (Kind::Enter, None, None),
@@ -129,21 +129,21 @@ mod tests {
         ] {
             let attempt = Attempt::begin(Ask::SignIn, now);
             let state = attempt.state.clone();
-            let sealed = Sealed {
+            let sealed = EncryptedAttempt {
                 attempt,
                 purpose: purpose.clone(),
             };
             let kept = sealed.seal(&key);
             assert!(kept.len() < LONGEST / 2, "{}", kept.len());
-            let opened = Sealed::open(&kept, &key, now + ATTEMPT).unwrap();
+            let opened = EncryptedAttempt::open(&kept, &key, now + ATTEMPT).unwrap();
             assert_eq!((opened.attempt.state, opened.purpose), (state, purpose));
             let late = now + ATTEMPT + TimeDelta::milliseconds(1);
-            assert!(Sealed::open(&kept, &key, late).is_none());
-            assert!(Sealed::open(&kept, &MasterKey::new([2; 32]), now).is_none());
-            assert!(Sealed::open(&kept[1..], &key, now).is_none());
+            assert!(EncryptedAttempt::open(&kept, &key, late).is_none());
+            assert!(EncryptedAttempt::open(&kept, &MasterKey::new([2; 32]), now).is_none());
+            assert!(EncryptedAttempt::open(&kept[1..], &key, now).is_none());
         }
         let other = URL_SAFE_NO_PAD.encode(key.seal("site:1", b"{}"));
-        assert!(Sealed::open(&other, &key, now).is_none());
-        assert!(Sealed::open("", &key, now).is_none());
+        assert!(EncryptedAttempt::open(&other, &key, now).is_none());
+        assert!(EncryptedAttempt::open("", &key, now).is_none());
     }
 }

@@ -7,12 +7,12 @@ use store::person::{
     link::{self, Issued},
 };
 
-use super::{factors::with_email, require_everything_of};
+use super::{factor_removal::with_email, require_everything_of};
 use crate::{Caller, Change, Management, Noun, Refused, passwords};
 
 /// An account that was handed over.
 #[derive(Debug)]
-pub struct HandedOver {
+pub struct TransferredAccount {
     /// The link with which its owner sets a password.
     pub link: Issued,
     /// What could sign in to the account, and was ended.
@@ -32,11 +32,11 @@ pub struct HandedOver {
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such account.
-pub async fn hand_over(
+pub async fn transfer_account(
     management: &Management,
     caller: &Caller,
     email: &Email,
-) -> Result<HandedOver, Refused> {
+) -> Result<TransferredAccount, Refused> {
     let mut session = management.change(caller, Scope::PeopleWrite).await?;
     session.require_operator()?;
     let account = person::account(session.conn(), email).await?;
@@ -64,7 +64,7 @@ pub async fn hand_over(
         details: details.clone(),
     });
     session.commit_all(changes.collect()).await?;
-    Ok(HandedOver {
+    Ok(TransferredAccount {
         link,
         ended,
         had_factor,

@@ -1,7 +1,7 @@
 //! Links that are used once: what each is for, and setting a new password. A person with a link
 //! needs no session.
 
-mod join;
+mod accept_invitation;
 
 use domain::{
     audit::Action,
@@ -22,9 +22,9 @@ use store::{
 };
 
 use super::{Own, record};
-use crate::{Management, Noun, Refused, SignOn, Visitor};
+use crate::{Management, Noun, Refused, SignOn, AnonymousCaller};
 
-pub use join::{Accepted, accept, accept_signed_in};
+pub use accept_invitation::{Accepted, accept, accept_signed_in};
 
 /// What a link is for. The page that it opens shows this.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Leads {
         /// The person's e-mail address.
         email: String,
     },
-    /// It makes its user the first operator: see [`super::first`].
+    /// It makes its user the first operator: see [`super::first_operator`].
     First {
         /// The team of which the person becomes an owner, too.
         team: Option<String>,
@@ -150,7 +150,7 @@ fn is_providers(management: &Management, invitation: &Invitation) -> Result<bool
 /// The link cannot be used, or the password cannot be chosen.
 pub async fn reset_password(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     link: SecretHash,
     password: &str,
 ) -> Result<(), Refused> {

@@ -13,9 +13,9 @@ use store::{
 };
 use tracing::warn;
 
-use super::{NotSignedOn, account, memberships, sealed, stated::Stated};
+use super::{NotSignedOn, account, memberships, encrypted_attempt, identity_claims::IdentityClaims};
 use crate::{
-    Management, SignOn, Visitor,
+    Management, SignOn, AnonymousCaller,
     account::{SignedIn, enter_by_provider, record},
 };
 
@@ -33,14 +33,14 @@ pub(super) enum Wish {
 /// Signs in. What the provider grants is brought up to date first.
 pub(super) async fn enter(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     sign_on: &SignOn,
     attempt: &Attempt,
-    stated: &Stated,
+    stated: &IdentityClaims,
     wish: Wish,
 ) -> Result<SignedIn, NotSignedOn> {
     let mut tx = management.begin().await?;
-    if !identity::use_up(&mut tx, sealed::key(attempt)).await? {
+    if !identity::use_up(&mut tx, encrypted_attempt::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let user = account::find_or_create(&mut tx, visitor, sign_on, stated, wish).await?;

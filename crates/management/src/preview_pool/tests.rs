@@ -19,9 +19,9 @@ async fn file() -> Result<Vec<u8>, Refused> {
 const SHORT: Duration = Duration::from_secs(10);
 
 /// A darkroom whose images are developed when the test says so.
-fn held() -> (Arc<Darkroom>, mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
+fn held() -> (Arc<PreviewPool>, mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
     let (arrive, arrived) = mpsc::unbounded_channel();
-    let develop: Develop = Arc::new(move |file, _| {
+    let develop: MakePreview = Arc::new(move |file, _| {
         let (go, wait) = oneshot::channel();
         arrive.send(go).unwrap();
         Box::pin(async move {
@@ -29,9 +29,9 @@ fn held() -> (Arc<Darkroom>, mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
             Ok(file)
         })
     });
-    let darkroom = Darkroom {
+    let darkroom = PreviewPool {
         patience: SHORT,
-        ..Darkroom::new(Some(develop))
+        ..PreviewPool::new(Some(develop))
     };
     (Arc::new(darkroom), arrived)
 }
@@ -94,12 +94,12 @@ async fn a_client_that_goes_away_frees_no_memory_that_is_in_use() {
 async fn a_large_picture_is_tried_again_with_enough_memory_and_no_more_often() {
     let given = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&given);
-    let develop: Develop = Arc::new(move |file, memory| {
+    let develop: MakePreview = Arc::new(move |file, memory| {
         seen.lock().unwrap().push(memory);
         let is_enough = memory == LARGE && file == b"file";
-        Box::pin(async move { is_enough.then_some(file).ok_or(Undeveloped::NeedsMemory) })
+        Box::pin(async move { is_enough.then_some(file).ok_or(PreviewError::NeedsMemory) })
     });
-    let darkroom = Darkroom::new(Some(develop));
+    let darkroom = PreviewPool::new(Some(develop));
     assert_eq!(darkroom.preview(None, file).await.unwrap(), b"file");
     let larger = darkroom.preview(None, async || Ok(Vec::new())).await;
     assert!(matches!(larger, Err(Refused::Conflict(..))), "{larger:?}");
@@ -109,7 +109,7 @@ async fn a_large_picture_is_tried_again_with_enough_memory_and_no_more_often() {
 
 #[tokio::test]
 async fn without_a_darkroom_nothing_is_loaded() {
-    let darkroom = Darkroom::new(None);
+    let darkroom = PreviewPool::new(None);
     let refused = darkroom
         .preview(None, async || panic!("it was loaded"))
         .await;

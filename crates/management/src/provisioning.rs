@@ -18,7 +18,7 @@ use crate::{
     sites::{self, IssuedSite},
     teams,
     tokens::{self, NewToken},
-    workbench::{Checked, Holder},
+    trial_pool::{Checked, Holder},
 };
 
 /// A site to create, with its default rule group.

@@ -15,7 +15,7 @@ pub use store::analysis::ProviderReport;
 
 /// How a verdict came to be.
 #[derive(Debug)]
-pub struct Why {
+pub struct Explanation {
     /// What the verdict rests on.
     pub ground: Ground,
     /// The rules that matched. A person's verdict has none.
@@ -79,7 +79,7 @@ pub struct Answers {
 }
 
 /// How a verdict came to be. `None` if a newer version of Gatehouse stored it in a form that this one does not know.
-pub fn of(verdict: &Verdict) -> Option<Why> {
+pub fn of(verdict: &Verdict) -> Option<Explanation> {
     let details: Details = serde_json::from_str(verdict.details.get()).ok()?;
     let trace: Trace = serde_json::from_str(verdict.trace.get()).ok()?;
     let ground = ground(verdict, &details, &trace);
@@ -88,7 +88,7 @@ pub fn of(verdict: &Verdict) -> Option<Why> {
         let traced = trace.evidence.get(place);
         traced.filter(|traced| traced.rule_id == rule)
     };
-    Some(Why {
+    Some(Explanation {
         ground,
         found: found
             .map(|(place, violation)| {

@@ -7,7 +7,7 @@ const LONGEST_USER_AGENT: usize = 200;
 
 /// Somebody at an address, in a request.
 #[derive(Clone, Debug)]
-pub struct Visitor {
+pub struct AnonymousCaller {
     /// The address of the client. Behind a proxy it must be the client's all the same: tries are
     /// counted by it.
     pub address: IpAddr,
@@ -17,7 +17,7 @@ pub struct Visitor {
     pub(crate) request: String,
 }
 
-impl Visitor {
+impl AnonymousCaller {
     /// Somebody at this address, with this browser, in this request.
     pub fn new(address: IpAddr, user_agent: &str, request: String) -> Self {
         let printable = user_agent.chars().filter(|c| !c.is_control());

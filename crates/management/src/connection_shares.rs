@@ -15,16 +15,16 @@ use crate::Refused;
 pub(crate) type Holder = Option<TeamId>;
 
 /// A connection of a team, until it is dropped.
-pub(crate) type Turn = Share<Holder>;
+pub(crate) type ConnectionShare = Share<Holder>;
 
 /// The connections.
-pub(crate) struct Turns {
+pub(crate) struct ConnectionShares {
     connections: Arc<Shares<Holder>>,
     /// How long a request waits for its turn.
     patience: Duration,
 }
 
-impl Turns {
+impl ConnectionShares {
     pub(crate) fn new(connections: usize, patience: Duration) -> Self {
         Self {
             connections: Shares::new(connections),
@@ -33,7 +33,7 @@ impl Turns {
     }
 
     /// A connection for this holder, if it can have one at once.
-    pub(crate) fn at_once(&self, holder: Holder) -> Option<Turn> {
+    pub(crate) fn at_once(&self, holder: Holder) -> Option<ConnectionShare> {
         self.connections.try_take(holder, 1, Limit::Fair).ok()
     }
 
@@ -41,7 +41,7 @@ impl Turns {
     ///
     /// # Errors
     /// Its turn did not come in time.
-    pub(crate) async fn wait(&self, holder: Holder) -> Result<Turn, Refused> {
+    pub(crate) async fn wait(&self, holder: Holder) -> Result<ConnectionShare, Refused> {
         let taking = self.connections.take(holder, 1, Limit::Fair);
         timeout(self.patience, taking)
             .await

@@ -1,21 +1,21 @@
 //! Why a use case was refused, in terms that every face can show: no status codes, no HTML.
 
 mod conflict;
-mod fields;
+mod field_errors;
 mod forbidden;
 mod no_image;
-mod noun;
-mod stored;
+mod resource;
+mod from_store;
 
 use std::borrow::Cow;
 
 use domain::{decision::ImageProblem, role::Role, scope::Scope};
 
 pub use conflict::Conflict;
-pub use fields::{FieldFault, FieldProblem, Fields};
+pub use field_errors::{FieldFault, FieldProblem, Fields};
 pub use forbidden::Forbidden;
 pub use no_image::NoImage;
-pub use noun::Noun;
+pub use resource::Noun;
 
 /// Why a use case was refused. Nothing was changed.
 #[derive(Debug, thiserror::Error)]

@@ -23,7 +23,7 @@ use metrics::{Counter, counter};
 use store::token::Grant;
 use tokio::time::sleep;
 
-use crate::{Refused, turns::Turns};
+use crate::{Refused, connection_shares::ConnectionShares};
 use window::{Spent, Whose, Window};
 
 const WINDOW: Duration = Duration::from_mins(1);
@@ -36,7 +36,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Requests a minute, in each process.
 #[derive(Clone, Debug)]
-pub struct PaceSettings {
+pub struct RateLimitSettings {
     /// From one token.
     pub per_token: u32,
     /// From all tokens of one team.
@@ -52,7 +52,7 @@ pub struct PaceSettings {
     pub proxies: Proxies,
 }
 
-impl Default for PaceSettings {
+impl Default for RateLimitSettings {
     /// One team never uses up the limit of an address that it shares with another.
     fn default() -> Self {
         Self {
@@ -67,18 +67,18 @@ impl Default for PaceSettings {
 }
 
 /// Counts requests.
-pub struct Pace {
-    settings: PaceSettings,
+pub struct RateLimit {
+    settings: RateLimitSettings,
     window: Mutex<Window>,
     pacer: Pacer<TeamId>,
-    pub(crate) turns: Turns,
+    pub(crate) turns: ConnectionShares,
     refused: [Counter; 3],
     waited: Counter,
 }
 
-impl Pace {
+impl RateLimit {
     /// Begins to count now.
-    pub fn new(settings: PaceSettings) -> Self {
+    pub fn new(settings: RateLimitSettings) -> Self {
         let refused = ["management_token", "management_team", "management_address"].map(|policy| {
             let counter = counter!("gatehouse_rate_limited_total", "policy" => policy);
             counter.increment(0);
@@ -87,7 +87,7 @@ impl Pace {
         let waited = counter!("gatehouse_paced_requests_total", "policy" => "management_team");
         waited.increment(0);
         Self {
-            turns: Turns::new(settings.at_once as usize, settings.patience),
+            turns: ConnectionShares::new(settings.at_once as usize, settings.patience),
             settings,
             window: Mutex::new(Window::new(Instant::now())),
             pacer: Pacer::new(),

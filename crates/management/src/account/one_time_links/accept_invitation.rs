@@ -22,7 +22,7 @@ use store::{
 
 use super::{address, is_providers, signed_in, usable};
 use crate::{
-    Conflict, Management, Noun, Refused, Visitor,
+    Conflict, Management, Noun, Refused, AnonymousCaller,
     account::{Next, SignedIn, enter, record},
     created,
 };
@@ -44,7 +44,7 @@ pub enum Accepted {
 /// provider of single sign-on; the person is in the team already, or in too many.
 pub async fn accept(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     link: SecretHash,
     name: Option<&Name>,
     password: &str,
@@ -104,7 +104,7 @@ pub async fn accept(
 /// long ago; the person is in the team already, or in too many.
 pub async fn accept_signed_in(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     link: SecretHash,
     session: SecretHash,
 ) -> Result<Next, Refused> {
@@ -132,7 +132,7 @@ pub async fn accept_signed_in(
 /// A transaction that has locked the account whose password this is.
 async fn prove(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     email: &Email,
     password: &str,
     account: &Account,
@@ -155,7 +155,7 @@ async fn prove(
 
 async fn sign_in(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     account: &Account,
 ) -> Result<SignedIn, Refused> {
     let signed_in = enter(conn, visitor, account).await?;
@@ -168,7 +168,7 @@ async fn sign_in(
 /// Uses up the invitation. What else can sign in ends, `but` this session.
 async fn join(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     user: UserId,
     but: Option<SessionId>,
     link: SecretHash,
@@ -190,7 +190,7 @@ async fn join(
 
 async fn add(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     user: UserId,
     invitation: &Invitation,
 ) -> Result<(), Refused> {

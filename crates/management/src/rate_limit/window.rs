@@ -5,7 +5,7 @@ use std::{collections::HashMap, hash::Hash, net::IpAddr, time::Instant};
 use domain::{actor::Actor, id::TeamId, key::SecretHash};
 use fair_share::client;
 
-use super::{PaceSettings, WINDOW};
+use super::{RateLimitSettings, WINDOW};
 
 pub(super) struct Window {
     began: Instant,
@@ -36,7 +36,7 @@ impl Window {
     /// The team, if the token is known.
     pub(super) fn arrive(
         &mut self,
-        settings: &PaceSettings,
+        settings: &RateLimitSettings,
         address: Option<IpAddr>,
         token: Option<SecretHash>,
     ) -> Result<Option<TeamId>, Spent> {
@@ -62,7 +62,7 @@ impl Window {
 
     pub(super) fn admit(
         &mut self,
-        settings: &PaceSettings,
+        settings: &RateLimitSettings,
         hash: SecretHash,
         token: Actor,
         team: Option<TeamId>,

@@ -7,7 +7,7 @@ use crate::{Management, Refused, Session, media::previews};
 
 /// A review with what is known around it.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ReviewView {
     /// The review.
     pub review: Review,
     /// What became of earlier items of its author. `None`: the item has no author.
@@ -18,7 +18,7 @@ pub struct Shown {
     pub unseen: Option<Refused>,
 }
 
-impl Shown {
+impl ReviewView {
     /// The review; none if it has ended.
     pub(super) async fn of(
         management: &Management,

@@ -11,11 +11,11 @@ use domain::{
 };
 use store::review::quality::Opinion;
 
-use super::groups::{ByPolicy, Named, Names, about};
+use super::dimensions::{ByPolicy, Named, Names, about};
 
 /// What people said, counted.
 #[derive(Debug)]
-pub struct Tally {
+pub struct OpinionCounts {
     /// How fast reviews were decided.
     pub speed: Speed,
     /// The same by severity, the most severe first.
@@ -111,7 +111,7 @@ impl Person {
     }
 }
 
-impl Tally {
+impl OpinionCounts {
     pub(super) fn of(said: &[Opinion], names: &Names) -> Self {
         let mut waits = Waits::default();
         let mut waits_by_severity: BTreeMap<i16, Waits> = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::{
 
 use domain::id::{EndpointId, TeamId};
 
-use super::Outlet;
+use super::EndpointChecks;
 
 /// How many tests run at once.
 pub(super) const AT_ONCE: usize = 16;
@@ -25,7 +25,7 @@ pub(super) const SOON: u32 = 5;
 
 /// A running test. Dropping it ends the test: nobody waits for it any more.
 pub(super) struct Turn<'a> {
-    pub(super) outlet: &'a Outlet,
+    pub(super) outlet: &'a EndpointChecks,
     pub(super) team: TeamId,
 }
 
@@ -36,13 +36,13 @@ impl Drop for Turn<'_> {
 }
 
 /// The tests that run, and the times of recent tests.
-pub(super) struct Turns {
+pub(super) struct TestLimits {
     running: HashMap<TeamId, usize>,
     window_began: Instant,
     in_window: HashMap<EndpointId, u32>,
 }
 
-impl Turns {
+impl TestLimits {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             running: HashMap::new(),
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn one_team_never_takes_all_turns_and_all_together_take_no_more_than_there_are() {
         let now = Instant::now();
-        let mut turns = Turns::new(now);
+        let mut turns = TestLimits::new(now);
         let mut taken = 0;
         for one in 0..20 {
             for n in 0..5 {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn an_endpoint_is_tested_a_few_times_a_minute() {
         let now = Instant::now();
-        let mut turns = Turns::new(now);
+        let mut turns = TestLimits::new(now);
         let mut test = |at: Instant, tested: u128| {
             let turn = turns.take(at, team(1), endpoint(tested));
             if turn.is_ok() {

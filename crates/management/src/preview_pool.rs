@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Why an image was not developed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undeveloped {
+pub enum PreviewError {
     /// It is no image, or one that is not decoded.
     Problem(ImageProblem),
     /// It needs more memory than was given.
@@ -35,19 +35,19 @@ pub enum Undeveloped {
 
 /// Makes the preview of a file, a JPEG, with at most this many bytes of memory for decoding, in another process. That process
 /// has ended when the future is ready.
-pub type Develop =
-    Arc<dyn Fn(Vec<u8>, usize) -> BoxFuture<'static, Result<Vec<u8>, Undeveloped>> + Send + Sync>;
+pub type MakePreview =
+    Arc<dyn Fn(Vec<u8>, usize) -> BoxFuture<'static, Result<Vec<u8>, PreviewError>> + Send + Sync>;
 
 /// The interface to darkrooms.
-pub struct Darkroom {
-    develop: Option<Develop>,
+pub struct PreviewPool {
+    develop: Option<MakePreview>,
     memory: Arc<Shares<Option<TeamId>>>,
     patience: Duration,
 }
 
-impl Darkroom {
+impl PreviewPool {
     /// A darkroom that develops with this function. Without one, there are no previews.
-    pub fn new(develop: Option<Develop>) -> Self {
+    pub fn new(develop: Option<MakePreview>) -> Self {
         Self {
             develop,
             memory: Shares::new(MEMORY),
@@ -74,7 +74,7 @@ impl Darkroom {
         L: Future<Output = Result<Vec<u8>, Refused>>,
     {
         match self.with(holder, USUAL, &load).await? {
-            Err(Undeveloped::NeedsMemory) => self.with(holder, LARGE, &load).await?,
+            Err(PreviewError::NeedsMemory) => self.with(holder, LARGE, &load).await?,
             developed => developed,
         }
         .map_err(Refused::from)
@@ -85,7 +85,7 @@ impl Darkroom {
         holder: Option<TeamId>,
         memory: usize,
         load: &impl Fn() -> L,
-    ) -> Result<Result<Vec<u8>, Undeveloped>, Refused>
+    ) -> Result<Result<Vec<u8>, PreviewError>, Refused>
     where
         L: Future<Output = Result<Vec<u8>, Refused>>,
     {
@@ -105,14 +105,14 @@ impl Darkroom {
     }
 }
 
-impl From<Undeveloped> for Refused {
-    fn from(undeveloped: Undeveloped) -> Self {
+impl From<PreviewError> for Refused {
+    fn from(undeveloped: PreviewError) -> Self {
         match undeveloped {
-            Undeveloped::Problem(problem) => Self::no_preview(problem),
+            PreviewError::Problem(problem) => Self::no_preview(problem),
             // Not even with enough for every picture.
-            Undeveloped::NeedsMemory => Self::no_preview(ImageProblem::TooLarge),
-            Undeveloped::TimedOut => Self::PreviewTimedOut,
-            Undeveloped::Unavailable => Self::NoDarkroom,
+            PreviewError::NeedsMemory => Self::no_preview(ImageProblem::TooLarge),
+            PreviewError::TimedOut => Self::PreviewTimedOut,
+            PreviewError::Unavailable => Self::NoDarkroom,
         }
     }
 }

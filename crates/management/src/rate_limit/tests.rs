@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::*;
 
-const SETTINGS: fn() -> PaceSettings = || PaceSettings {
+const SETTINGS: fn() -> RateLimitSettings = || RateLimitSettings {
     per_token: 3,
     per_team: 5,
     per_address: 20,
@@ -85,9 +85,9 @@ fn tokens_that_are_not_valid_count_for_their_address() {
 #[tokio::test]
 async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
     // 10 a second, 20 at once.
-    let pace = Pace::new(PaceSettings {
+    let pace = RateLimit::new(RateLimitSettings {
         per_team: 600,
-        ..PaceSettings::default()
+        ..RateLimitSettings::default()
     });
     for (token, team) in [(1, 7), (2, 7), (3, 8)] {
         let grant = Grant {

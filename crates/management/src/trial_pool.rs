@@ -48,7 +48,7 @@ pub(crate) type Holder = Option<TeamId>;
 
 /// The workbench. Clones are the same one.
 #[derive(Clone)]
-pub struct Workbench {
+pub struct TrialPool {
     limits: Limits,
     slots: Arc<Shares<Holder>>,
     threads: Arc<BriefThreads>,
@@ -74,7 +74,7 @@ impl Checked {
     }
 }
 
-impl Workbench {
+impl TrialPool {
     /// A workbench with these limits for a group. `analyse` analyses sample texts. Without it,
     /// rules can be tried only with the scores of the request.
     pub fn new(limits: Limits, analyse: Option<Analyse>) -> Self {
@@ -189,7 +189,7 @@ impl Workbench {
 /// The rules that an author gave. Rules without an id get a new one.
 ///
 /// # Errors
-/// There are mistakes; [`Workbench::refuse`] lists them.
+/// There are mistakes; [`TrialPool::refuse`] lists them.
 pub(crate) fn with_ids(given: GivenRules) -> Result<Vec<Rule>, WrongRules> {
     given.into_rules(|| Uuid::now_v7().into())
 }

@@ -20,7 +20,7 @@ use store::{
 };
 
 use super::{SignedIn, enter, record};
-use crate::{Conflict, Management, Noun, Refused, Visitor, created};
+use crate::{Conflict, Management, Noun, Refused, AnonymousCaller, created};
 
 /// A link for the first operator, who also becomes an owner of `team`. None if somebody runs the instance already. Earlier
 /// such links stop working.
@@ -47,7 +47,7 @@ pub async fn link(
 /// chosen.
 pub async fn become_operator(
     management: &Management,
-    visitor: &Visitor,
+    visitor: &AnonymousCaller,
     link: SecretHash,
     email: &Email,
     name: &Name,
