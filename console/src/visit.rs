@@ -60,7 +60,7 @@ impl Visit {
         let client = client(http_server::sender(&request), headers, &console.proxies);
         let held = cookie::session(headers);
         let attempt = cookie::attempt(headers).map(str::to_owned);
-        console.management.pace.arrive(client, held).await?;
+        console.management.rate_limit.arrive(client, held).await?;
         let is_page = *request.method() != Method::POST;
         let (form, share) = if is_page {
             (Form::default(), None)

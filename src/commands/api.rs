@@ -102,7 +102,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     })?;
     let database = database::watch(hosts, pool.clone());
     let outbound = Outbound::new(options.egress.policy(None), files.outbound);
-    let outlet = outlet(outbound, database.clock());
+    let endpoint_checks = endpoint_checks(outbound, database.clock());
     let interface = interface(
         &options.http,
         &pool,
@@ -111,7 +111,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &key,
         // Only worker processes know the providers.
         TrialPool::new(options.rules.limits(), None),
-        outlet,
+        endpoint_checks,
         darkroom::develop(program),
         sign_on,
         readiness.clone(),
@@ -171,8 +171,8 @@ pub(crate) fn interface(
     queue: &Queue,
     awaited: Awaited,
     master_key: &MasterKey,
-    workbench: TrialPool,
-    outlet: EndpointChecks,
+    trial_pool: TrialPool,
+    endpoint_checks: EndpointChecks,
     develop: MakePreview,
     sign_on: Option<SignOn>,
     ready: watch::Receiver<Readiness>,
@@ -192,12 +192,12 @@ pub(crate) fn interface(
             pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: Some(master_key.clone()),
-            workbench,
-            outlet,
-            darkroom: PreviewPool::new(Some(develop)),
+            trial_pool,
+            endpoint_checks,
+            preview_pool: PreviewPool::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
             exports: ConcurrentReads::default(),
-            pace: RateLimit::new(RateLimitSettings {
+            rate_limit: RateLimit::new(RateLimitSettings {
                 at_once: MANAGEMENT_CONNECTIONS,
                 ..bounds.pace()
             }),
@@ -223,7 +223,7 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 }
 
 /// Lets the management interface check and test endpoints with the rules of this client.
-pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> EndpointChecks {
+pub(crate) fn endpoint_checks(outbound: Outbound, clock: Clock) -> EndpointChecks {
     let judging = outbound.clone();
     EndpointChecks::new(
         Arc::new(move |team, url| config::judge(judging.policy(), team, url)),

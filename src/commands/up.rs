@@ -190,7 +190,7 @@ async fn serve(
         awaited.clone(),
         &master_key,
         TrialPool::new(options.rules.limits(), Some(analyse)),
-        api::outlet(outbound.clone(), watch.clock()),
+        api::endpoint_checks(outbound.clone(), watch.clock()),
         darkroom::develop(program),
         sign_on,
         readiness.clone(),

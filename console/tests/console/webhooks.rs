@@ -29,7 +29,7 @@ pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}";
 pub(crate) const SHOWN: &str = "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;\u{202e}";
 
 /// Sends nothing: the host decides how a test ends.
-pub(crate) fn outlet() -> EndpointChecks {
+pub(crate) fn endpoint_checks() -> EndpointChecks {
     EndpointChecks::new(
         Arc::new(|_, url| match url.host_str() {
             Some("inside.example") => Err("must have a public address".to_owned()),

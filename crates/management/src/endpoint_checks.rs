@@ -1,4 +1,4 @@
-//! The outlet: it checks the URLs of endpoints that tenants name, and sends test pings to them.
+//! Checks the URLs of endpoints that tenants name, and sends test pings to them.
 //! Only a few tests run at a time, so that nobody can use the service to probe other machines.
 
 mod test_limits;
@@ -31,7 +31,7 @@ pub struct EndpointChecks {
 }
 
 impl EndpointChecks {
-    /// An outlet that checks and tests with these functions.
+    /// Checks and tests with these functions.
     pub fn new(judge: Judge, ping: Ping) -> Self {
         Self {
             judge,
@@ -40,7 +40,7 @@ impl EndpointChecks {
         }
     }
 
-    /// An outlet that cannot test, for commands without a client for webhooks.
+    /// Checks without tests, for commands without a client for webhooks.
     pub fn without_tests(judge: Judge) -> Self {
         Self {
             judge,
@@ -68,7 +68,7 @@ impl EndpointChecks {
         let team = target.team;
         self.with_turns(|turns| turns.take(Instant::now(), team, target.endpoint))
             .map_err(|seconds| Refused::TooManyPings { seconds })?;
-        let _turn = Turn { outlet: self, team };
+        let _turn = Turn { endpoint_checks: self, team };
         let pinged = ping(target).await;
         pinged.ok_or_else(|| Refused::TooManyPings { seconds: SOON })
     }

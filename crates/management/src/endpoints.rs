@@ -83,7 +83,7 @@ pub(crate) async fn add(
     site: SiteId,
     new: NewEndpoint,
 ) -> Result<(Endpoint, Change), Refused> {
-    let settings = new.settings(team, &management.outlet)?;
+    let settings = new.settings(team, &management.endpoint_checks)?;
     let key = management.master_key.as_ref();
     check_key(session, key).await?;
     let id = owned::add(session.conn(), key, site, &settings).await?;
@@ -139,7 +139,7 @@ async fn apply(
 ) -> Result<Endpoint, Refused> {
     let endpoint = before.id;
     let old = before.settings.clone();
-    let settings = change.applied_to(old, before.team, &management.outlet)?;
+    let settings = change.applied_to(old, before.team, &management.endpoint_checks)?;
     let Some(details) = audit_entry::change(&before.settings, &settings) else {
         return Ok(before);
     };

@@ -1,4 +1,4 @@
-//! Why a use case was refused, in terms that every face can show: no status codes, no HTML.
+//! Why a use case was refused, in terms that every interface can show: no status codes, no HTML.
 
 mod conflict;
 mod field_errors;
@@ -88,9 +88,9 @@ pub enum Refused {
     /// The image took too long to decode.
     #[error("The image took too long to decode. Please try again.")]
     PreviewTimedOut,
-    /// No darkroom could be started, or it broke.
+    /// No process for previews could be started, or it broke.
     #[error("Previews cannot be made at the moment. Please try again later, or tell the operator.")]
-    NoDarkroom,
+    PreviewsUnavailable,
     /// The database refused a statement, failed or could not be reached.
     #[error(transparent)]
     Store(store::Error),

@@ -1,8 +1,8 @@
 //! What owners, moderators and operators can do. Each use case is written once, with its
 //! authorisation, its checks and its entry in the audit log.
 //!
-//! The crate has several faces: the JSON interface (`api`) and the command line (`gatehouse
-//! admin` and `gatehouse queue`). A face parses the request into typed values, names the [`Caller`], calls one function,
+//! The crate has several interfaces: the JSON interface (`api`) and the command line (`gatehouse
+//! admin` and `gatehouse queue`). An interface parses the request into typed values, names the [`Caller`], calls one function,
 //! and shows the result or the reason why it was [`Refused`]. Nothing here knows HTTP or SQL.
 //!
 //! Every use case runs in one transaction, a `Session`. It begins with a lookup of the caller's
@@ -80,17 +80,17 @@ pub struct Management {
     /// Seals webhook secrets and headers. Commands that seal nothing need no key.
     pub master_key: Option<MasterKey>,
     /// Where rules are compiled and tried.
-    pub workbench: TrialPool,
+    pub trial_pool: TrialPool,
     /// Judges and tests webhook endpoints.
-    pub outlet: EndpointChecks,
+    pub endpoint_checks: EndpointChecks,
     /// Makes previews of images.
-    pub darkroom: PreviewPool,
+    pub preview_pool: PreviewPool,
     /// How many bytes of rules a team can store within 24 hours, in versions and backtests.
     pub rules_per_day: u64,
     /// Which archives of exports are read at the same time.
     pub exports: exports::ConcurrentReads,
     /// Counts requests.
-    pub pace: RateLimit,
+    pub rate_limit: RateLimit,
     /// Hashes the passwords of people.
     pub passwords: Passwords,
     /// Where people sign in who need no password here. None: nowhere else.

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::Refused;
 
-/// Memory for decoding, in bytes, in all darkrooms of a process together.
+/// Memory for decoding, in bytes, in all preview processes of one API process together.
 const MEMORY: usize = 512 << 20;
 /// Enough for most pictures, of up to about 30 million pixels. So four are decoded at once.
 const USUAL: usize = 128 << 20;
@@ -20,7 +20,7 @@ const LARGE: usize = 256 << 20;
 /// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Why an image was not developed.
+/// Why there is no preview of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviewError {
     /// It is no image, or one that is not decoded.
@@ -38,18 +38,18 @@ pub enum PreviewError {
 pub type MakePreview =
     Arc<dyn Fn(Vec<u8>, usize) -> BoxFuture<'static, Result<Vec<u8>, PreviewError>> + Send + Sync>;
 
-/// The interface to darkrooms.
+/// Makes previews in other processes.
 pub struct PreviewPool {
-    develop: Option<MakePreview>,
+    make_preview: Option<MakePreview>,
     memory: Arc<Shares<Option<TeamId>>>,
     patience: Duration,
 }
 
 impl PreviewPool {
-    /// A darkroom that develops with this function. Without one, there are no previews.
-    pub fn new(develop: Option<MakePreview>) -> Self {
+    /// A pool that makes previews with this function. Without one, there are no previews.
+    pub fn new(make_preview: Option<MakePreview>) -> Self {
         Self {
-            develop,
+            make_preview,
             memory: Shares::new(MEMORY),
             patience: PATIENCE,
         }
@@ -57,14 +57,14 @@ impl PreviewPool {
 
     /// Whether there can be previews at all.
     pub(crate) fn is_there(&self) -> bool {
-        self.develop.is_some()
+        self.make_preview.is_some()
     }
 
     /// The preview of an image. `load` reads its file; it is called when it is the holder's turn, and again if the picture
     /// turns out to be a large one. The holder is the caller's team, or the operators.
     ///
     /// # Errors
-    /// There is no darkroom; the turn did not come in time; what `load` says; the image cannot be developed.
+    /// No process can be started; the turn did not come in time; what `load` says; the image has no preview.
     pub(crate) async fn preview<L>(
         &self,
         holder: Option<TeamId>,
@@ -75,7 +75,7 @@ impl PreviewPool {
     {
         match self.with(holder, USUAL, &load).await? {
             Err(PreviewError::NeedsMemory) => self.with(holder, LARGE, &load).await?,
-            developed => developed,
+            made => made,
         }
         .map_err(Refused::from)
     }
@@ -89,30 +89,30 @@ impl PreviewPool {
     where
         L: Future<Output = Result<Vec<u8>, Refused>>,
     {
-        let develop = self.develop.as_ref();
-        let develop = Arc::clone(develop.ok_or(Refused::NoDarkroom)?);
+        let make_preview = self.make_preview.as_ref();
+        let make_preview = Arc::clone(make_preview.ok_or(Refused::PreviewsUnavailable)?);
         let turn: Share<_> = timeout(self.patience, self.memory.take(holder, memory, Limit::Fair))
             .await
             .map_err(|_| Refused::Overloaded)?;
         let file = load().await?;
         // If the client disconnects, the process still comes to its end, and its memory counts until then.
-        let developing = tokio::spawn(async move {
-            let developed = develop(file, memory).await;
+        let making = tokio::spawn(async move {
+            let made = make_preview(file, memory).await;
             drop(turn);
-            developed
+            made
         });
-        developing.await.map_err(|_| Refused::Internal)
+        making.await.map_err(|_| Refused::Internal)
     }
 }
 
 impl From<PreviewError> for Refused {
-    fn from(undeveloped: PreviewError) -> Self {
-        match undeveloped {
+    fn from(error: PreviewError) -> Self {
+        match error {
             PreviewError::Problem(problem) => Self::no_preview(problem),
             // Not even with enough for every picture.
             PreviewError::NeedsMemory => Self::no_preview(ImageProblem::TooLarge),
             PreviewError::TimedOut => Self::PreviewTimedOut,
-            PreviewError::Unavailable => Self::NoDarkroom,
+            PreviewError::Unavailable => Self::PreviewsUnavailable,
         }
     }
 }

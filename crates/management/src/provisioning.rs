@@ -145,8 +145,8 @@ async fn compiled(
     holder: Holder,
     rules: GivenRules,
 ) -> Result<Checked, Refused> {
-    let rules = management.workbench.rules(holder, rules).await?;
-    management.workbench.check(holder, rules).await
+    let rules = management.trial_pool.rules(holder, rules).await?;
+    management.trial_pool.check(holder, rules).await
 }
 
 /// A site and its default group. The first name is that of the site.

@@ -121,8 +121,8 @@ pub async fn create(
     let team = session.named_team(new.team).await?;
     let team = team.ok_or_else(|| Refused::field("team_id", "is missing"))?;
     session.end();
-    let rules = management.workbench.rules(Some(team), new.rules).await?;
-    let compiled = management.workbench.check(Some(team), rules).await?;
+    let rules = management.trial_pool.rules(Some(team), new.rules).await?;
+    let compiled = management.trial_pool.check(Some(team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;

@@ -1,6 +1,6 @@
-//! The workbench compiles and tries rules, a few at a time, on its own threads. Long work loses its
+//! The trial pool compiles and tries rules, a few at a time, on its own threads. Long work loses its
 //! priority, so ten thousand keywords delay nobody else's request. Teams take turns, and no team
-//! has all the slots. So a team that keeps the workbench busy delays another by one turn at most.
+//! has all the slots. So a team that keeps the pool busy delays another by one turn at most.
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +46,7 @@ pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analy
 /// The holder of slots: a team, or the operators.
 pub(crate) type Holder = Option<TeamId>;
 
-/// The workbench. Clones are the same one.
+/// The trial pool. Clones are the same one.
 #[derive(Clone)]
 pub struct TrialPool {
     limits: Limits,
@@ -75,7 +75,7 @@ impl Checked {
 }
 
 impl TrialPool {
-    /// A workbench with these limits for a group. `analyse` analyses sample texts. Without it,
+    /// A pool with these limits for a group. `analyse` analyses sample texts. Without it,
     /// rules can be tried only with the scores of the request.
     pub fn new(limits: Limits, analyse: Option<Analyse>) -> Self {
         Self {

@@ -47,7 +47,7 @@ pub async fn link(
 /// chosen.
 pub async fn become_operator(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     link: SecretHash,
     email: &Email,
     name: &Name,
@@ -56,7 +56,7 @@ pub async fn become_operator(
     let mut tx = management.begin().await?;
     usable(link::find(&mut tx, link).await?.as_ref())?;
     drop(tx);
-    let hash = management.choose(visitor.address, email, password).await?;
+    let hash = management.choose(anonymous_caller.address, email, password).await?;
 
     let mut tx = management.begin().await?;
     // If two use it at the same time, one of them gets it.
@@ -84,7 +84,7 @@ pub async fn become_operator(
             team,
             target: Some(first.id.as_uuid()),
             details: &created(&joined),
-            request_id: Some(&visitor.request),
+            request_id: Some(&anonymous_caller.request),
         };
         audit::record(&mut tx, entry).await?;
     }
@@ -96,10 +96,10 @@ pub async fn become_operator(
         has_password: true,
         has_factor: false,
     };
-    let signed_in = enter(&mut tx, visitor, &account).await?;
-    let details = json!({ "address": visitor.address });
+    let signed_in = enter(&mut tx, anonymous_caller, &account).await?;
+    let details = json!({ "address": anonymous_caller.address });
     let (action, target) = (Action::SessionCreate, signed_in.session.as_uuid());
-    record(&mut tx, user, visitor, action, target, &details).await?;
+    record(&mut tx, user, anonymous_caller, action, target, &details).await?;
     tx.commit().await.map_err(store::Error::from)?;
     Ok(signed_in)
 }

@@ -150,7 +150,7 @@ fn is_providers(management: &Management, invitation: &Invitation) -> Result<bool
 /// The link cannot be used, or the password cannot be chosen.
 pub async fn reset_password(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     link: SecretHash,
     password: &str,
 ) -> Result<(), Refused> {
@@ -161,7 +161,7 @@ pub async fn reset_password(
     let account = person::lock_account(&mut tx, user).await?;
     drop(tx);
     let email = address(&account.email)?;
-    let hash = management.choose(visitor.address, &email, password).await?;
+    let hash = management.choose(anonymous_caller.address, &email, password).await?;
     let mut tx = management.begin().await?;
     person::lock_account(&mut tx, user).await?;
     let taken = link::take(&mut tx, link).await?;
@@ -172,7 +172,7 @@ pub async fn reset_password(
     let ended = access::end_all(&mut tx, user).await?;
     let details = json!(ended);
     let action = Action::PasswordReset;
-    record(&mut tx, user, visitor, action, user.as_uuid(), &details).await?;
+    record(&mut tx, user, anonymous_caller, action, user.as_uuid(), &details).await?;
     Ok(tx.commit().await.map_err(store::Error::from)?)
 }
 

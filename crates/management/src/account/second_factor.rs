@@ -78,12 +78,12 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
 /// As for [`set_up`]; nothing was begun; the code is wrong; or there were too many tries.
 pub async fn confirm(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     code: &str,
 ) -> Result<Confirmed, Refused> {
     let user = new_factor(management, session).await?.held.user;
-    let pair = Pair::of(&throttled(user), fair_share::client(visitor.address));
+    let pair = Pair::of(&throttled(user), fair_share::client(anonymous_caller.address));
     management.count_try(pair).await?;
     let mut own = new_factor(management, session).await?;
     let key = management.master_key()?;
@@ -103,7 +103,7 @@ pub async fn confirm(
     session::lower_all(&mut own.tx, user).await?;
     let secret = session::raise(&mut own.tx, own.held.id).await?;
     let recovery_codes = renew(&mut own.tx, user).await?;
-    own.done(visitor, Action::FactorCreate, user.as_uuid(), &json!({}))
+    own.done(anonymous_caller, Action::FactorCreate, user.as_uuid(), &json!({}))
         .await?;
     Ok(Confirmed {
         secret,
@@ -119,7 +119,7 @@ pub async fn confirm(
 /// The session is over or lacks the factor, or the password was given too long ago.
 pub async fn remove(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<(), Refused> {
     let mut own = management.own(session).await?;
@@ -131,7 +131,7 @@ pub async fn remove(
     }
     session::lower_all(&mut own.tx, user).await?;
     let details = json!(ended);
-    own.done(visitor, Action::FactorDelete, user.as_uuid(), &details)
+    own.done(anonymous_caller, Action::FactorDelete, user.as_uuid(), &details)
         .await
 }
 
@@ -141,7 +141,7 @@ pub async fn remove(
 /// As for [`remove`], or the person has no second factor.
 pub async fn renew_recovery_codes(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<Vec<RecoveryCode>, Refused> {
     let mut own = management.own(session).await?;
@@ -152,7 +152,7 @@ pub async fn renew_recovery_codes(
     let user = own.held.user;
     let codes = renew(&mut own.tx, user).await?;
     let action = Action::RecoveryCodesCreate;
-    own.done(visitor, action, user.as_uuid(), &json!({}))
+    own.done(anonymous_caller, action, user.as_uuid(), &json!({}))
         .await?;
     Ok(codes)
 }

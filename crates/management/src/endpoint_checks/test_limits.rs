@@ -25,13 +25,13 @@ pub(super) const SOON: u32 = 5;
 
 /// A running test. Dropping it ends the test: nobody waits for it any more.
 pub(super) struct Turn<'a> {
-    pub(super) outlet: &'a EndpointChecks,
+    pub(super) endpoint_checks: &'a EndpointChecks,
     pub(super) team: TeamId,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.outlet.with_turns(|turns| turns.give_back(self.team));
+        self.endpoint_checks.with_turns(|turns| turns.give_back(self.team));
     }
 }
 

@@ -110,7 +110,7 @@ async fn rules(
         if let Some((name, number, rules)) = version {
             session.end();
             let yaml = management
-                .workbench
+                .trial_pool
                 .work(Some(export.team), move || as_yaml(&name, rules))
                 .await?;
             return Ok(Built::Member(

@@ -41,8 +41,8 @@ pub async fn version(
     file: GivenFile,
 ) -> Result<Placed, Refused> {
     let GivenFile { name, rules } = file;
-    let rules = management.workbench.rules(None, rules).await?;
-    let compiled = management.workbench.check(None, rules).await?;
+    let rules = management.trial_pool.rules(None, rules).await?;
+    let compiled = management.trial_pool.check(None, rules).await?;
     // A note that this version would not take is left out.
     let note: Option<Reason> = Reason::try_from(listed.note.clone()).ok();
 

@@ -27,7 +27,7 @@ pub struct Removed {
 /// beside its password: sessions, identities at providers of single sign-on, recovery codes, and links. The password stays.
 ///
 /// From then on, the password alone opens the account. So this is for the command line only, and no
-/// other face offers it. Every team of the person has it in the audit log.
+/// other interface offers it. Every team of the person has it in the audit log.
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such person.

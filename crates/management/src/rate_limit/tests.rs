@@ -85,7 +85,7 @@ fn tokens_that_are_not_valid_count_for_their_address() {
 #[tokio::test]
 async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
     // 10 a second, 20 at once.
-    let pace = RateLimit::new(RateLimitSettings {
+    let rate_limit = RateLimit::new(RateLimitSettings {
         per_team: 600,
         ..RateLimitSettings::default()
     });
@@ -98,10 +98,10 @@ async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
             expires_at: None,
             generation: 0,
         };
-        pace.admit(hash(token), &grant).ok().unwrap();
+        rate_limit.admit(hash(token), &grant).ok().unwrap();
     }
     let address = "192.0.2.1".parse().unwrap();
-    let arrive = |token| pace.arrive(address, Some(hash(token)));
+    let arrive = |token| rate_limit.arrive(address, Some(hash(token)));
     let began = Instant::now();
     for number in 0..25 {
         arrive(1 + number % 2).await.ok().unwrap();

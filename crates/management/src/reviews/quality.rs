@@ -110,7 +110,7 @@ pub async fn quality(
         tally: OpinionCounts::of(&said, &names),
         machine: Machine::of(items, rules, left_out, matches),
     };
-    management.workbench.work(Some(team), calculating).await
+    management.trial_pool.work(Some(team), calculating).await
 }
 
 /// One more than a bound, so that it shows whether there are more.

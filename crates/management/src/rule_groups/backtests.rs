@@ -90,7 +90,7 @@ pub async fn create(
         None => draft(&mut session, group.id).await?.rules,
     };
     session.end();
-    let compiled = management.workbench.check(Some(group.team), rules).await?;
+    let compiled = management.trial_pool.check(Some(group.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group.id).await?;

@@ -78,7 +78,7 @@ pub async fn compare(
         draft,
         warnings,
     };
-    management.workbench.work(Some(group.team), comparing).await
+    management.trial_pool.work(Some(group.team), comparing).await
 }
 
 /// Replaces a group's draft if it still has this revision. Without a revision, replaces it in any
@@ -99,7 +99,7 @@ pub async fn replace(
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;
     session.end();
-    let rules = management.workbench.rules(Some(found.team), rules).await?;
+    let rules = management.trial_pool.rules(Some(found.team), rules).await?;
     put(management, caller, &found, rules, revision, json!({})).await
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn put(
     revision: Option<i64>,
     mut details: Value,
 ) -> Result<CheckedDraft, Refused> {
-    let compiled = management.workbench.check(Some(group.team), rules).await?;
+    let compiled = management.trial_pool.check(Some(group.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;

@@ -108,10 +108,10 @@ async fn write(management: &Management, group: Group, rules: Vec<Rule>) -> Resul
         rules: rules.into_iter().map(Into::into).collect(),
     };
     let writing = move || file.to_yaml();
-    management.workbench.work(Some(group.team), writing).await
+    management.trial_pool.work(Some(group.team), writing).await
 }
 
-/// Reads a document on the workbench, for a caller who can import it.
+/// Reads a document in the trial pool, for a caller who can import it.
 async fn read_for<E: From<Refused> + Send + 'static>(
     management: &Management,
     caller: &Caller,
@@ -120,5 +120,5 @@ async fn read_for<E: From<Refused> + Send + 'static>(
     let session = management.read(caller, Scope::RulesWrite).await?;
     let holder = session.only_team();
     session.end();
-    management.workbench.work(holder, read).await?
+    management.trial_pool.work(holder, read).await?
 }

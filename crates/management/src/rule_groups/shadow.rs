@@ -96,8 +96,8 @@ pub async fn set(
     let group = find(&mut session, group).await?;
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
     session.end();
-    let (workbench, holder) = (&management.workbench, Some(group.team));
-    let compiled = workbench.check(holder, version.rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(group.team));
+    let compiled = trial_pool.check(holder, version.rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;

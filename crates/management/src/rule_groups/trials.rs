@@ -102,7 +102,7 @@ pub async fn run(
     require_content(&new)?;
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
-    let (workbench, team) = (&management.workbench, Some(group.team));
+    let (trial_pool, team) = (&management.trial_pool, Some(group.team));
     let rules = match (new.rules, new.version) {
         (Some(_), Some(_)) => {
             let message = "must not be given together with `rules`";
@@ -115,7 +115,7 @@ pub async fn run(
             }
             Err(wrong) => {
                 session.end();
-                return Err(workbench.refuse(team, wrong).await);
+                return Err(trial_pool.refuse(team, wrong).await);
             }
         },
         (None, Some(version)) => {
@@ -132,9 +132,9 @@ pub async fn run(
         ask: new.ask,
         on_failure: new.on_failure,
     };
-    let sample = sample(workbench, team, asked, &wanted(&rules)).await?;
+    let sample = sample(trial_pool, team, asked, &wanted(&rules)).await?;
     let judging = move |group: &CompiledGroup| judge(group, sample);
-    workbench.with_compiled(team, rules, judging).await
+    trial_pool.with_compiled(team, rules, judging).await
 }
 
 /// What is known of a sample before the providers are asked.
@@ -147,7 +147,7 @@ struct Asked {
 
 /// The sample that rules judge. The providers are asked for these categories, if they are to be asked at all.
 async fn sample(
-    workbench: &TrialPool,
+    trial_pool: &TrialPool,
     team: Holder,
     asked: Asked,
     wanted: &[Category],
@@ -164,7 +164,7 @@ async fn sample(
     };
     let asks = asked.ask && !wanted.is_empty();
     if let (None, Some(text), true) = (&sample.scores, &sample.text, asks)
-        && let Some(analysed) = workbench.analyse(team, text, wanted).await?
+        && let Some(analysed) = trial_pool.analyse(team, text, wanted).await?
     {
         sample.scores_from = ScoresFrom::Providers;
         sample.scores = analysed.scores;

@@ -65,8 +65,8 @@ pub async fn create(
     let draft = draft(&mut session, found.id).await?;
     require(Some(new.revision), draft.revision)?;
     session.end();
-    let (workbench, holder) = (&management.workbench, Some(found.team));
-    let compiled = workbench.check(holder, draft.rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(found.team));
+    let compiled = trial_pool.check(holder, draft.rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
@@ -111,9 +111,9 @@ pub async fn publish(
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     session.end();
-    let (workbench, holder) = (&management.workbench, Some(found.team));
-    let rules = workbench.rules(holder, rules).await?;
-    let compiled = workbench.check(holder, rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(found.team));
+    let rules = trial_pool.rules(holder, rules).await?;
+    let compiled = trial_pool.check(holder, rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
@@ -167,8 +167,8 @@ pub async fn set_live(
         return Ok(group);
     }
     // Rules that this binary cannot judge with must not become live.
-    let (workbench, holder) = (&management.workbench, Some(group.team));
-    let compiled = workbench.check(holder, version.rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(group.team));
+    let compiled = trial_pool.check(holder, version.rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let before = lock(&mut session, group.id).await?;

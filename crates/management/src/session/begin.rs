@@ -1,4 +1,4 @@
-//! How a use case begins: the credential is looked up in the transaction, then the team's turn, the pace and the scope
+//! How a use case begins: the credential is looked up in the transaction, then the team's turn, the rate limit and the scope
 //! are checked.
 
 use std::mem;
@@ -85,11 +85,11 @@ impl Management {
             return Ok(Some(begun));
         }
         let holder = begun.grant.reach.team();
-        if let Some(turn) = self.pace.turns.at_once(holder) {
+        if let Some(turn) = self.rate_limit.turns.at_once(holder) {
             return Ok(Some(begun.with(turn)));
         }
         drop(begun);
-        let turn = self.pace.turns.wait(holder).await?;
+        let turn = self.rate_limit.turns.wait(holder).await?;
         let begun = self.look_up(credential, what).await?;
         Ok(begun.map(|begun| begun.with(turn)))
     }
@@ -159,7 +159,7 @@ impl Management {
         let is_first = caller.is_first() && !was_admitted;
         match caller.credential {
             Credential::Token(hash) | Credential::Session { hash, .. } if is_first => {
-                self.pace.admit(hash, &begun.grant)?;
+                self.rate_limit.admit(hash, &begun.grant)?;
             }
             Credential::Token(_) | Credential::Session { .. } | Credential::CommandLine => {}
         }

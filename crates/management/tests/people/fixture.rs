@@ -59,7 +59,7 @@ pub(crate) struct Somebody {
     pub(crate) factor: Option<TotpSecret>,
 }
 
-pub(crate) fn visitor(address: [u8; 4]) -> AnonymousCaller {
+pub(crate) fn anonymous_caller(address: [u8; 4]) -> AnonymousCaller {
     AnonymousCaller::new(IpAddr::from(address), "Firefox", "req_1".to_owned())
 }
 
@@ -83,15 +83,15 @@ impl Fixture {
             pool: pool.clone(),
             queue,
             master_key: Some(MasterKey::new([7; 32])),
-            workbench: TrialPool::new(Limits::default(), None),
-            outlet: EndpointChecks::new(
+            trial_pool: TrialPool::new(Limits::default(), None),
+            endpoint_checks: EndpointChecks::new(
                 Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
                 Arc::new(|_| Box::pin(async { None })),
             ),
-            darkroom: PreviewPool::new(None),
+            preview_pool: PreviewPool::new(None),
             rules_per_day: 1 << 20,
             exports: ConcurrentReads::default(),
-            pace: RateLimit::new(RateLimitSettings::default()),
+            rate_limit: RateLimit::new(RateLimitSettings::default()),
             passwords: Passwords::default(),
             sign_on: None,
         };
@@ -141,7 +141,7 @@ impl Fixture {
     }
 
     pub(crate) async fn accept(&self, link: SecretHash) -> Result<SignedIn, Refused> {
-        let (name, here) = ("Ada".parse().unwrap(), visitor(HERE));
+        let (name, here) = ("Ada".parse().unwrap(), anonymous_caller(HERE));
         let accepted = one_time_links::accept(&self.management, &here, link, Some(&name), PASSWORD);
         match accepted.await? {
             Accepted::Joined(signed_in) => Ok(signed_in),
@@ -189,7 +189,7 @@ impl Fixture {
         somebody.factor = Some(begun.secret);
         let confirm = async |somebody: &Somebody| {
             let code = somebody.code(-30);
-            second_factor::confirm(&self.management, &visitor(HERE), somebody.session, &code).await
+            second_factor::confirm(&self.management, &anonymous_caller(HERE), somebody.session, &code).await
         };
         let confirmed = match confirm(somebody).await {
             // The period of the code ended while it was on its way.
@@ -205,7 +205,7 @@ impl Fixture {
         email: &str,
         password: &str,
     ) -> Result<SignedIn, Refused> {
-        sign_in(&self.management, &visitor(address), email, password).await
+        sign_in(&self.management, &anonymous_caller(address), email, password).await
     }
 
     pub(crate) async fn give_code(
@@ -213,7 +213,7 @@ impl Fixture {
         session: SecretHash,
         code: &str,
     ) -> Result<SessionSecret, Refused> {
-        give_code(&self.management, &visitor(HERE), session, code).await
+        give_code(&self.management, &anonymous_caller(HERE), session, code).await
     }
 
     pub(crate) async fn people(&self, by: &Somebody) -> Result<Vec<Person>, Refused> {

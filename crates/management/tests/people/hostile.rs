@@ -17,7 +17,7 @@ use management::{
 use sqlx::PgPool;
 use store::token::Extent;
 
-use crate::fixture::{ALL, Fixture, HERE, forbidden, visitor};
+use crate::fixture::{ALL, Fixture, HERE, forbidden, anonymous_caller};
 
 /// A token of the team: its id and the hash of its secret.
 async fn token(app: &Fixture, scopes: &[Scope]) -> (TokenId, SecretHash) {
@@ -84,7 +84,7 @@ async fn case_78_links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
             .await
             .unwrap();
         let new = format!("quite a new one {n}");
-        one_time_links::reset_password(&app.management, &visitor(HERE), reset.secret.hash(), &new)
+        one_time_links::reset_password(&app.management, &anonymous_caller(HERE), reset.secret.hash(), &new)
             .await
             .unwrap();
     }

@@ -11,7 +11,7 @@ use management::{
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, Somebody, visitor};
+use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, Somebody, anonymous_caller};
 
 fn conflict<T: std::fmt::Debug>(result: Result<T, Refused>) -> Conflict {
     match result {
@@ -26,7 +26,7 @@ async fn assert_unusable(app: &Fixture, link: SecretHash) {
         matches!(accepted, Err(Refused::NotFound(_))),
         "{accepted:?}"
     );
-    let here = visitor(HERE);
+    let here = anonymous_caller(HERE);
     let reset = one_time_links::reset_password(&app.management, &here, link, "a quite new one").await;
     assert!(matches!(reset, Err(Refused::NotFound(_))), "{reset:?}");
     let leads = one_time_links::look(&app.management, link, None).await;
@@ -101,7 +101,7 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
         .unwrap();
     // Having only the link gives access neither to the team nor to the account's password.
     let name = "Mallory".parse().unwrap();
-    let elsewhere = visitor(ELSEWHERE);
+    let elsewhere = anonymous_caller(ELSEWHERE);
     let accepted = one_time_links::accept(
         &app.management,
         &elsewhere,
@@ -111,7 +111,7 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
     );
     let refused = accepted.await;
     assert!(matches!(refused, Err(Refused::SignInFailed)), "{refused:?}");
-    let here = visitor(HERE);
+    let here = anonymous_caller(HERE);
     let accepted = one_time_links::accept(&app.management, &here, link, None, PASSWORD).await;
     let Ok(Accepted::SignedIn(signed_in)) = accepted else {
         panic!("the second factor comes first: {accepted:?}");
@@ -194,7 +194,7 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     assert_unusable(&app, first).await;
     let set = |link, new: &'static str| {
         let app = &app;
-        async move { one_time_links::reset_password(&app.management, &visitor(HERE), link, new).await }
+        async move { one_time_links::reset_password(&app.management, &anonymous_caller(HERE), link, new).await }
     };
     let weak = set(second, "password1234").await;
     assert!(matches!(weak, Err(Refused::Fields(_))), "{weak:?}");

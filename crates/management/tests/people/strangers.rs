@@ -12,7 +12,7 @@ use management::{
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ELSEWHERE, Fixture, HERE, PASSWORD, visitor};
+use crate::fixture::{ELSEWHERE, Fixture, HERE, PASSWORD, anonymous_caller};
 
 #[sqlx::test(migrations = false)]
 async fn case_78_what_costs_no_hash_leaves_no_row(pool: PgPool) {
@@ -118,7 +118,7 @@ async fn a_greedy_address_does_not_keep_others_from_signing_in(pool: PgPool) {
                 let management = management.clone();
                 async move {
                     let email = format!("{n}@example.com");
-                    let from = visitor(ELSEWHERE);
+                    let from = anonymous_caller(ELSEWHERE);
                     sign_in::sign_in(&management, &from, &email, PASSWORD)
                         .await
                         .is_ok()
@@ -131,7 +131,7 @@ async fn a_greedy_address_does_not_keep_others_from_signing_in(pool: PgPool) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let began = std::time::Instant::now();
-    give_password(&app.management, &visitor(HERE), ada.session, PASSWORD)
+    give_password(&app.management, &anonymous_caller(HERE), ada.session, PASSWORD)
         .await
         .unwrap();
     let took = began.elapsed();

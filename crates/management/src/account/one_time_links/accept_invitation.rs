@@ -44,7 +44,7 @@ pub enum Accepted {
 /// provider of single sign-on; the person is in the team already, or in too many.
 pub async fn accept(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     link: SecretHash,
     name: Option<&Name>,
     password: &str,
@@ -58,10 +58,10 @@ pub async fn accept(
     drop(tx);
     let (mut tx, account) = match account {
         Some(account) => {
-            let (mut tx, account) = prove(management, visitor, &email, password, &account).await?;
+            let (mut tx, account) = prove(management, anonymous_caller, &email, password, &account).await?;
             let others = access::others(&mut tx, account.user, None).await?;
             if account.has_factor || !others.is_empty() {
-                let signed_in = sign_in(&mut tx, visitor, &account).await?;
+                let signed_in = sign_in(&mut tx, anonymous_caller, &account).await?;
                 tx.commit().await.map_err(store::Error::from)?;
                 return Ok(Accepted::SignedIn(signed_in));
             }
@@ -74,7 +74,7 @@ pub async fn accept(
         }
         None => {
             let name = name.ok_or_else(|| Refused::field("name", "must be given"))?;
-            let hash = management.choose(visitor.address, &email, password).await?;
+            let hash = management.choose(anonymous_caller.address, &email, password).await?;
             let mut tx = management.begin().await?;
             let user = person::create_account(&mut tx, &email, name, &hash).await?;
             let account = Account {
@@ -89,8 +89,8 @@ pub async fn accept(
             (tx, account)
         }
     };
-    join(&mut tx, visitor, account.user, None, link).await?;
-    let signed_in = sign_in(&mut tx, visitor, &account).await?;
+    join(&mut tx, anonymous_caller, account.user, None, link).await?;
+    let signed_in = sign_in(&mut tx, anonymous_caller, &account).await?;
     tx.commit().await.map_err(store::Error::from)?;
     Ok(Accepted::Joined(signed_in))
 }
@@ -104,7 +104,7 @@ pub async fn accept(
 /// long ago; the person is in the team already, or in too many.
 pub async fn accept_signed_in(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     link: SecretHash,
     session: SecretHash,
 ) -> Result<Next, Refused> {
@@ -119,7 +119,7 @@ pub async fn accept_signed_in(
     let mut own = own.ok_or(Refused::SignInFailed)?;
     own.require_recent_password()?;
     let (user, this) = (own.held.user, own.held.id);
-    join(&mut own.tx, visitor, user, Some(this), link).await?;
+    join(&mut own.tx, anonymous_caller, user, Some(this), link).await?;
     let must_set_up = !own.held.has_given_factor && person::needs_factor(&mut own.tx, user).await?;
     own.tx.commit().await.map_err(store::Error::from)?;
     Ok(if must_set_up {
@@ -132,14 +132,14 @@ pub async fn accept_signed_in(
 /// A transaction that has locked the account whose password this is.
 async fn prove(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     email: &Email,
     password: &str,
     account: &Account,
 ) -> Result<(PgTransaction<'static>, Account), Refused> {
-    let pair = Pair::of(email.as_str(), fair_share::client(visitor.address));
+    let pair = Pair::of(email.as_str(), fair_share::client(anonymous_caller.address));
     if !management
-        .is_password(visitor.address, pair, password, Some(account))
+        .is_password(anonymous_caller.address, pair, password, Some(account))
         .await?
     {
         return Err(Refused::SignInFailed);
@@ -155,20 +155,20 @@ async fn prove(
 
 async fn sign_in(
     conn: &mut PgConnection,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     account: &Account,
 ) -> Result<SignedIn, Refused> {
-    let signed_in = enter(conn, visitor, account).await?;
-    let details = json!({ "address": visitor.address });
+    let signed_in = enter(conn, anonymous_caller, account).await?;
+    let details = json!({ "address": anonymous_caller.address });
     let (action, target) = (Action::SessionCreate, signed_in.session.as_uuid());
-    record(conn, account.user, visitor, action, target, &details).await?;
+    record(conn, account.user, anonymous_caller, action, target, &details).await?;
     Ok(signed_in)
 }
 
 /// Uses up the invitation. What else can sign in ends, `but` this session.
 async fn join(
     conn: &mut PgConnection,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     user: UserId,
     but: Option<SessionId>,
     link: SecretHash,
@@ -177,20 +177,20 @@ async fn join(
     let Some(Purpose::Invitation(invitation)) = link::take(conn, link).await? else {
         return Err(Refused::NotFound(Noun::Link));
     };
-    add(conn, visitor, user, &invitation).await?;
+    add(conn, anonymous_caller, user, &invitation).await?;
     // Whoever made a link to a new password had every scope that the person had then. The person has more now.
     let ended = access::end_others(conn, user, but).await?;
     if !ended.is_nothing() {
         let details = json!(ended);
         let action = Action::AccessEnd;
-        record(conn, user, visitor, action, user.as_uuid(), &details).await?;
+        record(conn, user, anonymous_caller, action, user.as_uuid(), &details).await?;
     }
     Ok(())
 }
 
 async fn add(
     conn: &mut PgConnection,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     user: UserId,
     invitation: &Invitation,
 ) -> Result<(), Refused> {
@@ -216,7 +216,7 @@ async fn add(
         team: invitation.team,
         target: Some(invitation.id.as_uuid()),
         details: &created(&joined),
-        request_id: Some(&visitor.request),
+        request_id: Some(&anonymous_caller.request),
     };
     Ok(audit::record(conn, entry).await?)
 }

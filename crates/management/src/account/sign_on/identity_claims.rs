@@ -32,10 +32,10 @@ impl IdentityClaims {
     pub(super) fn of(
         identity: &Identity,
         sign_on: &SignOn,
-        visitor: &AnonymousCaller,
+        anonymous_caller: &AnonymousCaller,
     ) -> Result<Self, NotSignedOn> {
         let subject = identity.subject.parse::<Subject>().map_err(|wrong| {
-            warn!(address = %visitor.address, "the ID token's subject {wrong}");
+            warn!(address = %anonymous_caller.address, "the ID token's subject {wrong}");
             NotSignedOn::Untrusted
         })?;
         let email = identity.email.as_deref();

@@ -33,23 +33,23 @@ pub(super) enum Wish {
 /// Signs in. What the provider grants is brought up to date first.
 pub(super) async fn enter(
     management: &Management,
-    visitor: &AnonymousCaller,
+    anonymous_caller: &AnonymousCaller,
     sign_on: &SignOn,
     attempt: &Attempt,
-    stated: &IdentityClaims,
+    claims: &IdentityClaims,
     wish: Wish,
 ) -> Result<SignedIn, NotSignedOn> {
     let mut tx = management.begin().await?;
     if !identity::use_up(&mut tx, encrypted_attempt::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
-    let user = account::find_or_create(&mut tx, visitor, sign_on, stated, wish).await?;
+    let user = account::find_or_create(&mut tx, anonymous_caller, sign_on, claims, wish).await?;
     let account = person::lock_account(&mut tx, user).await?;
     // Checked under the lock, because an operation that ends all sign-ins holds the same lock.
-    let (issuer, subject) = (sign_on.issuer(), &stated.subject);
-    let known = identity::sign_in(&mut tx, issuer, subject, user, stated.address()).await?;
+    let (issuer, subject) = (sign_on.issuer(), &claims.subject);
+    let known = identity::sign_in(&mut tx, issuer, subject, user, claims.address()).await?;
     let identity = known.ok_or(NotSignedOn::Lost)?;
-    memberships::bring_up_to_date(&mut tx, visitor, user, &stated.wanted).await?;
+    memberships::bring_up_to_date(&mut tx, anonymous_caller, user, &claims.wanted).await?;
     let is_invited = match wish {
         Wish::Join(link) => {
             if !invites(&mut tx, link, &account.email).await? {
@@ -63,18 +63,18 @@ pub(super) async fn enter(
         // What was taken away stays away.
         session::end_all(&mut tx, user, None).await?;
         tx.commit().await.map_err(store::Error::from)?;
-        warn!(address = %visitor.address, "the provider knows a person who has no role here");
+        warn!(address = %anonymous_caller.address, "the provider knows a person who has no role here");
         return Err(NotSignedOn::NoRole);
     }
     let proved = Proved {
         identity,
-        authenticated_at: stated.authenticated_at,
-        is_strong: stated.is_strong,
+        authenticated_at: claims.authenticated_at,
+        is_strong: claims.is_strong,
     };
-    let signed_in = enter_by_provider(&mut tx, visitor, &account, proved).await?;
-    let details = json!({ "address": visitor.address, "issuer": issuer });
+    let signed_in = enter_by_provider(&mut tx, anonymous_caller, &account, proved).await?;
+    let details = json!({ "address": anonymous_caller.address, "issuer": issuer });
     let (action, target) = (Action::SessionCreate, signed_in.session.as_uuid());
-    record(&mut tx, user, visitor, action, target, &details).await?;
+    record(&mut tx, user, anonymous_caller, action, target, &details).await?;
     tx.commit().await.map_err(store::Error::from)?;
     Ok(signed_in)
 }

@@ -63,7 +63,7 @@ pub async fn beside_live(
     };
     session.end();
 
-    let (workbench, team) = (&management.workbench, Some(group.team));
+    let (trial_pool, team) = (&management.trial_pool, Some(group.team));
     let of_either = [
         wanted(&draft.rules),
         live.as_deref().map_or_else(Vec::new, wanted),
@@ -76,14 +76,14 @@ pub async fn beside_live(
         ask,
         on_failure,
     };
-    let sample = sample(workbench, team, asked, &wanted).await?;
+    let sample = sample(trial_pool, team, asked, &wanted).await?;
     let same = sample.clone();
     let judging = move |group: &CompiledGroup| judge(group, sample);
-    let draft = workbench.with_compiled(team, draft.rules, judging).await?;
+    let draft = trial_pool.with_compiled(team, draft.rules, judging).await?;
     let live = match live {
         Some(rules) => {
             let judging = move |group: &CompiledGroup| judge(group, same);
-            Some(workbench.with_compiled(team, rules, judging).await?)
+            Some(trial_pool.with_compiled(team, rules, judging).await?)
         }
         None => None,
     };
