@@ -5,7 +5,7 @@ use domain::{
     decision::{Findings, Judged, Part, decide},
     id::{GroupVersionId, RuleGroupId},
     media::OnFailure,
-    rule_file::GivenFile,
+    rule_file::InputFile,
     rules::{CompiledGroup, Content, Rule},
     score::{Category, Scores},
 };
@@ -83,7 +83,7 @@ pub(super) fn rules(list: Uuid) -> anyhow::Result<Vec<Rule>> {
         yaml,
         "  - {{name: Known pictures, type: image_hash, lists: [{list}], effect: reject}}"
     )?;
-    let given = GivenFile::from_yaml(&yaml)?.rules;
+    let given = InputFile::from_yaml(&yaml)?.rules;
     let rules = given.into_rules(|| Uuid::now_v7().into());
     Ok(rules.map_err(domain::rules::WrongRules::all_errors)?)
 }

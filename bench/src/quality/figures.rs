@@ -1,7 +1,7 @@
-//! The figures of a run, as the report in JSON has them. `domain::curve` calculates them.
+//! The figures of a run, as the report in JSON has them. `domain::precision_recall` calculates them.
 
 use domain::{
-    curve::{self, Bin, Calibration, Point, Ranking},
+    precision_recall::{self, Bin, Calibration, Point, Ranking},
     proportion::Proportion,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -145,7 +145,7 @@ impl Figures {
             scored: ranking.items().into(),
             not_scored: not_scored.into(),
             auprc: Average::of(&ranking, options),
-            thresholds: curve::points(&thresholds, pairs)
+            thresholds: precision_recall::points(&thresholds, pairs)
                 .into_iter()
                 .map(At::from)
                 .collect(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{name::Name, rule_file::GivenFile, rules::GivenRules, scope::Scope};
+use domain::{name::Name, rule_file::InputFile, rules::InputRules, scope::Scope};
 use management::{
     Refused,
     rule_groups::{self, CreatedRuleGroup, NewRuleGroup, files},
@@ -71,7 +71,7 @@ async fn empty(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
     let new = NewRuleGroup {
         name,
         team: visit.team().ok(),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
         note: None,
     };
     rule_groups::create(&visit.management, &caller, new).await
@@ -80,7 +80,7 @@ async fn empty(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
 async fn from_file(visit: &Visit) -> Result<CreatedRuleGroup, Refused> {
     let caller = visit.caller(visit.team().ok())?;
     let text = visit.form.get("yaml").to_owned();
-    let read = move || -> Result<GivenFile, Refused> { yaml::read(&text) };
+    let read = move || -> Result<InputFile, Refused> { yaml::read(&text) };
     files::import_group(&visit.management, &caller, visit.team().ok(), read).await
 }
 

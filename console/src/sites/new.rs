@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{id::TeamId, name::Name, rules::GivenRules, scope::Scope};
+use domain::{id::TeamId, name::Name, rules::InputRules, scope::Scope};
 use management::{
     Refused,
     rule_groups::{self, Group},
@@ -71,7 +71,7 @@ async fn site(visit: &Visit, team: TeamId) -> Result<IssuedSite, Refused> {
         let new = NewSite {
             group: name.clone(),
             name,
-            rules: GivenRules::default(),
+            rules: InputRules::default(),
         };
         let (issued, _) = provisioning::site(&visit.management, &caller, team, new).await?;
         return Ok(issued);

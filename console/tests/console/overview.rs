@@ -153,7 +153,7 @@ async fn one_site_has_figures_of_its_own_and_a_foreign_one_none(pool: PgPool) {
     let new = management::provisioning::NewSite {
         name: "Foreign".parse().unwrap(),
         group: "Foreign".parse().unwrap(),
-        rules: domain::rules::GivenRules::default(),
+        rules: domain::rules::InputRules::default(),
     };
     let foreign = management::provisioning::site(&stage.management, &caller, other, new).await;
     let foreign = foreign.unwrap().0.site.id;

@@ -66,7 +66,7 @@ impl Stage {
         let new = NewSite {
             name: name.parse().unwrap(),
             group: name.parse().unwrap(),
-            rules: domain::rules::GivenRules::default(),
+            rules: domain::rules::InputRules::default(),
         };
         let caller = Caller::command_line();
         let created = provisioning::site(&self.management, &caller, self.team, new).await;

@@ -5,7 +5,7 @@ mod overview;
 mod secret;
 mod settings;
 
-use domain::{id::SiteId, role::Role, rules::GivenRules};
+use domain::{id::SiteId, role::Role, rules::InputRules};
 use management::{
     Caller,
     provisioning::{self, NewSite},
@@ -27,7 +27,7 @@ pub(crate) async fn site(stage: &Stage, name: &str) -> SiteId {
     let new = NewSite {
         name: name.parse().unwrap(),
         group: name.parse().unwrap(),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
     };
     let caller = Caller::command_line();
     let made = provisioning::site(&stage.management, &caller, stage.team, new).await;
@@ -66,7 +66,7 @@ async fn assert_unknown(stage: &Stage, browser: &mut Browser, places: &[&str]) {
     let new = NewSite {
         name: "Foreign".parse().unwrap(),
         group: "Foreign".parse().unwrap(),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
     };
     let other = other.await.unwrap().id;
     let made = provisioning::site(&stage.management, &caller, other, new).await;

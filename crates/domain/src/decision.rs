@@ -6,14 +6,14 @@
 //! [`OnFailure`].
 
 mod findings;
-mod gap;
+mod missing_scores;
 mod manual;
 mod reason;
 mod unchecked;
 mod verdict;
 
 pub use findings::{Findings, Judged, Part};
-pub use gap::{Gap, Unscored};
+pub use missing_scores::{MissingScores, Unscored};
 pub use manual::{Found, ManualDetails};
 pub use unchecked::{ImageProblem, Unchecked};
 pub use verdict::{ModerationDetails, Trace, TracedViolation, Verdict};

@@ -3,37 +3,37 @@
 //!
 //! [`Folded`] undoes what does not change a word (case, compatibility forms, marks, invisible
 //! characters, look-alikes). [`Loose`] goes further and is only for whole words (digits for
-//! letters, spelled-out words, stretched letters). It also reads [`Mended`] texts, in which words that
+//! letters, spelled-out words, stretched letters). It also reads [`MixedScripts`] texts, in which words that
 //! no language writes are read in one script and one direction. A [`Matcher`] finds many terms on all
 //! of them at once.
 //! Everything takes linear time, for any Unicode.
 
-mod attached;
-mod boundary;
+mod attached_words;
+mod word_boundary;
 mod confusables;
-mod disguise;
+mod disguised_parts;
 mod fold;
-mod invisible;
+mod invisible_characters;
 mod loose;
 mod matcher;
-mod mended;
+mod mixed_scripts;
 mod trie;
-mod turned;
+mod text_direction;
 
 use std::ops::Range;
 
 pub(crate) use unicode_normalization::char::is_combining_mark as is_mark;
 
-pub(crate) use boundary::is_hangul;
-pub use boundary::is_unspaced;
-use disguise::{around, windows};
+pub(crate) use word_boundary::is_hangul;
+pub use word_boundary::is_unspaced;
+use disguised_parts::{around, windows};
 pub use fold::Folded;
-pub use invisible::is_invisible;
+pub use invisible_characters::is_invisible;
 use loose::Choice;
 use loose::Loose;
 pub(crate) use matcher::Terms;
 pub use matcher::{Answer, Bounds, Hit, Matcher, Term, Where};
-use mended::{Mended, mended};
+use mixed_scripts::{MixedScripts, mended};
 pub(crate) use trie::trie_states;
 
 /// The most characters of a masked text. Longer ones lose stars, so that a match of a whole text
@@ -145,7 +145,7 @@ fn push_new(parts: &mut Vec<String>, reading: String) {
 pub struct Readings<'t> {
     original: &'t str,
     folded: Folded,
-    mended: Vec<Mended>,
+    mended: Vec<MixedScripts>,
 }
 
 impl<'t> Readings<'t> {

@@ -15,7 +15,7 @@ use domain::{
     name::Name,
     reason::Reason,
     scope::Scope,
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use serde_json::{Value, json};
 use store::{
@@ -31,7 +31,7 @@ pub use store::hash_list::MAX_ENTRIES;
 pub use view::VisibleHashList;
 
 /// In how many bits hashes may differ.
-pub type Distance = Whole<0, 31>;
+pub type Distance = BoundedInteger<0, 31>;
 
 const _: () = assert!(MAX_DISTANCE == 31, "the bound of `Distance`");
 

@@ -5,7 +5,7 @@ use domain::{
     id::{EndpointId, RuleGroupId, SiteId, TeamId},
     key::{ManagementToken, SiteKey},
     name::Name,
-    rules::GivenRules,
+    rules::InputRules,
     scope::Scope,
     webhook::EndpointUrl,
 };
@@ -29,7 +29,7 @@ pub struct NewSite {
     /// The group's name.
     pub group: Name,
     /// The rules of the group.
-    pub rules: GivenRules,
+    pub rules: InputRules,
 }
 
 /// A team to create, with a site.
@@ -143,7 +143,7 @@ pub async fn access(
 async fn compiled(
     management: &Management,
     holder: Holder,
-    rules: GivenRules,
+    rules: InputRules,
 ) -> Result<Checked, Refused> {
     let rules = management.trial_pool.rules(holder, rules).await?;
     management.trial_pool.check(holder, rules).await

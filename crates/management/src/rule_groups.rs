@@ -22,7 +22,7 @@ use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId, TeamId},
     name::Name,
     reason::Reason,
-    rules::{GivenRules, RuleType},
+    rules::{InputRules, RuleType},
     scope::Scope,
 };
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub struct NewRuleGroup {
     /// Its team. If `None`, it is the team of the caller. Operators must name a team.
     pub team: Option<TeamId>,
     /// The rules of its first version, which is live at once.
-    pub rules: GivenRules,
+    pub rules: InputRules,
     /// A note about the first version.
     pub note: Option<Reason>,
 }

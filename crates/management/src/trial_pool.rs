@@ -8,7 +8,7 @@ use cpu_pool::{BriefThreads, thread_time};
 use domain::{
     decision::Unchecked,
     id::TeamId,
-    rules::{CompiledGroup, GivenRules, Limits, Rule, WrongRules},
+    rules::{CompiledGroup, InputRules, Limits, Rule, WrongRules},
     score::{Category, Scores},
 };
 use fair_share::{Limit, Share, Shares};
@@ -112,7 +112,7 @@ impl TrialPool {
     pub(crate) async fn rules(
         &self,
         holder: Holder,
-        given: GivenRules,
+        given: InputRules,
     ) -> Result<Vec<Rule>, Refused> {
         match with_ids(given) {
             Ok(rules) => Ok(rules),
@@ -190,7 +190,7 @@ impl TrialPool {
 ///
 /// # Errors
 /// There are mistakes; [`TrialPool::refuse`] lists them.
-pub(crate) fn with_ids(given: GivenRules) -> Result<Vec<Rule>, WrongRules> {
+pub(crate) fn with_ids(given: InputRules) -> Result<Vec<Rule>, WrongRules> {
     given.into_rules(|| Uuid::now_v7().into())
 }
 

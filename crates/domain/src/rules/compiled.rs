@@ -1,17 +1,17 @@
 //! A rule group's version, compiled once and shared by all callers that examine content with it.
 
-mod check;
-mod parts;
+mod common_checks;
+mod by_kind;
 
 use std::time::Duration;
 
-pub(super) use self::check::check_common;
-use self::parts::Parts;
+pub(super) use self::common_checks::check_common;
+use self::by_kind::Parts;
 use super::ai_threshold::Threshold;
 use super::budget::{Limits, Meter};
 use super::content::{Exceptions, Finding};
 use super::error::RuleErrors;
-use super::faults::Faults;
+use super::error_list::ErrorList;
 use super::image_hash::Recognition;
 use super::keyword::Keywords;
 use super::link::Links;
@@ -81,7 +81,7 @@ impl CompiledGroup {
         limits: Limits,
         clock: &dyn Fn() -> Duration,
     ) -> Result<Self, RuleErrors> {
-        let mut faults = Faults::default();
+        let mut faults = ErrorList::default();
         if rules.len() > MAX_RULES {
             faults.group("rules", format!("a group has at most {MAX_RULES} rules"));
             return Err(faults.into_errors());
@@ -188,7 +188,7 @@ impl CompiledGroup {
 /// long, the rest is not checked.
 pub(super) fn check_apart(
     rules: &[(usize, Rule)],
-    faults: &mut Faults,
+    faults: &mut ErrorList,
     limits: Limits,
     clock: &dyn Fn() -> Duration,
 ) {

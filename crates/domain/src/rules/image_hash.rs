@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 use super::{Evidence, Rule, RuleEffect, RuleType, Violation};
 use crate::id::{HashListId, RuleGroupId, RuleId};
 use crate::image_hash::{HashAlgorithm, HashMatch, ListKind};
@@ -27,7 +27,7 @@ pub struct ImageHash {
 }
 
 impl ImageHash {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+    pub(super) fn check(&self, faults: &mut RuleErrorList<'_>) {
         if self.lists.is_empty() {
             faults.add("lists", "at least one list is required");
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::NUL;
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 use super::{RuleEffect, RuleType, View};
 use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
 
@@ -43,7 +43,7 @@ pub enum Matching {
 }
 
 impl Keyword {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+    pub(super) fn check(&self, faults: &mut RuleErrorList<'_>) {
         if self.keywords.is_empty() {
             faults.add("keywords", "at least one keyword is required");
         }
@@ -54,7 +54,7 @@ impl Keyword {
 }
 
 /// Checks a keyword or an exception.
-pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut RuleFaults<'_>) {
+pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut RuleErrorList<'_>) {
     if term.chars().count() > MAX_TERM_CHARS {
         faults.add(
             field(),

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::compiled::Patterns;
 use super::RuleEffect;
 use super::error::NUL;
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 
 /// The longest pattern, in characters.
 pub const MAX_PATTERN_CHARS: usize = 2_000;
@@ -68,7 +68,7 @@ impl Parsed {
 }
 
 impl Pattern {
-    pub(super) fn parse(&self, faults: &mut RuleFaults<'_>) -> Option<Parsed> {
+    pub(super) fn parse(&self, faults: &mut RuleErrorList<'_>) -> Option<Parsed> {
         if self.pattern.chars().count() > MAX_PATTERN_CHARS {
             faults.add(
                 "pattern",
@@ -131,7 +131,7 @@ impl Pattern {
         })
     }
 
-    fn refuse(&self, error: &Error, faults: &mut RuleFaults<'_>) {
+    fn refuse(&self, error: &Error, faults: &mut RuleErrorList<'_>) {
         let (message, offset) = match error {
             Error::Parse(error) => (error.kind().to_string(), Some(error.span().start.offset)),
             Error::Translate(error) => (error.kind().to_string(), Some(error.span().start.offset)),
@@ -142,7 +142,7 @@ impl Pattern {
     }
 
     /// Refuses the pattern because of something at a place, in bytes.
-    fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleFaults<'_>) {
+    fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleErrorList<'_>) {
         match place.and_then(|place| self.pattern.get(..place)) {
             Some(before) => faults.add_at("pattern", message, before.chars().count()),
             None => faults.add("pattern", message),

@@ -4,7 +4,7 @@ mod encoded;
 
 use url::Url;
 
-use super::fault::{Fault, FieldError, invalid};
+use super::field_error::{Fault, FieldError, invalid};
 use super::limits::MAX_CONTENT_URL;
 use crate::image::ImageFormat;
 use encoded::{Encoded, Undecodable};

@@ -2,9 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::fault::{FieldError, invalid};
+use super::field_error::{FieldError, invalid};
 use super::limits::SubmissionLimits;
-use super::nesting;
+use super::json_depth;
 use crate::json_text;
 
 /// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
@@ -30,7 +30,7 @@ pub(super) fn check_metadata(
         ));
     }
     let most = limits.metadata_depth;
-    if let Some(path) = nesting::too_deep("metadata", raw, most) {
+    if let Some(path) = json_depth::too_deep("metadata", raw, most) {
         let message = format!(
             "is nested too deeply: objects and arrays may be nested at most {most} deep, including metadata itself"
         );
@@ -43,7 +43,7 @@ pub(super) fn check_metadata(
         ));
     }
     if let Some((at, half)) = json_text::first_half(raw) {
-        let path = nesting::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
+        let path = json_depth::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
         return Err(invalid(path, half.to_string()));
     }
     Ok(())

@@ -13,7 +13,7 @@ use domain::{
     media::{ContentType, Ruling},
     reason::Reason,
     review::{NoteText, ReviewKind, Severity, Tier},
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use management::reviews;
 use poem_openapi::Object;
@@ -29,7 +29,7 @@ use crate::media::{MediaImage, without_internals};
 pub(crate) struct NewClaim {
     /// The most reviews that the caller wants to have. If omitted, one.
     #[serde(default, deserialize_with = "given")]
-    limit: Option<Member<Whole<1, 20>>>,
+    limit: Option<Member<BoundedInteger<1, 20>>>,
 }
 
 impl NewClaim {

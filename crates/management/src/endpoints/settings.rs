@@ -7,14 +7,14 @@ use domain::{
     id::TeamId,
     name::Name,
     webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use store::endpoint::owned::Settings;
 
 use crate::{FieldProblem, EndpointChecks, Refused};
 
 /// How many requests a second an endpoint gets.
-pub type PerSecond = Whole<1, 10_000>;
+pub type PerSecond = BoundedInteger<1, 10_000>;
 
 /// A custom header of every request.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use domain::{
     audit::Action,
     id::RuleGroupId,
     rule_diff::Difference,
-    rules::{GivenRules, Rule},
+    rules::{InputRules, Rule},
     scope::Scope,
 };
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ pub async fn replace(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
-    rules: GivenRules,
+    rules: InputRules,
     revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
     // Check this first: it saves compiling rules that would be refused anyway.

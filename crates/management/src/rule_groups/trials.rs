@@ -6,7 +6,7 @@ mod judge;
 use domain::{
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
-    rules::{CompiledGroup, GivenRules, Violation},
+    rules::{CompiledGroup, InputRules, Violation},
     scope::Scope,
     score::{Category, Scores},
 };
@@ -34,7 +34,7 @@ pub struct NewTrial {
     /// A version of the group whose rules judge. Without it, and without `rules`, the draft judges.
     pub version: Option<GroupVersionId>,
     /// Rules that judge instead of the group's.
-    pub rules: Option<GivenRules>,
+    pub rules: Option<InputRules>,
     /// What happens to content that cannot be checked.
     pub on_failure: OnFailure,
 }

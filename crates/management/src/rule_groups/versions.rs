@@ -4,7 +4,7 @@ use domain::{
     audit::Action,
     id::{GroupVersionId, RuleGroupId},
     reason::Reason,
-    rules::GivenRules,
+    rules::InputRules,
     scope::Scope,
 };
 use serde_json::json;
@@ -106,7 +106,7 @@ pub async fn publish(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
-    rules: GivenRules,
+    rules: InputRules,
 ) -> Result<ListedVersion, Refused> {
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;

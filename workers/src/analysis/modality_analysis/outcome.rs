@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{
-    decision::{Gap, Unchecked},
+    decision::{MissingScores, Unchecked},
     media::Modality,
     score::{Category, Scores},
 };
@@ -93,7 +93,7 @@ impl ModalityAnalysis<'_> {
     }
 
     /// The categories without a score for which no provider failed or was paused.
-    fn gap(&self) -> Gap {
+    fn gap(&self) -> MissingScores {
         let failures = self.failures.iter().map(|failure| &failure.categories);
         let pauses = self.pauses.iter().map(|pause| &pause.categories);
         let told: Vec<Category> = failures.chain(pauses).flatten().copied().collect();
@@ -104,7 +104,7 @@ impl ModalityAnalysis<'_> {
         left_out.retain(|category| {
             self.left_out.contains(category) || narrowly && unscored.contains(category)
         });
-        Gap {
+        MissingScores {
             modality: self.modality,
             unscored,
             left_out,

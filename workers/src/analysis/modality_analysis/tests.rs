@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{decision::Gap, media::OnFailure};
+use domain::{decision::MissingScores, media::OnFailure};
 use store::analysis::Analysed;
 use uuid::Uuid;
 
@@ -114,7 +114,7 @@ fn what_a_provider_lists_and_leaves_out_is_a_gap_unless_another_scores_it() {
         ended(modality_analysis).gaps
     };
     let gap = |unscored: &[Category], left_out: &[Category]| {
-        vec![Gap {
+        vec![MissingScores {
             modality: Modality::Image,
             unscored: unscored.to_vec(),
             left_out: left_out.to_vec(),

@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_lists_is_told() {
     use Category::{Adult, Spam, Violence};
-    let gap = |modality, unscored: &[Category], left_out: &[Category]| Gap {
+    let gap = |modality, unscored: &[Category], left_out: &[Category]| MissingScores {
         modality,
         unscored: unscored.to_vec(),
         left_out: left_out.to_vec(),
     };
-    let of = |gaps: &[Gap]| {
+    let of = |gaps: &[MissingScores]| {
         decide(Findings {
             wanted: &[Adult, Violence, Spam],
             gaps,

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{
-    curve::{Point, points, steps},
+    precision_recall::{Point, points, steps},
     proportion::Proportion,
     score::{Category, Scores},
 };
