@@ -38,8 +38,8 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         mut unchecked,
         on_failure,
     } = findings;
-    for gap in gaps {
-        gap.add_unchecked(wanted, &mut unchecked);
+    for missing in gaps {
+        missing.add_unchecked(wanted, &mut unchecked);
     }
     if text == Part::Unexamined {
         unchecked.push(Unchecked::TextNotExamined);

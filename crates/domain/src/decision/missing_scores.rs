@@ -63,12 +63,12 @@ pub struct Unscored {
 impl Unscored {
     pub(super) fn of(gaps: &[MissingScores], wanted: &[Category]) -> Self {
         let mut unscored = Self::default();
-        for gap in gaps {
-            let part = match gap.modality {
+        for missing in gaps {
+            let part = match missing.modality {
                 Modality::Text => &mut unscored.text,
                 Modality::Image => &mut unscored.image,
             };
-            part.extend(both(&gap.unscored, wanted));
+            part.extend(both(&missing.unscored, wanted));
         }
         unscored
     }

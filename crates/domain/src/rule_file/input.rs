@@ -76,17 +76,17 @@ impl<'de, P: Placing> Visitor<'de> for FileVisitor<P> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<FileReader<P>, A::Error> {
         let (mut name, mut rules) = (None, None);
-        let mut faults: Vec<(String, String, Option<Place>)> = Vec::new();
+        let mut errors: Vec<(String, String, Option<Place>)> = Vec::new();
         let mut add = |field: &str, message: String, place| {
-            if faults.len() <= RuleErrors::MOST {
-                faults.push((field.chars().take(LONGEST_SHOWN).collect(), message, place));
+            if errors.len() <= RuleErrors::MOST {
+                errors.push((field.chars().take(LONGEST_SHOWN).collect(), message, place));
             }
         };
         while let Some(member) = members.next_key::<String>()? {
             match member.as_str() {
                 "name" if name.is_none() => {
                     let (read, place) = P::apart(members.next_value::<P::Of<Member<P>>>()?);
-                    let given = match read.given {
+                    let input = match read.input {
                         InputValue::Text(text) => {
                             Name::try_from(text).map_err(|error| error.to_string())
                         }
@@ -97,7 +97,7 @@ impl<'de, P: Placing> Visitor<'de> for FileVisitor<P> {
                             Err("must be a string".to_owned())
                         }
                     };
-                    name = Some(given.unwrap_or_else(|message| {
+                    name = Some(input.unwrap_or_else(|message| {
                         add("name", message, place);
                         Name::nameless()
                     }));
@@ -131,7 +131,7 @@ impl<'de, P: Placing> Visitor<'de> for FileVisitor<P> {
             );
         }
         let mut rules = rules.unwrap_or_default();
-        for (field, message, place) in faults {
+        for (field, message, place) in errors {
             rules.add_fault(&field, message, place);
         }
         let name = name.unwrap_or_else(Name::nameless);

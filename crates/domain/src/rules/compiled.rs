@@ -81,24 +81,24 @@ impl CompiledGroup {
         limits: Limits,
         clock: &dyn Fn() -> Duration,
     ) -> Result<Self, RuleErrors> {
-        let mut faults = ErrorList::default();
+        let mut errors = ErrorList::default();
         if rules.len() > MAX_RULES {
-            faults.group("rules", format!("a group has at most {MAX_RULES} rules"));
-            return Err(faults.into_errors());
+            errors.group("rules", format!("a group has at most {MAX_RULES} rules"));
+            return Err(errors.into_errors());
         }
         let mut meter = Meter::new(limits, clock);
         let places = rules.iter().enumerate();
-        let compiled = Parts::check(places, &mut faults, &mut meter).and_then(|parts| {
+        let compiled = Parts::check(places, &mut errors, &mut meter).and_then(|parts| {
             // Do not compile a group that has faulty rules.
-            let parts = if faults.is_empty() {
+            let parts = if errors.is_empty() {
                 parts
             } else {
                 Parts::default()
             };
             parts.compile(group, version, &mut meter)
         });
-        if !faults.is_empty() {
-            return Err(faults.into_errors());
+        if !errors.is_empty() {
+            return Err(errors.into_errors());
         }
         compiled.map_err(|over| meter.refuse(over, rules))
     }
@@ -188,14 +188,14 @@ impl CompiledGroup {
 /// long, the rest is not checked.
 pub(super) fn check_apart(
     rules: &[(usize, Rule)],
-    faults: &mut ErrorList,
+    errors: &mut ErrorList,
     limits: Limits,
     clock: &dyn Fn() -> Duration,
 ) {
     let places = rules.iter().map(|(place, rule)| (*place, rule));
     // The group is refused for its wrong rules. The cost of the others is reported when these are
     // corrected.
-    let _ = Parts::check(places, faults, &mut Meter::new(limits, clock));
+    let _ = Parts::check(places, errors, &mut Meter::new(limits, clock));
 }
 
 #[cfg(test)]

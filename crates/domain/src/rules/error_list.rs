@@ -2,21 +2,21 @@
 
 use super::error::{RuleError, RuleErrors};
 
-/// Collects faults while a group is compiled.
+/// Collects errors while a group is compiled.
 #[derive(Default)]
 pub(super) struct ErrorList(Vec<RuleError>);
 
 impl ErrorList {
-    /// Collects the faults of one rule.
+    /// Collects the errors of one rule.
     pub(super) fn of<'a>(&'a mut self, index: usize, name: &'a str) -> RuleErrorList<'a> {
         RuleErrorList {
-            faults: self,
+            errors: self,
             index,
             name,
         }
     }
 
-    /// A fault of the group as a whole.
+    /// An error of the group as a whole.
     pub(super) fn group(&mut self, field: &str, message: String) {
         self.push(RuleError::of_group(field, message));
     }
@@ -28,7 +28,7 @@ impl ErrorList {
         }
     }
 
-    /// Sorts the faults by rule. Those of the group as a whole come last.
+    /// Sorts the errors by rule. Those of the group as a whole come last.
     pub(super) fn sort(&mut self) {
         self.0.sort_by_key(|error| error.rule.unwrap_or(usize::MAX));
     }
@@ -42,26 +42,26 @@ impl ErrorList {
     }
 }
 
-/// The faults of one rule.
+/// The errors of one rule.
 pub(super) struct RuleErrorList<'a> {
-    faults: &'a mut ErrorList,
+    errors: &'a mut ErrorList,
     index: usize,
     name: &'a str,
 }
 
 impl RuleErrorList<'_> {
-    /// A fault in a member.
+    /// An error in a member.
     pub(super) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.push(field.into(), message.into(), None);
     }
 
-    /// A fault at a place in a member, in characters from 0.
+    /// An error at a place in a member, in characters from 0.
     pub(super) fn add_at(&mut self, field: &str, message: impl Into<String>, position: usize) {
         self.push(field.to_owned(), message.into(), Some(position));
     }
 
     fn push(&mut self, field: String, message: String, position: Option<usize>) {
-        self.faults.push(RuleError {
+        self.errors.push(RuleError {
             rule: Some(self.index),
             name: self.name.to_owned(),
             field,

@@ -28,7 +28,7 @@ pub struct InputRules {
     /// The number of rules, including those that were not kept because there are too many.
     count: usize,
     /// Mistakes outside of the rules.
-    faults: Vec<RuleError>,
+    errors: Vec<RuleError>,
     /// There were so many mistakes that the rest was not read.
     cut: bool,
 }
@@ -40,9 +40,9 @@ struct InputRule {
     name: String,
     enabled: bool,
     exceptions: Vec<String>,
-    /// `None` if the kind is unknown; then the rule has a fault.
+    /// `None` if the kind is unknown; then the rule has an error.
     kind: Option<RuleKind>,
-    faults: Vec<MemberFault>,
+    errors: Vec<MemberFault>,
     /// Where the rule and its members begin, if it comes from a file.
     place: Option<Place>,
     places: Vec<(&'static str, Place)>,
@@ -74,7 +74,7 @@ impl InputRules {
                 None,
             );
         }
-        if !self.faults.is_empty() || self.cut || self.rules.iter().any(InputRule::is_wrong) {
+        if !self.errors.is_empty() || self.cut || self.rules.iter().any(InputRule::is_wrong) {
             return Err(WrongRules(self));
         }
         let rules = self.rules.into_iter();
@@ -99,11 +99,11 @@ impl InputRules {
         message: impl Into<String>,
         place: Option<Place>,
     ) {
-        if self.faults.len() >= RuleErrors::MOST {
+        if self.errors.len() >= RuleErrors::MOST {
             self.cut = true;
             return;
         }
-        self.faults.push(RuleError {
+        self.errors.push(RuleError {
             place,
             ..RuleError::of_group(field, message.into())
         });
@@ -123,7 +123,7 @@ impl InputRules {
 
 impl InputRule {
     const fn is_wrong(&self) -> bool {
-        !self.faults.is_empty() || self.kind.is_none()
+        !self.errors.is_empty() || self.kind.is_none()
     }
 
     fn into_rule(self, id: RuleId) -> Option<Rule> {
@@ -145,8 +145,8 @@ impl InputRule {
     ) {
         let field = field.into();
         // One more than are listed, to show that there are more.
-        if self.faults.len() <= RuleErrors::MOST {
-            self.faults.push(MemberFault {
+        if self.errors.len() <= RuleErrors::MOST {
+            self.errors.push(MemberFault {
                 place: place.or_else(|| self.place_of(&field)),
                 field,
                 message: message.into(),

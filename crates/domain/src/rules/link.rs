@@ -71,16 +71,16 @@ impl Bare {
 }
 
 impl Link {
-    pub(super) fn check(&self, faults: &mut RuleErrorList<'_>, meter: &Meter<'_>) -> Result<(), Over> {
+    pub(super) fn check(&self, errors: &mut RuleErrorList<'_>, meter: &Meter<'_>) -> Result<(), Over> {
         if self.policy == LinkPolicy::Deny && self.domains.is_empty() {
-            faults.add("domains", "at least one domain is required");
+            errors.add("domains", "at least one domain is required");
         }
         for (at, domain) in self.domains.iter().enumerate() {
             if at % DOMAINS_PER_CHECK == 0 {
                 meter.check_time()?;
             }
             if let Err(message) = parse(domain) {
-                faults.add(format!("domains[{at}]"), message);
+                errors.add(format!("domains[{at}]"), message);
             }
         }
         Ok(())

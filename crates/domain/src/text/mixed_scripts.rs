@@ -1,5 +1,5 @@
 //! Readings of words that no language writes: words that mix scripts, read in one script, and parts that
-//! are turned. The words are mended, and everything around them stays as it is.
+//! are turned. The words are repaired, and everything around them stays as it is.
 //!
 //! A word in which Latin and Cyrillic letters are mixed can hide a word of either. So it is read in both
 //! scripts, and a term of either finds it.
@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use super::confusables::{cyrillic, greek, latin_in_mixed_word, sound};
 use super::fold::{Folded, Mixed};
-use super::text_direction::turned;
+use super::text_direction::reversed;
 
-/// A folded text in which some words are mended.
+/// A folded text in which some words are repaired.
 pub(super) struct MixedScripts {
     pub(super) folded: Folded,
-    /// The mended words, in their order.
+    /// The repaired words, in their order.
     pub(super) places: Vec<Range<usize>>,
     /// Whether Latin words can appear in it.
     pub(super) is_latin: bool,
@@ -30,14 +30,14 @@ enum As {
 }
 
 /// All such readings of a text; none for an ordinary one.
-pub(super) fn mended(original: &str, folded: &Folded) -> Vec<MixedScripts> {
+pub(super) fn repaired(original: &str, folded: &Folded) -> Vec<MixedScripts> {
     let mut all = Vec::new();
     if !folded.mixed().is_empty() {
         let ways = [As::Latin, As::LatinBySound, As::Cyrillic, As::Greek];
         all.extend(ways.into_iter().filter_map(|way| read_as(way, folded)));
     }
     if folded.turns()
-        && let Some(folded) = turned(original)
+        && let Some(folded) = reversed(original)
     {
         all.push(MixedScripts {
             places: std::iter::once(0..folded.text().len()).collect(),

@@ -12,7 +12,7 @@ pub(super) use upside_down::is_turned;
 type Read = (usize, char, char);
 
 /// The parts of a text that are shown in another direction, as they are shown; none if there are none.
-pub(super) fn turned(original: &str) -> Option<Folded> {
+pub(super) fn reversed(original: &str) -> Option<Folded> {
     let mut read = Vec::new();
     bidi_override::read(original, &mut read);
     upside_down::read(original, &mut read);
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     fn shown(original: &str) -> Option<String> {
-        turned(original).map(|folded| folded.text().trim().to_owned())
+        reversed(original).map(|folded| folded.text().trim().to_owned())
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
             "\u{202C}a\u{202E}",
         ] {
             let text = part.repeat(100_000 / part.len());
-            let read = turned(&text).map_or(0, |folded| folded.text().len());
+            let read = reversed(&text).map_or(0, |folded| folded.text().len());
             assert!(read <= 3 * text.len(), "{part:?}");
         }
     }

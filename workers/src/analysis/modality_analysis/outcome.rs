@@ -63,16 +63,16 @@ impl ModalityAnalysis<'_> {
         for modality_analysis in modality_analyses {
             scores.merge_max(&modality_analysis.scores);
             let mut unchecked = modality_analysis.unchecked();
-            let gap = modality_analysis.gap();
+            let missing = modality_analysis.missing_scores();
             let nothing = modality_analysis.missing().len() == modality_analysis.wanted.len();
-            let unexplained = nothing && unchecked.is_empty() && gap.left_out.is_empty();
+            let unexplained = nothing && unchecked.is_empty() && missing.left_out.is_empty();
             match modality_analysis.modality {
                 Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
                 // The request wanted them. The decision knows only of categories that rules want.
-                Modality::Text if modality_analysis.all_scores && !gap.left_out.is_empty() => {
+                Modality::Text if modality_analysis.all_scores && !missing.left_out.is_empty() => {
                     unchecked.push(Unchecked::CategoriesNotScored {
                         modality: Modality::Text,
-                        categories: gap.left_out.clone(),
+                        categories: missing.left_out.clone(),
                     });
                 }
                 // Without rules that want scores, nobody said that this little is enough.
@@ -84,7 +84,7 @@ impl ModalityAnalysis<'_> {
                 }
                 Modality::Text | Modality::Image => {}
             }
-            analysed.gaps.push(gap);
+            analysed.gaps.push(missing);
             analysed.unchecked.extend(unchecked);
             analysed.providers.extend(modality_analysis.reports);
         }
@@ -93,7 +93,7 @@ impl ModalityAnalysis<'_> {
     }
 
     /// The categories without a score for which no provider failed or was paused.
-    fn gap(&self) -> MissingScores {
+    fn missing_scores(&self) -> MissingScores {
         let failures = self.failures.iter().map(|failure| &failure.categories);
         let pauses = self.pauses.iter().map(|pause| &pause.categories);
         let told: Vec<Category> = failures.chain(pauses).flatten().copied().collect();

@@ -1,4 +1,4 @@
-//! A walk along a chain, from its beginning to its head, that finds the first row that is not as it
+//! Verifies a chain: walks from its beginning to its head, and finds the first row that is not as it
 //! was sealed.
 
 use chrono::{DateTime, TimeDelta, Utc};

@@ -33,15 +33,15 @@ impl<'a> Parts<'a> {
     /// Checks rules, each with its place in the group.
     pub(super) fn check(
         rules: impl Iterator<Item = (usize, &'a Rule)>,
-        faults: &mut ErrorList,
+        errors: &mut ErrorList,
         meter: &mut Meter<'_>,
     ) -> Result<Self, Over> {
         let mut parts = Self::default();
         for (order, rule) in rules {
             meter.check_time()?;
-            parts.add(order, rule, &mut faults.of(order, &rule.name), meter)?;
+            parts.add(order, rule, &mut errors.of(order, &rule.name), meter)?;
         }
-        parts.check_totals(faults);
+        parts.check_totals(errors);
         Ok(parts)
     }
 
@@ -78,16 +78,16 @@ impl<'a> Parts<'a> {
         &mut self,
         order: usize,
         rule: &'a Rule,
-        faults: &mut RuleErrorList<'_>,
+        errors: &mut RuleErrorList<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<(), Over> {
-        check_common(&rule.name, &rule.exceptions, faults);
+        check_common(&rule.name, &rule.exceptions, errors);
         match &rule.kind {
             RuleKind::Keyword(keyword) => {
                 self.keyword_total += keyword.keywords.len();
                 // Over the limit, the group is refused anyway. Nothing is spent on the rest.
                 if self.keyword_total <= MAX_KEYWORDS {
-                    keyword.check(faults);
+                    keyword.check(errors);
                     let content = content_rule(order, rule, keyword.effect, meter)?;
                     self.keywords
                         .extend(content.map(|content| (content, keyword)));
@@ -96,7 +96,7 @@ impl<'a> Parts<'a> {
             RuleKind::Regex(pattern) => {
                 self.pattern_total += 1;
                 if self.pattern_total <= MAX_PATTERNS {
-                    let parsed = pattern.parse(faults);
+                    let parsed = pattern.parse(errors);
                     let content = content_rule(order, rule, pattern.effect, meter)?;
                     if let Some((content, parsed)) = content.zip(parsed) {
                         meter.charge(order, parsed.single_bytes())?;
@@ -108,7 +108,7 @@ impl<'a> Parts<'a> {
                 self.link_total += 1;
                 self.domain_total += link.domains.len();
                 if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
-                    link.check(faults, meter)?;
+                    link.check(errors, meter)?;
                     let content = content_rule(order, rule, link.effect, meter)?;
                     self.links.extend(content.map(|content| (content, link)));
                 }
@@ -116,11 +116,11 @@ impl<'a> Parts<'a> {
             RuleKind::ImageHash(image_hash) => {
                 self.image_hash_total += 1;
                 if self.image_hash_total <= MAX_IMAGE_HASHES {
-                    image_hash.check(faults);
+                    image_hash.check(errors);
                     if !rule.exceptions.is_empty() {
                         let message =
                             "an image_hash rule has no exceptions: put the image on an allow list";
-                        faults.add("exceptions", message);
+                        errors.add("exceptions", message);
                     }
                     if rule.enabled {
                         let recognition = Recognition::new(rule, image_hash);
@@ -129,9 +129,9 @@ impl<'a> Parts<'a> {
                 }
             }
             RuleKind::AiThreshold(threshold) => {
-                threshold.check(faults);
+                threshold.check(errors);
                 if !rule.exceptions.is_empty() {
-                    faults.add("exceptions", "an ai_threshold rule has no exceptions");
+                    errors.add("exceptions", "an ai_threshold rule has no exceptions");
                 }
                 if rule.enabled {
                     let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
@@ -149,7 +149,7 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    fn check_totals(&self, faults: &mut ErrorList) {
+    fn check_totals(&self, errors: &mut ErrorList) {
         for (total, most, what) in [
             (self.keyword_total, MAX_KEYWORDS, "keywords"),
             (self.pattern_total, MAX_PATTERNS, "regex rules"),
@@ -158,7 +158,7 @@ impl<'a> Parts<'a> {
             (self.image_hash_total, MAX_IMAGE_HASHES, "image_hash rules"),
         ] {
             if total > most {
-                faults.group("rules", format!("a group has at most {most} {what}"));
+                errors.group("rules", format!("a group has at most {most} {what}"));
             }
         }
         if self
@@ -168,7 +168,7 @@ impl<'a> Parts<'a> {
             .sum::<usize>()
             > MAX_GROUP_POSITIONS
         {
-            faults.group(
+            errors.group(
                 "rules",
                 format!("the patterns together have more than {MAX_GROUP_POSITIONS} positions"),
             );

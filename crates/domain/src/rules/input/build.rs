@@ -10,7 +10,7 @@ use crate::rules::error::Place;
 /// A rule that is being made from its members.
 pub(super) struct Reading {
     pub(super) rule: InputRule,
-    pub(super) given: Vec<(&'static str, InputValue, Option<Place>)>,
+    pub(super) input: Vec<(&'static str, InputValue, Option<Place>)>,
 }
 
 const LIST: &str = "a list of strings";
@@ -41,12 +41,12 @@ impl Reading {
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.given.iter().any(|(known, ..)| *known == name)
+        self.input.iter().any(|(known, ..)| *known == name)
     }
 
     fn take(&mut self, name: &str) -> Option<InputValue> {
-        let at = self.given.iter().position(|(known, ..)| *known == name)?;
-        Some(self.given.swap_remove(at).1)
+        let at = self.input.iter().position(|(known, ..)| *known == name)?;
+        Some(self.input.swap_remove(at).1)
     }
 
     fn refuse<T>(&mut self, name: &str, message: &str) -> Option<T> {
@@ -61,8 +61,8 @@ impl Reading {
         name: &'static str,
         allowed: &[(&str, T)],
     ) -> Option<T> {
-        let given = self.take(name);
-        if let Some(InputValue::Text(text)) = &given
+        let input = self.take(name);
+        if let Some(InputValue::Text(text)) = &input
             && let Some((_, value)) = allowed.iter().find(|(known, _)| known == text)
         {
             return Some(*value);
@@ -73,7 +73,7 @@ impl Reading {
             .collect();
         self.required(
             name,
-            given.is_none(),
+            input.is_none(),
             &format!("one of {}", names.join(", ")),
         );
         None
@@ -81,29 +81,29 @@ impl Reading {
 
     /// A member that must be a text. If it is not, an empty text stands in for it.
     pub(super) fn text(&mut self, name: &'static str) -> String {
-        let given = self.take(name);
-        if let Some(InputValue::Text(text)) = given {
+        let input = self.take(name);
+        if let Some(InputValue::Text(text)) = input {
             return text;
         }
-        let expected = match &given {
+        let expected = match &input {
             Some(InputValue::Bool(_) | InputValue::Number(_)) => "a string, in quotes",
             _ => "a string",
         };
-        self.required(name, given.is_none(), expected);
+        self.required(name, input.is_none(), expected);
         String::new()
     }
 
     pub(super) fn required_texts(&mut self, name: &'static str) -> Vec<String> {
-        if let Some(given) = self.take(name) {
-            self.texts(name, given)
+        if let Some(input) = self.take(name) {
+            self.texts(name, input)
         } else {
             self.required(name, true, LIST);
             Vec::new()
         }
     }
 
-    fn texts(&mut self, name: &'static str, given: InputValue) -> Vec<String> {
-        let InputValue::List(List { texts, wrong }) = given else {
+    fn texts(&mut self, name: &'static str, input: InputValue) -> Vec<String> {
+        let InputValue::List(List { texts, wrong }) = input else {
             self.required(name, false, LIST);
             return Vec::new();
         };
@@ -122,7 +122,7 @@ impl Reading {
     pub(super) fn list(&mut self, at: usize, text: &str) -> HashListId {
         let list = text.parse::<Uuid>().unwrap_or_else(|_| {
             let field = format!("lists[{at}]");
-            if self.rule.faults.iter().all(|fault| fault.field != field) {
+            if self.rule.errors.iter().all(|fault| fault.field != field) {
                 self.rule.add_fault(field, "must be a UUID", None);
             }
             Uuid::from_u128(at as u128)

@@ -83,25 +83,25 @@ impl<'de, P: Placing> Visitor<'de> for RulesVisitor<P> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<InputRules, A::Error> {
-        let mut given = InputRules::default();
-        let mut faults = 0;
+        let mut input = InputRules::default();
+        let mut errors = 0;
         // Rules whose mistakes would not be listed are skipped. Rules over the limit are only
         // counted.
-        while faults <= RuleErrors::MOST && given.count < MAX_RULES {
+        while errors <= RuleErrors::MOST && input.count < MAX_RULES {
             let Some(item) = items.next_element::<P::Of<RuleReader<P>>>()? else {
-                return Ok(given);
+                return Ok(input);
             };
             let (RuleReader(read, _), place) = P::apart(item);
             let rule = read.finish(place);
-            faults += rule.faults.len();
-            given.rules.push(rule);
-            given.count += 1;
+            errors += rule.errors.len();
+            input.rules.push(rule);
+            input.count += 1;
         }
         while items.next_element::<IgnoredAny>()?.is_some() {
-            given.count += 1;
+            input.count += 1;
         }
-        given.cut = faults > RuleErrors::MOST;
-        Ok(given)
+        input.cut = errors > RuleErrors::MOST;
+        Ok(input)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<InputRules, A::Error> {
@@ -113,7 +113,7 @@ impl<'de, P: Placing> Visitor<'de> for RulesVisitor<P> {
 }
 
 fn no_list() -> InputRules {
-    let mut given = InputRules::default();
-    given.add_fault("rules", "must be a list of rules", None);
-    given
+    let mut input = InputRules::default();
+    input.add_fault("rules", "must be a list of rules", None);
+    input
 }

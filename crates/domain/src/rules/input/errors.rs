@@ -18,18 +18,18 @@ impl WrongRules {
     /// read, within limits. `clock` returns the time that the thread has used, counted from any
     /// start.
     pub fn errors(self, limits: Limits, clock: &dyn Fn() -> Duration) -> RuleErrors {
-        let Self(mut given) = self;
-        let found = if given.count > MAX_RULES {
+        let Self(mut input) = self;
+        let found = if input.count > MAX_RULES {
             ErrorList::default()
         } else {
-            given.check(limits, clock)
+            input.check(limits, clock)
         };
         let InputRules {
             rules,
-            faults: outside,
+            errors: outside,
             cut,
             ..
-        } = given;
+        } = input;
         let mut errors = outside;
         let (of_rules, of_group): (Vec<_>, Vec<_>) = found
             .into_errors()
@@ -38,7 +38,7 @@ impl WrongRules {
         let mut checked = of_rules.into_iter().peekable();
         for (at, rule) in rules.into_iter().enumerate() {
             let told = errors.len();
-            errors.extend(rule.faults.iter().map(|fault| RuleError {
+            errors.extend(rule.errors.iter().map(|fault| RuleError {
                 rule: Some(at),
                 name: rule.name.clone(),
                 field: fault.field.clone(),
@@ -74,16 +74,16 @@ impl InputRules {
     /// What compiling finds, in the order of the rules. Takes the contents of the rules, and leaves
     /// their names.
     fn check(&mut self, limits: Limits, clock: &dyn Fn() -> Duration) -> ErrorList {
-        let mut faults = ErrorList::default();
+        let mut errors = ErrorList::default();
         let nobody = RuleId::from(uuid::Uuid::nil());
         let mut rules = Vec::with_capacity(self.rules.len());
         let mut kindless = Vec::new();
-        for (at, given) in self.rules.iter_mut().enumerate() {
+        for (at, input) in self.rules.iter_mut().enumerate() {
             let rule = InputRule {
-                name: given.name.clone(),
-                enabled: given.enabled,
-                exceptions: std::mem::take(&mut given.exceptions),
-                kind: given.kind.take(),
+                name: input.name.clone(),
+                enabled: input.enabled,
+                exceptions: std::mem::take(&mut input.exceptions),
+                kind: input.kind.take(),
                 ..InputRule::default()
             };
             match rule.kind {
@@ -91,15 +91,15 @@ impl InputRules {
                 None => kindless.push((at, rule)),
             }
         }
-        check_apart(&rules, &mut faults, limits, clock);
+        check_apart(&rules, &mut errors, limits, clock);
         for (at, rule) in &kindless {
             check_common(
                 &rule.name,
                 &rule.exceptions,
-                &mut faults.of(*at, &rule.name),
+                &mut errors.of(*at, &rule.name),
             );
         }
-        faults.sort();
-        faults
+        errors.sort();
+        errors
     }
 }

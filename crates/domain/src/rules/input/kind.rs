@@ -94,7 +94,7 @@ impl Reading {
             let is_known = known.contains(name) || *name == "exceptions";
             (!is_known).then_some((*name, *place))
         };
-        let foreign: Vec<_> = self.given.iter().filter_map(foreign).collect();
+        let foreign: Vec<_> = self.input.iter().filter_map(foreign).collect();
         for (name, place) in foreign {
             self.rule.add_fault(name, message.clone(), place);
         }

@@ -37,14 +37,14 @@ pub(crate) struct List {
 
 /// A member as it was read.
 pub(crate) struct Member<P> {
-    pub(crate) given: InputValue,
+    pub(crate) input: InputValue,
     placing: PhantomData<fn() -> P>,
 }
 
 impl<P> From<InputValue> for Member<P> {
-    fn from(given: InputValue) -> Self {
+    fn from(input: InputValue) -> Self {
         Self {
-            given,
+            input,
             placing: PhantomData,
         }
     }
@@ -120,7 +120,7 @@ impl<'de, P: Placing> Visitor<'de> for MemberVisitor<P> {
                 return Ok(InputValue::List(list).into());
             };
             let (item, place) = P::apart(item);
-            if let InputValue::Text(text) = item.given {
+            if let InputValue::Text(text) = item.input {
                 list.texts.push(text);
                 continue;
             }

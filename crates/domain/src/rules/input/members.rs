@@ -9,15 +9,15 @@ use crate::rules::error::{Place, RuleErrors};
 /// The members of a rule as they were read.
 #[derive(Default)]
 pub(super) struct Members {
-    given: Vec<(&'static str, InputValue, Option<Place>)>,
+    input: Vec<(&'static str, InputValue, Option<Place>)>,
     twice: Vec<(&'static str, Option<Place>)>,
     unknown: Vec<(String, Option<Place>)>,
 }
 
 impl Members {
-    pub(super) fn add(&mut self, name: &'static str, given: InputValue, place: Option<Place>) {
-        if self.given.iter().all(|(known, ..)| *known != name) {
-            self.given.push((name, given, place));
+    pub(super) fn add(&mut self, name: &'static str, input: InputValue, place: Option<Place>) {
+        if self.input.iter().all(|(known, ..)| *known != name) {
+            self.input.push((name, input, place));
         } else if self.twice.iter().all(|(known, _)| *known != name) {
             self.twice.push((name, place));
         }
@@ -34,10 +34,10 @@ impl Members {
         let mut reading = Reading {
             rule: InputRule {
                 place,
-                places: self.given.iter().filter_map(placed).collect(),
+                places: self.input.iter().filter_map(placed).collect(),
                 ..InputRule::default()
             },
-            given: self.given,
+            input: self.input,
         };
         for (name, place) in self.twice {
             reading.rule.add_fault(name, "is given twice", place);

@@ -60,7 +60,7 @@ impl<'de, P: Placing> Visitor<'de> for RuleVisitor<P> {
             match name {
                 Name::Known(name) => {
                     let (member, place) = P::apart(entries.next_value::<P::Of<Member<P>>>()?);
-                    members.add(name, member.given, place);
+                    members.add(name, member.input, place);
                 }
                 Name::Unknown(name) => {
                     let (IgnoredAny, place) = P::apart(entries.next_value::<P::Of<IgnoredAny>>()?);
