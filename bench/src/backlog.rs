@@ -14,7 +14,7 @@ use clap::Args;
 pub(crate) use self::table::WorkedOff;
 use self::{round::Bench, row::Row};
 use crate::{
-    meter::announce_workers,
+    postgres_cost::announce_workers,
     provider::Provider,
     receiver::Manners,
     report::Machine,

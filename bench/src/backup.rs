@@ -26,11 +26,11 @@ use crate::{
         audit::Audit,
         client::{Customers, Ledger},
         drain::drain,
-        havoc::Havoc,
+        random_kills::RandomKills,
         outcome::Outcome,
     },
     cluster::Role,
-    ground::Ground,
+    environment::Environment,
     load::Ticks,
     processes::{Kind, free_address},
     receiver::Manners,
@@ -145,7 +145,7 @@ impl<'a> Service<'a> {
     async fn start(options: &'a Options, seed: u64, load_before: f64) -> anyhow::Result<Self> {
         let address = free_address()?;
         let ground =
-            Ground::start_on(&options.common.ground, address, "archive_mode = on\n").await?;
+            Environment::start_on(&options.common.ground, address, "archive_mode = on\n").await?;
         ground.cluster.archive(&loss::archive(&ground)).await?;
         let url = ground.cluster.url(Role::Gatehouse);
         let shape = Shape {
@@ -202,7 +202,7 @@ impl<'a> Service<'a> {
         let restore_seconds = self.lose(loss).await?;
         let mut compared = Compared::begin(&self.stack).await?;
         self.start_processes(number).await?;
-        let mut havoc = Havoc::default();
+        let mut havoc = RandomKills::default();
         let patience = Duration::from_secs(self.options.patience_seconds);
         let (drained, rest) = drain(&mut self.stack, &mut havoc, patience).await?;
         let missing: Vec<String> = before

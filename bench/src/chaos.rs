@@ -9,7 +9,7 @@ pub(crate) mod audit;
 pub(crate) mod client;
 pub(crate) mod drain;
 pub(crate) mod failover;
-pub(crate) mod havoc;
+pub(crate) mod random_kills;
 pub(crate) mod outcome;
 pub(crate) mod scarcity;
 mod table;
@@ -25,7 +25,7 @@ pub(crate) use self::table::Proof;
 use self::{
     client::Ledger,
     drain::{PROGRESS, drain},
-    havoc::Plan,
+    random_kills::Plan,
     outcome::Outcome,
 };
 use crate::{
@@ -157,8 +157,8 @@ async fn prove(
         anyhow::Ok(())
     };
     let mut relay = stack.relay.take();
-    let wreaking = havoc::wreak(stack, plan, &ledger, &finished);
-    let toppling = havoc::topple(relay.as_mut(), seed, &finished);
+    let wreaking = random_kills::kill_and_restart(stack, plan, &ledger, &finished);
+    let toppling = random_kills::topple(relay.as_mut(), seed, &finished);
     let ((), (), mut havoc, receivers_killed) =
         tokio::try_join!(submitting, reporting, wreaking, toppling)?;
     havoc.receivers_killed = receivers_killed;

@@ -15,8 +15,8 @@ use self::{
     table::Round,
 };
 use crate::{
-    fill::{empty, fill},
-    ground::{Ground, GroundOptions},
+    fill_queue::{empty, fill},
+    environment::{Environment, EnvironmentOptions},
     latency::median,
     report::Machine,
 };
@@ -29,7 +29,7 @@ const HOUR: Duration = Duration::from_hours(1);
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) ground: EnvironmentOptions,
     /// Rounds of idle and busy in turn
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -62,7 +62,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Fair> {
         options.rounds = options.rounds.min(3);
     }
     let load_before = Machine::load_before();
-    let (ground, pool) = Ground::with_queue(&options.ground).await?;
+    let (ground, pool) = Environment::with_queue(&options.ground).await?;
     pool.close().await;
     let mut conn = ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;

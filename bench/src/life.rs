@@ -1,9 +1,9 @@
 //! A long life: an installation with many items beside a young one. What an application and a moderator ask of it should take no
 //! longer, and the retention of a day's items should not be felt.
 
-mod expire;
+mod retention;
 mod fill;
-mod side;
+mod installation;
 mod table;
 
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use clap::Args;
 
 pub(crate) use self::table::Lived;
 use self::{
-    expire::expire,
-    side::{Paces, Side},
+    retention::expire,
+    installation::{Paces, Installation},
     table::Sides,
 };
 use crate::{
@@ -111,7 +111,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Lived> {
 }
 
 /// An installation with so many items.
-async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Side> {
+async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Installation> {
     let shape = Shape {
         apis: 1,
         workers: 1,
@@ -146,7 +146,7 @@ async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Side>
         seconds: options.seconds,
         connections: options.connections,
     };
-    Ok(Side {
+    Ok(Installation {
         stack,
         conn,
         items,

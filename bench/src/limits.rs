@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use crate::{
     latency::{Medians, Percentiles},
     load::{Ticks, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     provider::{Asked, Provider},
     receiver::Manners,
     report::{Line, Machine, Report},

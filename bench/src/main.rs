@@ -23,9 +23,9 @@ mod desk;
 mod driver;
 mod endurance;
 mod fairness;
-mod fill;
+mod fill_queue;
 mod flow;
-mod ground;
+mod environment;
 mod http;
 mod images;
 mod lane;
@@ -35,7 +35,7 @@ mod life;
 mod limits;
 mod load;
 mod memory;
-mod meter;
+mod postgres_cost;
 mod models;
 mod neighbours;
 mod pages;
@@ -47,8 +47,8 @@ mod provider;
 mod python;
 mod quality;
 mod receiver;
-mod relay;
-mod remote;
+mod tcp_relay;
+mod driver_client;
 mod report;
 mod requests;
 mod rules;
@@ -155,13 +155,13 @@ enum Part {
     Driver(driver::Options),
     /// The relay before the receiver, which can be killed
     #[command(hide = true)]
-    Relay(relay::Options),
+    Relay(tcp_relay::Options),
     /// The hostile team
     #[command(hide = true)]
     Hostile(neighbours::HostileOptions),
     /// The bare loop
     #[command(hide = true)]
-    Post(deliveries::bare::Options),
+    Post(deliveries::baseline::Options),
 }
 
 fn main() -> ExitCode {
@@ -298,9 +298,9 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
 async fn play(part: Part) -> anyhow::Result<bool> {
     match part {
         Part::Driver(options) => driver::run(options).await?,
-        Part::Relay(options) => relay::run(options).await?,
+        Part::Relay(options) => tcp_relay::run(options).await?,
         Part::Hostile(options) => neighbours::run_hostile(options).await?,
-        Part::Post(options) => deliveries::bare::run(options).await?,
+        Part::Post(options) => deliveries::baseline::run(options).await?,
     }
     Ok(true)
 }

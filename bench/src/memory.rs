@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     latency::{Percentiles, median},
     load::{self, Extent},
-    meter::{Traces, empty_tables},
+    postgres_cost::{Traces, empty_tables},
     procfs,
     receiver::Manners,
     report::{Line, Machine, Report},

@@ -3,10 +3,10 @@
 
 mod browser;
 mod crawl;
-mod kinds;
+mod item_kinds;
 mod measure;
 mod people;
-mod scene;
+mod sample_data;
 mod table;
 
 use std::{future, time::Instant};
@@ -83,7 +83,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
     let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let begun = Instant::now();
-    let filled = scene::fill(&mut conn, &options, seed).await?;
+    let filled = sample_data::fill(&mut conn, &options, seed).await?;
     let fill_seconds = begun.elapsed().as_secs_f64();
     eprintln!(
         "filled in {fill_seconds:.0} s: {} MiB",

@@ -6,7 +6,7 @@
 mod figures;
 mod rows;
 mod table;
-mod tally;
+mod collected_scores;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,7 @@ use clap::Args;
 use domain::score::Scores;
 
 pub(crate) use self::figures::Measured;
-use self::{rows::Rows, tally::Tally};
+use self::{rows::Rows, collected_scores::CollectedScores};
 
 /// After so many rows, progress is told.
 const PROGRESS: u64 = 10_000;
@@ -87,7 +87,7 @@ fn measure(
     options: &Options,
     score: impl Fn(&str) -> Scores,
 ) -> anyhow::Result<Measured> {
-    let mut tally = Tally::default();
+    let mut tally = CollectedScores::default();
     for row in Rows::new(input) {
         let row = row.with_context(|| name.to_owned())?;
         let scores = score(&row.text);

@@ -9,10 +9,10 @@ use store::seal::MasterKey;
 
 use crate::{
     cluster::Role,
-    ground::{Ground, GroundOptions},
+    environment::{Environment, EnvironmentOptions},
     processes::{Gatehouse, Kind, Process},
     receiver::{Manners, Receiver},
-    relay::Relay,
+    tcp_relay::Relay,
     sites::{self, Site, Tenants},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonOptions {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) ground: EnvironmentOptions,
     /// The binary to measure [default: gatehouse beside this program]
     #[arg(long)]
     binary: Option<PathBuf>,
@@ -72,7 +72,7 @@ pub(crate) struct Stack {
     pub(crate) apis: Vec<Process>,
     pub(crate) workers: Vec<Process>,
     pub(crate) gatehouse: Gatehouse,
-    pub(crate) ground: Ground,
+    pub(crate) ground: Environment,
     pub(crate) receiver: Receiver,
     pub(crate) relay: Option<Relay>,
     pub(crate) sites: Vec<Site>,
@@ -95,14 +95,14 @@ impl Stack {
         shape: Shape,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let ground = Ground::start(&options.ground).await?;
+        let ground = Environment::start(&options.ground).await?;
         let url = ground.cluster.url(Role::Gatehouse);
         Self::start_on(ground, url, surroundings, options, shape, seed).await
     }
 
     /// Starts everything else on a running database. The processes get this URL.
     pub(crate) async fn start_on(
-        ground: Ground,
+        ground: Environment,
         database_url: String,
         surroundings: Surroundings,
         options: &CommonOptions,
@@ -127,7 +127,7 @@ impl Stack {
 
     /// Everything but the schema, the sites and the processes, and the master key.
     pub(crate) async fn prepare(
-        ground: Ground,
+        ground: Environment,
         database_url: String,
         surroundings: Surroundings,
         options: &CommonOptions,

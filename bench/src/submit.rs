@@ -18,7 +18,7 @@ use self::outcome::Beside;
 pub(crate) use self::outcome::Submitted;
 use crate::{
     latency::{Medians, median},
-    meter::{announce_workers, empty_tables},
+    postgres_cost::{announce_workers, empty_tables},
     pgbench,
     processes::{Gatehouse, Kind, Process},
     receiver::Manners,

@@ -27,11 +27,11 @@ use crate::{
         audit::Audit,
         client::{Customers, Ledger, look},
         drain::drain,
-        havoc::Havoc,
+        random_kills::RandomKills,
         outcome::Outcome,
     },
     cluster::Role,
-    ground::Ground,
+    environment::Environment,
     load::Ticks,
     processes::{Gatehouse, Kind},
     receiver::Manners,
@@ -131,7 +131,7 @@ async fn round(
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Round> {
-    let ground = Ground::start(&options.common.ground).await?;
+    let ground = Environment::start(&options.common.ground).await?;
     let url = ground.cluster.url(Role::Gatehouse);
     let (mut stack, _) = Stack::prepare(
         ground,
@@ -220,7 +220,7 @@ async fn prove(
     let ((), (), stages) = tokio::try_join!(submitting, looking, replacing)?;
     let ledger = ledger.into_inner();
 
-    let mut havoc = Havoc::default();
+    let mut havoc = RandomKills::default();
     let patience = Duration::from_secs(options.patience_seconds);
     let (drained, rest) = drain(stack, &mut havoc, patience).await?;
     let is_history_whole = match history {

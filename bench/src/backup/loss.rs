@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::Kept;
-use crate::{cluster::Cluster, ground::Ground};
+use crate::{cluster::Cluster, environment::Environment};
 
 /// What is left when the server is lost.
 pub(super) enum Loss {
@@ -22,7 +22,7 @@ pub(super) enum Loss {
 }
 
 /// The archive of all servers that are restored one after the other.
-pub(super) fn archive(ground: &Ground) -> PathBuf {
+pub(super) fn archive(ground: &Environment) -> PathBuf {
     ground.directory().join("archive")
 }
 
@@ -30,7 +30,7 @@ impl Loss {
     /// Makes a backup. `note` is called at the last moment whose items must be in it. The load
     /// continues for a while afterwards. `number` is which loss of this service.
     pub(super) async fn prepare<T>(
-        ground: &Ground,
+        ground: &Environment,
         kept: Kept,
         number: usize,
         note: impl FnOnce() -> T,
@@ -70,7 +70,7 @@ impl Loss {
     }
 
     /// A server with what was kept.
-    pub(super) async fn restore(self, ground: &Ground) -> anyhow::Result<Cluster> {
+    pub(super) async fn restore(self, ground: &Environment) -> anyhow::Result<Cluster> {
         match self {
             Self::Dump { file, restored } => ground.cluster.restore(restored, &file).await,
             Self::Files { mut copy, time } => {

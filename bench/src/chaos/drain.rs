@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::Row as _;
 
-use super::havoc::Havoc;
+use super::random_kills::RandomKills;
 use crate::{cluster::Cluster, stack::Stack};
 
 /// How often progress is printed.
@@ -13,7 +13,7 @@ pub(crate) const PROGRESS: Duration = Duration::from_secs(5);
 /// Waits until no work is left. Returns how long that took, and what is left if it takes too long.
 pub(crate) async fn drain(
     stack: &mut Stack,
-    havoc: &mut Havoc,
+    havoc: &mut RandomKills,
     patience: Duration,
 ) -> anyhow::Result<(Duration, Option<String>)> {
     let start = Instant::now();

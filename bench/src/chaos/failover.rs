@@ -4,10 +4,10 @@
 //! audited as after the chaos.
 
 mod incidents;
-mod name;
-mod pair;
+mod proxy;
+mod primary_and_standby;
 mod recovery;
-mod suffering;
+mod incident_sequence;
 mod table;
 
 use std::{
@@ -18,12 +18,12 @@ use std::{
 use clap::Args;
 
 pub(crate) use self::table::Proof;
-use self::{incidents::Scene, pair::Pair, suffering::suffer, table::Incident};
+use self::{incidents::Scene, primary_and_standby::PrimaryAndStandby, incident_sequence::run_incidents, table::Incident};
 use super::{
     audit::Audit,
     client::{Customers, Ledger, look},
     drain::drain,
-    havoc::Havoc,
+    random_kills::RandomKills,
     outcome::Outcome,
 };
 use crate::{
@@ -69,7 +69,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
-    let (ground, mut pair) = Pair::start(&options.common.ground).await?;
+    let (ground, mut pair) = PrimaryAndStandby::start(&options.common.ground).await?;
     let shape = Shape {
         apis: options.apis,
         workers: options.workers,
@@ -105,7 +105,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
 async fn prove(
     options: &Options,
     stack: &mut Stack,
-    pair: &mut Pair,
+    pair: &mut PrimaryAndStandby,
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Proof> {
@@ -120,14 +120,14 @@ async fn prove(
     };
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
-    let mut havoc = Havoc::default();
+    let mut havoc = RandomKills::default();
     // More ticks than are ever used.
     let ticks = Ticks::start(options.rate, u64::MAX);
     let submitting = customers.submit(&ticks, &ledger);
     let looking = look(&customers, &finished);
     let suffering = async {
         let scene = Scene { stack, pair };
-        let suffered = suffer(scene, &customers, &ledger, &mut havoc).await?;
+        let suffered = run_incidents(scene, &customers, &ledger, &mut havoc).await?;
         ticks.close().await;
         finished.set(true);
         anyhow::Ok(suffered)

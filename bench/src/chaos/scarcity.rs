@@ -21,12 +21,12 @@ use super::{
     audit::Audit,
     client::{Customers, Ledger, look},
     drain::drain,
-    havoc::Havoc,
+    random_kills::RandomKills,
     outcome::Outcome,
 };
 use crate::{
     cluster::{Role, Stop},
-    ground::Ground,
+    environment::Environment,
     load::Ticks,
     receiver::Manners,
     report::{Line, Machine, Report},
@@ -98,7 +98,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
-    let mut ground = Ground::start(&options.common.ground).await?;
+    let mut ground = Environment::start(&options.common.ground).await?;
     let mut conn = ground.cluster.connect().await?;
     let allow = format!(
         "alter system set max_connections = {}",
@@ -157,7 +157,7 @@ async fn prove(
     };
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
-    let mut havoc = Havoc::default();
+    let mut havoc = RandomKills::default();
     // More ticks than are ever used.
     let ticks = Ticks::start(options.rate, u64::MAX);
     let submitting = customers.submit(&ticks, &ledger);
@@ -203,7 +203,7 @@ async fn disturb(
     options: &Options,
     stack: &mut Stack,
     ledger: &RefCell<Ledger>,
-    havoc: &mut Havoc,
+    havoc: &mut RandomKills,
     seed: u64,
 ) -> anyhow::Result<Progress> {
     let mut random = StdRng::seed_from_u64(seed);

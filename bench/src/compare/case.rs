@@ -1,11 +1,11 @@
 //! The measurements. Each runs for one system at a time, in its own processes.
 
-mod bout;
+mod measurement;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use self::bout::Bout;
+use self::measurement::Measurement;
 use super::system::{Arena, System};
 use crate::{latency::Percentiles, protocol::About};
 
@@ -162,7 +162,7 @@ impl Case {
         let about = producer.about().clone();
         let mut conn = arena.connect(contestant.system).await?;
         contestant.system.empty(&mut conn).await?;
-        let mut bout = Bout {
+        let mut bout = Measurement {
             arena,
             contestant,
             size,
@@ -181,7 +181,7 @@ impl Case {
             Self::Scheduled => bout.scheduled().await?,
             Self::Finished => bout.finished().await?,
         };
-        let Bout {
+        let Measurement {
             producer, mut conn, ..
         } = bout;
         producer.end().await?;

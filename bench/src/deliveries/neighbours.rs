@@ -15,7 +15,7 @@ use crate::{
     http::{self, Client},
     latency::{Latencies, Medians, Percentiles},
     load::{Ticks, accepted, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     receiver::Manners,
     sites::Tenants,
     stack::{Shape, Stack},

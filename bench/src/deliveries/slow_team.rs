@@ -14,7 +14,7 @@ use super::{Options, PATIENCE, POLL};
 use crate::{
     latency::{Medians, Percentiles},
     load::{Ticks, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     receiver::Manners,
     report::{Line, Machine, Report},
     sites::Tenants,

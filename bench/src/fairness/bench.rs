@@ -9,11 +9,11 @@ use crate::{
     claims::Claimer,
     clock::now_us,
     cluster::Role,
-    fill::{analyze, empty, fill},
-    ground::Ground,
+    fill_queue::{analyze, empty, fill},
+    environment::Environment,
     latency::{Latencies, Percentiles},
     protocol::{Request, Work},
-    remote::Remote,
+    driver_client::DriverClient,
 };
 
 /// The lane of the customer with few jobs; the other's is 0.
@@ -29,7 +29,7 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 pub(super) struct Bench<'a> {
     pub(super) options: &'a Options,
-    pub(super) ground: &'a Ground,
+    pub(super) ground: &'a Environment,
 }
 
 impl Bench<'_> {
@@ -107,9 +107,9 @@ impl Bench<'_> {
         }
     }
 
-    async fn driver(&self) -> anyhow::Result<Remote> {
+    async fn driver(&self) -> anyhow::Result<DriverClient> {
         let url = self.ground.cluster.url(Role::Gatehouse);
-        Remote::ours("queue", &url, &self.ground.directory()).await
+        DriverClient::ours("queue", &url, &self.ground.directory()).await
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn mixed(jobs: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Adds jobs at once, due now.
-async fn add(producer: &mut Remote, lane: u64, count: u64) -> anyhow::Result<()> {
+async fn add(producer: &mut DriverClient, lane: u64, count: u64) -> anyhow::Result<()> {
     let due = now_us();
     for _ in 0..count {
         producer

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::{
     claims::Claimer,
     driver::QUEUE,
-    fill::{analyze, empty, fill},
-    ground::Ground,
+    fill_queue::{analyze, empty, fill},
+    environment::Environment,
     lane::lane,
     latency::median,
 };
@@ -33,7 +33,7 @@ pub(super) struct Search {
 
 /// Finds the work of the only lane that is not paused, from anywhere in the ring.
 pub(super) async fn search(
-    ground: &Ground,
+    ground: &Environment,
     conn: &mut PgConnection,
     lanes: u64,
 ) -> anyhow::Result<Search> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Options,
-    tally::{Subject, Tally},
+    collected_scores::{Subject, CollectedScores},
 };
 
 /// The results.
@@ -95,7 +95,7 @@ pub(super) struct Calibrated {
 }
 
 impl Measured {
-    pub(super) fn new(tally: &Tally, options: &Options) -> Self {
+    pub(super) fn new(tally: &CollectedScores, options: &Options) -> Self {
         let figures = |language| {
             Subject::all()
                 .filter_map(|subject| Figures::of(tally, subject, language, options))
@@ -121,7 +121,7 @@ impl Measured {
 impl Figures {
     /// None without labelled rows.
     fn of(
-        tally: &Tally,
+        tally: &CollectedScores,
         subject: Subject,
         language: Option<u32>,
         options: &Options,

@@ -9,7 +9,7 @@ use super::{Bodies, Options, TYPICAL_BYTES, outcome::Round};
 use crate::{
     http,
     load::{self, Extent},
-    meter::{Cost, Meter, Traces, empty_tables},
+    postgres_cost::{Cost, Meter, Traces, empty_tables},
     pgbench::{self, Measured, Variables},
     requests::Requests,
     stack::Stack,

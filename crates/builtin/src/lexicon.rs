@@ -13,12 +13,12 @@
 //! a score, because finding nothing says nothing there ([`language`]).
 
 mod context;
-mod foreign;
+mod other_languages;
 mod language;
 mod terms;
 
 use context::{Context, Sign};
-use foreign::Foreign;
+use other_languages::OtherLanguages;
 use terms::{LEXICON, Needs, Role};
 
 use domain::score::{Category, Scores};
@@ -57,7 +57,7 @@ mod factor {
 /// The analyser, with its lexicon compiled. Immutable; make one and share it.
 pub struct Analyser {
     matcher: Matcher,
-    foreign: Foreign,
+    foreign: OtherLanguages,
 }
 
 impl Analyser {
@@ -72,7 +72,7 @@ impl Analyser {
         });
         Self {
             matcher: Matcher::new(terms).expect("the lexicon is far below what an automaton holds"),
-            foreign: Foreign::new(),
+            foreign: OtherLanguages::new(),
         }
     }
 

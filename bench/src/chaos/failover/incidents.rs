@@ -11,7 +11,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use tokio::time::{sleep, timeout};
 
-use super::pair::Pair;
+use super::primary_and_standby::PrimaryAndStandby;
 use crate::{cluster::Cluster, stack::Stack};
 
 /// The length of an outage that the operator ends.
@@ -74,7 +74,7 @@ impl Kind {
 /// What an incident needs.
 pub(super) struct Scene<'a> {
     pub(super) stack: &'a mut Stack,
-    pub(super) pair: &'a mut Pair,
+    pub(super) pair: &'a mut PrimaryAndStandby,
 }
 
 /// A past incident, and what was observed.
@@ -97,7 +97,7 @@ impl Scene<'_> {
     }
 
     async fn wrong_server(&mut self) -> anyhow::Result<Past> {
-        let Pair { name, probe, .. } = &*self.pair;
+        let PrimaryAndStandby { name, probe, .. } = &*self.pair;
         let standby = self.pair.standby()?;
         name.lead_to(self.pair.standby_address);
         Cluster::end_sessions(&mut self.stack.ground.cluster.connect().await?).await?;

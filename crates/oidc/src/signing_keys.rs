@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::{Failed, signature::is_public, wire};
+use crate::{Failed, signature::is_public, http};
 
 /// How many keys of a set are looked at.
 const MOST: usize = 100;
@@ -33,7 +33,7 @@ struct Set {
 impl Keys {
     /// Reads the set.
     pub(crate) async fn read(http: &Client, url: Url) -> Result<Self, Failed> {
-        let set: Set = wire::get(http, url).await?;
+        let set: Set = http::get(http, url).await?;
         Ok(Self::of(set.keys))
     }
 
@@ -87,7 +87,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::cached::Cached;
+    use crate::document_cache::DocumentCache;
 
     #[test]
     fn a_token_is_verified_with_the_key_that_it_names_and_only_by_its_algorithm() {
@@ -127,7 +127,7 @@ mod tests {
                 json!({ "kty": "RSA", "kid": kid, "n": "AQAB", "e": "AQAB" }),
             ])
         };
-        let (cached, start) = (Cached::new(), Instant::now());
+        let (cached, start) = (DocumentCache::new(), Instant::now());
         let get = async |minutes: u64, kid: &str, now: &str| {
             let mut header = Header::new(Algorithm::RS256);
             header.kid = Some(kid.to_owned());

@@ -11,14 +11,14 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{
-    scene::Scene,
+    distribution::Scene,
     shares::{jain, shares},
     watch::{Caps, Watch},
 };
 use crate::{
     claims::Claimer,
-    fill::{analyze, empty, fill},
-    ground::Ground,
+    fill_queue::{analyze, empty, fill},
+    environment::Environment,
     latency::{Latencies, Percentiles},
     load::per_second,
 };
@@ -52,7 +52,7 @@ pub(super) struct Played {
 }
 
 pub(super) struct Stage<'a> {
-    pub(super) ground: &'a Ground,
+    pub(super) ground: &'a Environment,
     pub(super) claims: usize,
     pub(super) together: Duration,
 }

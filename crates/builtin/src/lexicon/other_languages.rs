@@ -22,12 +22,12 @@ struct Entry {
 }
 
 /// All lexicons, compiled.
-pub(super) struct Foreign {
+pub(super) struct OtherLanguages {
     entries: Vec<Entry>,
     matcher: Matcher,
 }
 
-impl Foreign {
+impl OtherLanguages {
     pub(super) fn new() -> Self {
         let entries: Vec<Entry> = FILES
             .into_iter()

@@ -18,7 +18,7 @@ use tokio::{
 use crate::protocol::{About, Answer, Request};
 
 /// A running driver.
-pub(crate) struct Remote {
+pub(crate) struct DriverClient {
     name: String,
     log: PathBuf,
     about: About,
@@ -27,7 +27,7 @@ pub(crate) struct Remote {
     child: Child,
 }
 
-impl Remote {
+impl DriverClient {
     /// Our own driver, for the queue or for the loop that is written by hand.
     pub(crate) async fn ours(mode: &str, url: &str, logs: &Path) -> anyhow::Result<Self> {
         let mut command = Command::new(env::current_exe()?);

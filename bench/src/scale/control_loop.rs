@@ -12,10 +12,10 @@ use tokio::task::JoinSet;
 use super::{
     Signal,
     autoscaler::{Autoscaler, Change, Policy, turns},
-    reading::Reading,
+    gauges::Reading,
 };
 use crate::{
-    chaos::havoc::Havoc,
+    chaos::random_kills::RandomKills,
     processes::{Kind, Process},
     stack::Stack,
 };
@@ -60,7 +60,7 @@ pub(super) async fn scale(
 ) -> anyhow::Result<Shift> {
     let mut scaler = Autoscaler::new(policy);
     let mut shift = Shift::default();
-    let mut havoc = Havoc::default();
+    let mut havoc = RandomKills::default();
     let mut leaving = JoinSet::new();
     let mut number = stack.workers.len();
     let mut next = Instant::now();

@@ -5,7 +5,7 @@ use std::{fmt, time::Instant};
 use anyhow::{Context as _, ensure};
 use serde::Serialize;
 
-use super::side::Side;
+use super::installation::Installation;
 use crate::{
     latency::Percentiles,
     load::{Ticks, ticks},
@@ -62,7 +62,7 @@ impl fmt::Display for Expired {
 
 /// Submits for a while, and then beside the removal of all items that are older than so many days, by `gatehouse admin
 /// remove-expired`.
-pub(super) async fn expire(side: &mut Side, days: u32) -> anyhow::Result<Expired> {
+pub(super) async fn expire(side: &mut Installation, days: u32) -> anyhow::Result<Expired> {
     let written = position(side).await?;
     let begun = Instant::now();
     let idle = ticks(side.paces.submissions, side.paces.seconds);
@@ -103,13 +103,13 @@ pub(super) async fn expire(side: &mut Side, days: u32) -> anyhow::Result<Expired
     })
 }
 
-async fn times(side: &Side, sent: &[Sent]) -> anyhow::Result<Times> {
+async fn times(side: &Installation, sent: &[Sent]) -> anyhow::Result<Times> {
     let (submit, way) = side.times(sent).await?;
     Ok(Times { submit, way })
 }
 
 /// Bytes of write-ahead log since the beginning of the cluster.
-async fn position(side: &mut Side) -> anyhow::Result<f64> {
+async fn position(side: &mut Installation) -> anyhow::Result<f64> {
     let position = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8";
     Ok(sqlx::query_scalar(position)
         .fetch_one(&mut side.conn)

@@ -33,7 +33,7 @@ pub(crate) type Key = (Uuid, EventKind);
 
 /// Everything that came.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Arrivals {
     pub(crate) arrivals: HashMap<Key, Arrival>,
     /// How many requests a careless receiver took, and when the first and the last of them came.
     pub(crate) taken: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Seen {
     pub(crate) examples: Vec<String>,
 }
 
-impl Seen {
+impl Arrivals {
     pub(super) fn count(&mut self) {
         let now = Instant::now();
         self.taken += 1;

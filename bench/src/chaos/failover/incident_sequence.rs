@@ -13,18 +13,18 @@ use super::{
 };
 use crate::chaos::{
     client::{Customers, Ledger},
-    havoc::Havoc,
+    random_kills::RandomKills,
 };
 
 /// Before the first incident, and after each.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// Runs the incidents one after another.
-pub(super) async fn suffer(
+pub(super) async fn run_incidents(
     mut scene: Scene<'_>,
     customers: &Customers,
     ledger: &RefCell<Ledger>,
-    havoc: &mut Havoc,
+    havoc: &mut RandomKills,
 ) -> anyhow::Result<(Recovery, Vec<Incident>)> {
     let observer = Observer::new(customers, ledger);
     let mut incidents = Vec::new();

@@ -37,7 +37,7 @@ pub(super) struct Paces {
 }
 
 /// An installation.
-pub(super) struct Side {
+pub(super) struct Installation {
     pub(super) stack: Stack,
     pub(super) conn: PgConnection,
     pub(super) items: u32,
@@ -89,7 +89,7 @@ struct ClaimedReview {
     id: Uuid,
 }
 
-impl Side {
+impl Installation {
     /// Every part in turn.
     pub(super) async fn round(&mut self) -> anyhow::Result<Round> {
         let sent = self.submit(&self.ticks(self.paces.submissions)).await?;

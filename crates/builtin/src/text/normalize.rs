@@ -7,7 +7,7 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 /// In lower case, without accents and invisible characters, and with single spaces. An address
 /// becomes `url`, and a mention becomes `@user`. A character that is repeated four times or more
 /// stays three times.
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn normalize(text: &str) -> String {
     let plain = if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
@@ -98,7 +98,7 @@ fn squeeze(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::normalize;
 
     #[test]
     fn a_text_is_folded_as_the_training_texts_were() {
@@ -123,7 +123,7 @@ mod tests {
             ("a\u{1c}b\u{85}c\u{a0}d", "a b c d"),
             ("İstanbul ΣΑΣ", "istanbul σας"),
         ] {
-            assert_eq!(fold(text), folded, "{text:?}");
+            assert_eq!(normalize(text), folded, "{text:?}");
         }
     }
 }

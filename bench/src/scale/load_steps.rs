@@ -12,14 +12,14 @@ use sqlx::PgConnection;
 
 use super::{
     Options, Signal,
-    crew::{Shift, scale},
+    control_loop::{Shift, scale},
 };
 use crate::{
     chaos::{
         audit::Audit,
         client::{Customers, Ledger, Submission},
         drain::drain,
-        havoc::Havoc,
+        random_kills::RandomKills,
         outcome::Outcome,
     },
     latency::{Latencies, Percentiles},
@@ -126,7 +126,7 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
     let ((), lags, shift) = tokio::try_join!(submitting, watching, scaling)?;
     let ledger = ledger.into_inner();
 
-    let mut havoc = Havoc::default();
+    let mut havoc = RandomKills::default();
     let (drained, rest) = drain(&mut stack, &mut havoc, PATIENCE).await?;
     let mut audit = Audit::begin(&stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);

@@ -12,7 +12,7 @@ use crate::{
     latency::{Latencies, Percentiles},
     load::{Ticks, paced, per_second, ticks},
     protocol::{Request, Work},
-    remote::Remote,
+    driver_client::DriverClient,
 };
 
 /// The newcomers' lane under full load: none of the backlog's.
@@ -24,15 +24,15 @@ const BARE_SECONDS: u64 = 3;
 const HOUR_SECONDS: u64 = 3_600;
 
 /// One measurement of one contestant.
-pub(super) struct Bout<'a> {
+pub(super) struct Measurement<'a> {
     pub(super) arena: &'a Arena<'a>,
     pub(super) contestant: Contestant,
     pub(super) size: Size,
-    pub(super) producer: Remote,
+    pub(super) producer: DriverClient,
     pub(super) conn: PgConnection,
 }
 
-impl Bout<'_> {
+impl Measurement<'_> {
     pub(super) async fn enqueue(&mut self, tasks: u64) -> anyhow::Result<Outcome> {
         let jobs = self.size.singles();
         // So that connections are open and statements prepared.
@@ -181,7 +181,7 @@ impl Bout<'_> {
     }
 }
 
-async fn waits_of(worker: &mut Remote) -> anyhow::Result<Percentiles> {
+async fn waits_of(worker: &mut DriverClient) -> anyhow::Result<Percentiles> {
     let micros: Vec<u64> = worker.ask(Request::Latencies).await?;
     Ok(Latencies::of_micros(&micros).percentiles())
 }

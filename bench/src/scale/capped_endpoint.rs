@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::{
     Options,
-    crew::{Shift, scale},
-    steps::{slow_provider, surroundings},
+    control_loop::{Shift, scale},
+    load_steps::{slow_provider, surroundings},
 };
 use crate::{
     deliveries::backlog::Backlog,

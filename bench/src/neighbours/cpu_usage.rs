@@ -15,7 +15,7 @@ use crate::{
 
 /// The average number of busy processors.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Busy {
+pub(super) struct CpuUsage {
     pub(super) api: f64,
     pub(super) worker: f64,
     pub(super) postgres: f64,
@@ -24,7 +24,7 @@ pub(super) struct Busy {
     pub(super) own: f64,
 }
 
-impl fmt::Display for Busy {
+impl fmt::Display for CpuUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -37,7 +37,7 @@ impl fmt::Display for Busy {
 /// The processes at the beginning of a minute.
 pub(super) struct Clock {
     began: Instant,
-    /// In the order of [`Busy`].
+    /// In the order of [`CpuUsage`].
     used: [Option<Used>; 5],
 }
 
@@ -64,7 +64,7 @@ impl Clock {
     }
 
     /// The processors that they kept busy since the start. A process that has ended counts as idle.
-    pub(super) fn read(&self) -> Busy {
+    pub(super) fn read(&self) -> CpuUsage {
         let lasted = self.began.elapsed().as_secs_f64();
         let [api, worker, postgres, hostile, own] = self.used.map(|process| {
             let used = process.and_then(|(pid, read, before)| {
@@ -73,7 +73,7 @@ impl Clock {
             });
             used.unwrap_or(0.0).max(0.0) / lasted
         });
-        Busy {
+        CpuUsage {
             api,
             worker,
             postgres,

@@ -15,7 +15,7 @@ const LEAST: Duration = Duration::from_mins(1);
 
 /// The document, and when it was asked for.
 #[derive(Debug)]
-pub(crate) struct Cached<T>(Mutex<State<T>>);
+pub(crate) struct DocumentCache<T>(Mutex<State<T>>);
 
 #[derive(Debug)]
 struct State<T> {
@@ -23,7 +23,7 @@ struct State<T> {
     failed_at: Option<Instant>,
 }
 
-impl<T: Clone> Cached<T> {
+impl<T: Clone> DocumentCache<T> {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
         Self(Mutex::new(State {
@@ -77,7 +77,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_missing_is_looked_for_once_a_minute_and_all_is_read_again_after_an_hour() {
-        let (cached, reads, start) = (Cached::new(), AtomicU32::new(0), Instant::now());
+        let (cached, reads, start) = (DocumentCache::new(), AtomicU32::new(0), Instant::now());
         let get = async |after: Duration, least: u32| {
             let read = async || Ok(reads.fetch_add(1, Ordering::Relaxed) + 1);
             let is_enough = |document: &u32| *document >= least;
@@ -100,7 +100,7 @@ mod tests {
 
     #[tokio::test]
     async fn after_a_failure_nobody_asks_for_a_moment() {
-        let (cached, asked, start) = (Cached::<u32>::new(), AtomicU32::new(0), Instant::now());
+        let (cached, asked, start) = (DocumentCache::<u32>::new(), AtomicU32::new(0), Instant::now());
         let get = async |after: Duration| {
             let read = async || {
                 asked.fetch_add(1, Ordering::Relaxed);

@@ -6,10 +6,10 @@ use anyhow::{Context as _, ensure};
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
-use super::name::Name;
+use super::proxy::Proxy;
 use crate::{
     cluster::{Cluster, DATABASE},
-    ground::{Ground, GroundOptions},
+    environment::{Environment, EnvironmentOptions},
     processes::free_address,
 };
 
@@ -29,9 +29,9 @@ const POLL: Duration = Duration::from_millis(20);
 const BEGINS: Duration = Duration::from_mins(1);
 
 /// The parts of the database except the primary, which is the ground's cluster.
-pub(super) struct Pair {
+pub(super) struct PrimaryAndStandby {
     /// The first host of the URL. It leads to the primary.
-    pub(super) name: Name,
+    pub(super) name: Proxy,
     pub(super) primary: std::net::SocketAddr,
     /// The second host.
     pub(super) standby_address: std::net::SocketAddr,
@@ -40,17 +40,17 @@ pub(super) struct Pair {
     pub(super) probe: Probe,
 }
 
-impl Pair {
+impl PrimaryAndStandby {
     /// Starts both.
-    pub(super) async fn start(options: &GroundOptions) -> anyhow::Result<(Ground, Self)> {
+    pub(super) async fn start(options: &EnvironmentOptions) -> anyhow::Result<(Environment, Self)> {
         let (primary, standby_address) = (free_address()?, free_address()?);
-        let ground = Ground::start_on(options, primary, SETTINGS).await?;
+        let ground = Environment::start_on(options, primary, SETTINGS).await?;
         let directory = ground.directory().join("standby");
         let standby = ground
             .cluster
             .standby(directory, standby_address, SETTINGS, DISK_MIB)
             .await?;
-        let name = Name::of(primary).await?;
+        let name = Proxy::of(primary).await?;
         let hosts = [name.address(), standby_address];
         let mut conn = ground.cluster.connect().await?;
         for statement in [

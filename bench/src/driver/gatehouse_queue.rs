@@ -26,7 +26,7 @@ use crate::{
 /// The queue that all measurements use.
 pub(crate) const QUEUE: QueueName = QueueName::new("nothing");
 
-pub(super) struct Own {
+pub(super) struct GatehouseQueue {
     pool: PgPool,
     queue: Queue,
     stop: CancellationToken,
@@ -91,7 +91,7 @@ pub(super) fn new_jobs(jobs: &[Placed], delay: Duration) -> NewJobs {
         .collect()
 }
 
-impl Own {
+impl GatehouseQueue {
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
@@ -110,7 +110,7 @@ impl Own {
     }
 }
 
-impl Driven for Own {
+impl Driven for GatehouseQueue {
     fn about(&self) -> About {
         let Work {
             concurrency,

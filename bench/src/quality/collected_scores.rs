@@ -55,13 +55,13 @@ pub(super) struct Answer {
 
 /// All answers.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct CollectedScores {
     answers: [Vec<Answer>; Category::ALL.len() + 1],
     /// The number of each language, and its rows. None is for rows that name no language.
     languages: BTreeMap<Option<Language>, (u32, u64)>,
 }
 
-impl Tally {
+impl CollectedScores {
     /// Adds a row with its scores.
     pub(super) fn add(&mut self, row: &Row, scores: &Scores) {
         let next = u32::try_from(self.languages.len()).unwrap_or(u32::MAX);

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{
     Options,
-    kinds::{self, Kind},
+    item_kinds::{self, Kind},
     people::sign_in,
 };
 
@@ -151,16 +151,16 @@ async fn rules(conn: &mut PgConnection, team: TeamId, seed: u64) -> anyhow::Resu
     let list: Uuid = sqlx::query_scalar("select bench.list_id(1)")
         .fetch_one(&mut *conn)
         .await?;
-    let rules = kinds::rules(list)?;
+    let rules = item_kinds::rules(list)?;
     let mut tx = conn.begin().await?;
-    let categories = kinds::categories();
+    let categories = item_kinds::categories();
     let version = NewVersion {
         rules: &rules,
         categories: &categories,
     };
-    let group = rule_group::create(&mut tx, team, kinds::GROUP, version).await?;
+    let group = rule_group::create(&mut tx, team, item_kinds::GROUP, version).await?;
     tx.commit().await?;
-    kinds::judge(group, &rules, seed)
+    item_kinds::judge(group, &rules, seed)
 }
 
 async fn store_kinds(conn: &mut PgConnection, kinds: &[Kind]) -> anyhow::Result<()> {

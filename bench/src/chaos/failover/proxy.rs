@@ -10,12 +10,12 @@ use tokio::{
 };
 
 /// Where clients connect, and where that leads.
-pub(super) struct Name {
+pub(super) struct Proxy {
     address: SocketAddr,
     leads_to: watch::Sender<SocketAddr>,
 }
 
-impl Name {
+impl Proxy {
     /// Makes one that leads to this server.
     pub(super) async fn of(server: SocketAddr) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;

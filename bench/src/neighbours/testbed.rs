@@ -15,13 +15,13 @@ use sqlx::PgConnection;
 use super::{
     Options,
     attack::Attack,
-    busy::{Busy, Clock},
+    cpu_usage::{CpuUsage, Clock},
     hostile::{Brief, Hostile, Tally},
     victim::{Felt, Victim},
     watch::{Peak, watch},
 };
 use crate::{
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     processes::{Gatehouse, Process, free_address},
     receiver::{Manners, Receiver},
     sites::{Site, Tenants},
@@ -41,7 +41,7 @@ pub(super) struct Minute {
     pub(super) felt: Felt,
     pub(super) api: Peak,
     pub(super) worker: Peak,
-    pub(super) busy: Busy,
+    pub(super) busy: CpuUsage,
     /// How much the database grew.
     pub(super) grown_bytes: i64,
     /// What the hostile team did; `None` of an idle minute.
@@ -62,7 +62,7 @@ impl fmt::Display for Minute {
     }
 }
 
-pub(super) struct Street {
+pub(super) struct Testbed {
     stack: Stack,
     conn: PgConnection,
     victim: Victim,
@@ -76,7 +76,7 @@ pub(super) struct Street {
     teams: u64,
 }
 
-impl Street {
+impl Testbed {
     /// Starts the processes and makes the well-behaved team.
     pub(super) async fn build(options: &Options, seed: u64) -> anyhow::Result<Self> {
         let hosts = free_address()?.port();

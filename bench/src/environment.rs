@@ -10,7 +10,7 @@ use crate::cluster::{self, Cluster, Role};
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct GroundOptions {
+pub(crate) struct EnvironmentOptions {
     /// The directory with Postgres's programs [default: the newest found]
     #[arg(long)]
     postgres_bin: Option<PathBuf>,
@@ -26,14 +26,14 @@ pub(crate) struct GroundOptions {
 }
 
 /// Dropping it ends Postgres and removes the files.
-pub(crate) struct Ground {
+pub(crate) struct Environment {
     pub(crate) cluster: Cluster,
     scratch: TempDir,
 }
 
-impl Ground {
+impl Environment {
     /// Starts Postgres.
-    pub(crate) async fn start(options: &GroundOptions) -> anyhow::Result<Self> {
+    pub(crate) async fn start(options: &EnvironmentOptions) -> anyhow::Result<Self> {
         let (binaries, scratch) = prepare(options)?;
         let cluster = Cluster::start(&binaries, scratch.path().join("postgres")).await?;
         Ok(Self { cluster, scratch })
@@ -41,7 +41,7 @@ impl Ground {
 
     /// Starts a Postgres with additional settings that also listens on this address.
     pub(crate) async fn start_on(
-        options: &GroundOptions,
+        options: &EnvironmentOptions,
         address: SocketAddr,
         settings: &str,
     ) -> anyhow::Result<Self> {
@@ -52,7 +52,7 @@ impl Ground {
     }
 
     /// Starts Postgres with the queue's schema and nothing of the service.
-    pub(crate) async fn with_queue(options: &GroundOptions) -> anyhow::Result<(Self, PgPool)> {
+    pub(crate) async fn with_queue(options: &EnvironmentOptions) -> anyhow::Result<(Self, PgPool)> {
         let ground = Self::start(options).await?;
         let pool = PgPoolOptions::new()
             .max_connections(8)
@@ -76,7 +76,7 @@ impl Ground {
 }
 
 /// Postgres's programs, and a directory.
-fn prepare(options: &GroundOptions) -> anyhow::Result<(PathBuf, TempDir)> {
+fn prepare(options: &EnvironmentOptions) -> anyhow::Result<(PathBuf, TempDir)> {
     let binaries = options
         .postgres_bin
         .clone()

@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedMutRandom as
 use serde::Serialize;
 
 use super::client::Ledger;
-use crate::{cluster::Stop, processes::Process, relay::Relay, stack::Stack};
+use crate::{cluster::Stop, processes::Process, tcp_relay::Relay, stack::Stack};
 
 /// The share of kills that hit a worker.
 const WORKERS_SHARE: f64 = 0.7;
@@ -37,7 +37,7 @@ pub(crate) struct Plan {
 
 /// What was done, and what else happened.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Havoc {
+pub(crate) struct RandomKills {
     pub(crate) workers_killed: u32,
     pub(crate) apis_killed: u32,
     pub(crate) receivers_killed: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Havoc {
     pub(crate) deaths: Vec<String>,
 }
 
-impl Havoc {
+impl RandomKills {
     /// Notes processes that ended by themselves, and starts them again.
     pub(crate) async fn watch(&mut self, stack: &mut Stack) -> anyhow::Result<()> {
         for process in stack.processes() {
@@ -75,14 +75,14 @@ impl Havoc {
 }
 
 /// Continues until the submissions are finished. Then every process runs.
-pub(crate) async fn wreak(
+pub(crate) async fn kill_and_restart(
     stack: &mut Stack,
     plan: Plan,
     ledger: &RefCell<Ledger>,
     finished: &Cell<bool>,
-) -> anyhow::Result<Havoc> {
+) -> anyhow::Result<RandomKills> {
     let mut random = StdRng::seed_from_u64(plan.seed);
-    let mut havoc = Havoc::default();
+    let mut havoc = RandomKills::default();
     let mut restarts = RESTARTS.iter().filter(|_| plan.restart_postgres).peekable();
     while !finished.get() {
         let quiet = Duration::from_millis(random.random_range(800..3_000));

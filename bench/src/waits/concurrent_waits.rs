@@ -23,7 +23,7 @@ const STORED: Duration = Duration::from_secs(6);
 
 /// What a crowd did.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Crowd {
+pub(crate) struct ConcurrentWaits {
     pub(super) requests: usize,
     /// Those whose answers had a verdict.
     pub(super) decided: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Crowd {
 }
 
 /// Opens the requests, starts a worker when all are stored, and counts the verdicts.
-pub(super) async fn crowd(stack: &mut Stack, requests: usize, seed: u64) -> anyhow::Result<Crowd> {
+pub(super) async fn crowd(stack: &mut Stack, requests: usize, seed: u64) -> anyhow::Result<ConcurrentWaits> {
     let api = &stack.apis[0];
     let (address, pid) = (api.address, api.pid().context("the API runs")?);
     let before = Usage::read(pid)?;
@@ -78,7 +78,7 @@ pub(super) async fn crowd(stack: &mut Stack, requests: usize, seed: u64) -> anyh
     let (answers, (waiting, begun, worker)) = tokio::try_join!(try_join_all(clients), working)?;
     let seconds = begun.elapsed().as_secs_f64();
     drop(worker);
-    Ok(Crowd {
+    Ok(ConcurrentWaits {
         requests,
         decided: answers.into_iter().filter(|decided| *decided).count(),
         before_mib: before.resident_mib,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The hashes of a text. A stretch of words is a range of each list.
 #[derive(Debug, Default)]
-pub(super) struct Hashes {
+pub(super) struct HashedFeatures {
     /// Where each word begins in `tokens` and in `parts`.
     words: Vec<(usize, usize)>,
     pub(super) tokens: Vec<u32>,
@@ -16,7 +16,7 @@ pub(super) struct Hashes {
     pub(super) parts: Vec<u32>,
 }
 
-impl Hashes {
+impl HashedFeatures {
     /// Of a folded text.
     pub(super) fn new(text: &str) -> Self {
         let mut hashes = Self::default();

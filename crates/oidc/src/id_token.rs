@@ -10,9 +10,9 @@ use crate::{
     Attempt, Failed, Settings,
     claims::{Claims, LEEWAY},
     discovery::Document,
-    keys::Keys,
+    signing_keys::Keys,
     signature::ALGORITHMS,
-    wire,
+    http,
 };
 
 /// The longest ID token. It has all groups of a person, but no more than a large header of a request.
@@ -35,7 +35,7 @@ pub(crate) async fn redeem(
     code: &str,
 ) -> Result<Tokens, Failed> {
     let request = request(http, document, settings, attempt, code);
-    let tokens: Tokens = wire::send(request).await?;
+    let tokens: Tokens = http::send(request).await?;
     if tokens.id_token.len() > LONGEST {
         return Err(Failed::TooLarge(LONGEST));
     }

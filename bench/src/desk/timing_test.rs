@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{
     claims::{Claimed, claim_request, decision_request},
     fill::{self, Filled},
-    rank,
+    mann_whitney,
 };
 use crate::{
     http::{self, Client},
@@ -39,7 +39,7 @@ pub(super) struct Compared {
 
 /// What was measured.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Tells {
+pub(super) struct TimingTest {
     /// A claim and the reading of its review.
     pub(super) claim_and_read: Compared,
     pub(super) decision: Compared,
@@ -54,7 +54,7 @@ pub(super) async fn measure(
     conn: &mut PgConnection,
     filled: &Filled,
     pairs: u32,
-) -> anyhow::Result<Tells> {
+) -> anyhow::Result<TimingTest> {
     let person = &filled.moderators[0];
     let known = fill::add_pairs(conn, pairs, person.token).await?;
     let known: HashSet<Uuid> = known.into_iter().collect();
@@ -77,7 +77,7 @@ pub(super) async fn measure(
         accepted(&client.send(&decision).await.map_err(io::Error::from)?)?;
         decisions.add(known.contains(&review), begun);
     }
-    Ok(Tells {
+    Ok(TimingTest {
         claim_and_read: claims.compared(pairs)?,
         decision: decisions.compared(pairs)?,
     })
@@ -104,7 +104,7 @@ impl Times {
             each,
             known_ms: median(self.known.iter().copied()),
             other_ms: median(self.other.iter().copied()),
-            p: rank::p_value(&self.known, &self.other),
+            p: mann_whitney::p_value(&self.known, &self.other),
         })
     }
 }
