@@ -105,7 +105,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
         failed => {
             eprintln!(
                 "database and logs are kept in {}",
-                stack.ground.keep().display()
+                stack.environment.keep().display()
             );
             failed
         }
@@ -119,7 +119,7 @@ async fn prove(
     load_before: f64,
 ) -> anyhow::Result<Proof> {
     let machine =
-        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+        Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let plan = Plan {
@@ -158,22 +158,22 @@ async fn prove(
     };
     let mut relay = stack.relay.take();
     let wreaking = random_kills::kill_and_restart(stack, plan, &ledger, &finished);
-    let toppling = random_kills::topple(relay.as_mut(), seed, &finished);
-    let ((), (), mut havoc, receivers_killed) =
+    let toppling = random_kills::kill_relay(relay.as_mut(), seed, &finished);
+    let ((), (), mut random_kills, receivers_killed) =
         tokio::try_join!(submitting, reporting, wreaking, toppling)?;
-    havoc.receivers_killed = receivers_killed;
+    random_kills.receivers_killed = receivers_killed;
     stack.relay = relay;
     let ledger = ledger.into_inner();
 
     let (drained, rest) = drain(
         stack,
-        &mut havoc,
+        &mut random_kills,
         Duration::from_secs(options.patience_seconds),
     )
     .await?;
     let mut audit = audit::Audit::begin(stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", havoc.deaths.iter().cloned());
+    audit.expect("no process ended by itself", random_kills.deaths.iter().cloned());
     audit.run().await?;
 
     let received = stack.receiver.seen();
@@ -185,6 +185,6 @@ async fn prove(
             .values()
             .map(|arrival| u64::from(arrival.times - 1))
             .sum(),
-        havoc,
+        random_kills,
     })
 }

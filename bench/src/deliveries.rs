@@ -110,7 +110,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
         },
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut rounds = Vec::new();
     // The first round warms up connections and plans.

@@ -125,7 +125,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
         ..Surroundings::default()
     };
     let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let begun = Instant::now();
     let filled = fill::fill(&mut conn, &stack, &options, seed).await?;
@@ -153,7 +153,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
         "only {waiting} reviews were left"
     );
     ledger.compare(&mut conn).await?;
-    let tells = timing_test::measure(&stack, &mut conn, &filled, options.pairs).await?;
+    let timing_test = timing_test::measure(&stack, &mut conn, &filled, options.pairs).await?;
     Ok(Desked {
         machine,
         seed,
@@ -165,7 +165,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
         claimed: ledger.claimed(),
         claimed_by_two: ledger.claimed_by_two(),
         rounds,
-        tells,
+        tells: timing_test,
     })
 }
 

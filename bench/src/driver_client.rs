@@ -56,7 +56,7 @@ impl DriverClient {
             .with_context(|| format!("cannot start the driver {name}"))?;
         let requests = child.stdin.take().context("a driver reads")?;
         let answers = BufReader::new(child.stdout.take().context("a driver writes")?).lines();
-        let mut remote = Self {
+        let mut driver = Self {
             name: name.to_owned(),
             log,
             about: About {
@@ -67,8 +67,8 @@ impl DriverClient {
             answers,
             child,
         };
-        remote.about = remote.answer().await?;
-        Ok(remote)
+        driver.about = driver.answer().await?;
+        Ok(driver)
     }
 
     /// What runs in it.

@@ -1,4 +1,4 @@
-//! The ground of every measurement: a scratch directory with its own Postgres.
+//! The environment of every measurement: a scratch directory with its own Postgres.
 
 use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
@@ -53,13 +53,13 @@ impl Environment {
 
     /// Starts Postgres with the queue's schema and nothing of the service.
     pub(crate) async fn with_queue(options: &EnvironmentOptions) -> anyhow::Result<(Self, PgPool)> {
-        let ground = Self::start(options).await?;
+        let environment = Self::start(options).await?;
         let pool = PgPoolOptions::new()
             .max_connections(8)
-            .connect(&ground.cluster.url(Role::Gatehouse))
+            .connect(&environment.cluster.url(Role::Gatehouse))
             .await?;
         queue::MIGRATOR.run(&pool).await?;
-        Ok((ground, pool))
+        Ok((environment, pool))
     }
 
     /// Where the files are.

@@ -81,13 +81,13 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Lived> {
         if number % 2 == 1 {
             turns.reverse();
         }
-        for (side, rounds) in turns {
-            let round = side.round().await?;
+        for (installation, rounds) in turns {
+            let round = installation.round().await?;
             if number == 0 {
                 // The first round fills caches.
                 continue;
             }
-            eprintln!("round {number}, {} items: {round}", side.items);
+            eprintln!("round {number}, {} items: {round}", installation.items);
             rounds.push(round);
         }
     }
@@ -134,7 +134,7 @@ async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Insta
         ..Surroundings::default()
     };
     let mut stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let begun = Instant::now();
     let filled = fill::fill(&mut conn, &mut stack, options, items, seed).await?;
     eprintln!(

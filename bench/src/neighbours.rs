@@ -101,20 +101,20 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Neighbours> {
     };
     attacks.sort();
     attacks.dedup();
-    let mut street = Testbed::build(&options, seed).await?;
-    let machine = Machine::describe(street.connection(), load_before).await?;
+    let mut testbed = Testbed::build(&options, seed).await?;
+    let machine = Machine::describe(testbed.connection(), load_before).await?;
 
     let mut random = StdRng::seed_from_u64(seed);
     let mut idle = Vec::new();
     let mut minutes: Vec<(Attack, Minute)> = Vec::new();
     for number in 1..=options.rounds {
-        let calm = street.minute(None).await?;
+        let calm = testbed.minute(None).await?;
         eprintln!("round {number} of {}, idle: {calm}", options.rounds);
         idle.push(calm);
         let mut order = attacks.clone();
         order.shuffle(&mut random);
         for attack in order {
-            let minute = street.minute(Some(attack)).await?;
+            let minute = testbed.minute(Some(attack)).await?;
             eprintln!(
                 "round {number} of {}, {}: {minute}",
                 options.rounds,

@@ -80,7 +80,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
         manners: Manners::default(),
     };
     let mut stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let begun = Instant::now();
     let filled = sample_data::fill(&mut conn, &options, seed).await?;
@@ -134,12 +134,12 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
         clock,
     );
     if options.hold {
-        report::print(&report, options.common.ground.json)?;
+        report::print(&report, options.common.environment.json)?;
         eprintln!(
             "the console is http://{}, with the cookie {}; Postgres is {}",
             api.address,
             browsers[0].cookie(),
-            stack.ground.cluster.url(Role::Postgres)
+            stack.environment.cluster.url(Role::Postgres)
         );
         future::pending::<()>().await;
     }

@@ -79,7 +79,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Waited> {
         let up = stack.gatehouse.start(Kind::Up, 0).await?;
         stack.apis.push(up);
     }
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut submitter = Submitter {
         stack: &stack,

@@ -40,7 +40,7 @@ pub(super) struct Wrong {
 impl Compared {
     /// Reads the restored database, and makes the receiver forget.
     pub(super) async fn begin(stack: &Stack) -> anyhow::Result<Self> {
-        let mut conn = stack.ground.cluster.connect().await?;
+        let mut conn = stack.environment.cluster.connect().await?;
         let items = sqlx::query_scalar("select id from media")
             .fetch_all(&mut conn)
             .await?;

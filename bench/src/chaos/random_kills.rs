@@ -1,4 +1,4 @@
-//! The havoc: at random, but the same for the same seed, a process is killed with SIGKILL and started again a little later,
+//! Random kills: at random, but the same for the same seed, a process is killed with SIGKILL and started again a little later,
 //! and Postgres is restarted.
 
 use std::{
@@ -27,7 +27,7 @@ const RECEIVER_LIVES: Range<u64> = 100..20_000;
 const RECEIVER_IS_DEAD: Range<u64> = 50..15_000;
 const WATCH: Duration = Duration::from_millis(100);
 
-/// The plan of the havoc.
+/// The plan of the kills.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -56,7 +56,7 @@ impl RandomKills {
                 process.start().await?;
             }
         }
-        if stack.ground.cluster.has_died() {
+        if stack.environment.cluster.has_died() {
             anyhow::bail!("Postgres ended by itself");
         }
         Ok(())
@@ -82,20 +82,20 @@ pub(crate) async fn kill_and_restart(
     finished: &Cell<bool>,
 ) -> anyhow::Result<RandomKills> {
     let mut random = StdRng::seed_from_u64(plan.seed);
-    let mut havoc = RandomKills::default();
+    let mut random_kills = RandomKills::default();
     let mut restarts = RESTARTS.iter().filter(|_| plan.restart_postgres).peekable();
     while !finished.get() {
         let quiet = Duration::from_millis(random.random_range(800..3_000));
         let start = Instant::now();
         while start.elapsed() < quiet && !finished.get() {
-            havoc.watch(stack).await?;
+            random_kills.watch(stack).await?;
             let accepted = ledger.borrow().accepted.len() as u64;
             if let Some((_, stop)) =
                 restarts.next_if(|(eighth, _)| accepted * 8 >= plan.items * eighth)
             {
                 eprintln!("restarting Postgres, mode {stop:?}");
-                stack.ground.cluster.restart(*stop).await?;
-                havoc.postgres_restarts += 1;
+                stack.environment.cluster.restart(*stop).await?;
+                random_kills.postgres_restarts += 1;
             }
             tokio::time::sleep(WATCH).await;
         }
@@ -105,21 +105,21 @@ pub(crate) async fn kill_and_restart(
         let pause = Duration::from_millis(random.random_range(50..1_500));
         let hits_worker = random.random_bool(WORKERS_SHARE);
         let (victims, count) = if hits_worker {
-            (&mut stack.workers, &mut havoc.workers_killed)
+            (&mut stack.workers, &mut random_kills.workers_killed)
         } else {
-            (&mut stack.apis, &mut havoc.apis_killed)
+            (&mut stack.apis, &mut random_kills.apis_killed)
         };
         *count += 1;
         if let Some(victim) = victims.choose_mut(&mut random) {
-            havoc.strike(victim, pause).await?;
+            random_kills.strike(victim, pause).await?;
         }
     }
-    Ok(havoc)
+    Ok(random_kills)
 }
 
 /// Kills the receiver again and again, if there is a relay, until the submissions are finished.
 /// Returns how often. Afterwards it runs.
-pub(crate) async fn topple(
+pub(crate) async fn kill_relay(
     relay: Option<&mut Relay>,
     seed: u64,
     finished: &Cell<bool>,

@@ -10,7 +10,7 @@ use crate::report::{Line, Report};
 pub(crate) struct Proof {
     #[serde(flatten)]
     pub(super) outcome: Outcome,
-    pub(super) havoc: RandomKills,
+    pub(super) random_kills: RandomKills,
     /// Requests that the receiver answered with a 500.
     pub(super) webhooks_refused: u64,
     /// Webhooks that came once more, which is allowed.
@@ -25,7 +25,7 @@ impl Report for Proof {
             receivers_killed,
             postgres_restarts,
             ..
-        } = &self.havoc;
+        } = &self.random_kills;
         let mut lines = self.outcome.lines();
         lines.extend([
             Line::fact(

@@ -29,7 +29,7 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 pub(super) struct Bench<'a> {
     pub(super) options: &'a Options,
-    pub(super) ground: &'a Environment,
+    pub(super) environment: &'a Environment,
 }
 
 impl Bench<'_> {
@@ -86,7 +86,7 @@ impl Bench<'_> {
     ) -> anyhow::Result<Percentiles> {
         fill(conn, mixed(self.options.claimed), Duration::ZERO).await?;
         analyze(conn, clean).await?;
-        let mut claimer = Claimer::new(self.ground.cluster.connect().await?);
+        let mut claimer = Claimer::new(self.environment.cluster.connect().await?);
         let mut latencies = Latencies::new();
         loop {
             let batch = claimer.claim(CLAIM).await?;
@@ -108,8 +108,8 @@ impl Bench<'_> {
     }
 
     async fn driver(&self) -> anyhow::Result<DriverClient> {
-        let url = self.ground.cluster.url(Role::Gatehouse);
-        DriverClient::ours("queue", &url, &self.ground.directory()).await
+        let url = self.environment.cluster.url(Role::Gatehouse);
+        DriverClient::ours("queue", &url, &self.environment.directory()).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plays a scene: one process claims alone, then several claim together.
+//! Claims in one distribution of lanes: one process claims alone, then several claim together.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -52,7 +52,7 @@ pub(super) struct Played {
 }
 
 pub(super) struct Stage<'a> {
-    pub(super) ground: &'a Environment,
+    pub(super) environment: &'a Environment,
     pub(super) claims: usize,
     pub(super) together: Duration,
 }
@@ -73,7 +73,7 @@ impl Stage<'_> {
         analyze(conn, true).await?;
         let open = scene.open(divisor);
 
-        let mut watch = Watch::new(&self.ground.cluster).await?;
+        let mut watch = Watch::new(&self.environment.cluster).await?;
         let (alone, mut taken) = watch.during(self.alone()).await?;
         let (together, elapsed, claimed) = watch.during(self.together(&open)).await?;
         let from_paused = taken.iter().filter(|lane| !open.contains(lane)).count();
@@ -100,7 +100,7 @@ impl Stage<'_> {
 
     /// One process claims, while its last claims are still running.
     async fn alone(&self) -> anyhow::Result<(Latencies, Vec<Uuid>)> {
-        let mut claimer = Claimer::new(self.ground.cluster.connect().await?);
+        let mut claimer = Claimer::new(self.environment.cluster.connect().await?);
         let (mut latencies, mut taken) = (Latencies::new(), Vec::new());
         let mut running = VecDeque::new();
         for _ in 0..self.claims {
@@ -130,7 +130,7 @@ impl Stage<'_> {
     ) -> anyhow::Result<(Latencies, Duration, Together)> {
         let begun = Instant::now();
         let claimers = (0..TOGETHER).map(|_| async {
-            let mut claimer = Claimer::new(self.ground.cluster.connect().await?);
+            let mut claimer = Claimer::new(self.environment.cluster.connect().await?);
             let (mut latencies, mut got) = (Latencies::new(), Together::default());
             while begun.elapsed() < self.together {
                 let batch = claimer.claim(EACH).await?;

@@ -33,7 +33,7 @@ pub(super) struct Search {
 
 /// Finds the work of the only lane that is not paused, from anywhere in the ring.
 pub(super) async fn search(
-    ground: &Environment,
+    environment: &Environment,
     conn: &mut PgConnection,
     lanes: u64,
 ) -> anyhow::Result<Search> {
@@ -48,7 +48,7 @@ pub(super) async fn search(
     analyze(conn, true).await?;
     let (mut times, mut claims) = (Vec::new(), Vec::new());
     for _ in 0..SEARCHES {
-        let mut claimer = Claimer::new(ground.cluster.connect().await?);
+        let mut claimer = Claimer::new(environment.cluster.connect().await?);
         // Prepares the connection's plans, which a process does once.
         sqlx::query("select queue.claim($1, 'no such queue', 1, $1, 1, null, null, 0::smallint)")
             .bind(Uuid::nil())

@@ -62,36 +62,36 @@ impl fmt::Display for Expired {
 
 /// Submits for a while, and then beside the removal of all items that are older than so many days, by `gatehouse admin
 /// remove-expired`.
-pub(super) async fn expire(side: &mut Installation, days: u32) -> anyhow::Result<Expired> {
-    let written = position(side).await?;
+pub(super) async fn expire(installation: &mut Installation, days: u32) -> anyhow::Result<Expired> {
+    let written = position(installation).await?;
     let begun = Instant::now();
-    let idle = ticks(side.paces.submissions, side.paces.seconds);
-    let sent = side
-        .submit(&Ticks::start(side.paces.submissions, idle))
+    let idle = ticks(installation.paces.submissions, installation.paces.seconds);
+    let sent = installation
+        .submit(&Ticks::start(installation.paces.submissions, idle))
         .await?;
-    let idle = times(side, &sent).await?;
-    let idle_bytes = (position(side).await? - written) / begun.elapsed().as_secs_f64();
+    let idle = times(installation, &sent).await?;
+    let idle_bytes = (position(installation).await? - written) / begun.elapsed().as_secs_f64();
 
     sqlx::query("update sites set item_retention_days = $1, webhook_retention_days = least(webhook_retention_days, $1)")
         .bind(i32::try_from(days)?)
-        .execute(&mut side.conn)
+        .execute(&mut installation.conn)
         .await?;
-    let written = position(side).await?;
+    let written = position(installation).await?;
     let begun = Instant::now();
-    let most = ticks(side.paces.submissions, LONGEST_SECONDS);
-    let load = Ticks::start(side.paces.submissions, most);
-    let gatehouse = side.stack.gatehouse.clone();
+    let most = ticks(installation.paces.submissions, LONGEST_SECONDS);
+    let load = Ticks::start(installation.paces.submissions, most);
+    let gatehouse = installation.stack.gatehouse.clone();
     let removal = async {
         let removed = gatehouse.admin(&["remove-expired"]).await;
         let took = begun.elapsed();
         load.close().await;
         removed.map(|removed| (removed, took))
     };
-    let ((removed, took), sent) = tokio::try_join!(removal, side.submit(&load))?;
+    let ((removed, took), sent) = tokio::try_join!(removal, installation.submit(&load))?;
     let removed = removed["items"].as_u64().context("no number of items")?;
     ensure!(removed > 0, "nothing was removed");
-    let all = position(side).await? - written;
-    let beside = times(side, &sent).await?;
+    let all = position(installation).await? - written;
+    let beside = times(installation, &sent).await?;
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let wal_bytes = (all - idle_bytes * took.as_secs_f64()) / removed as f64;
     Ok(Expired {
@@ -103,16 +103,16 @@ pub(super) async fn expire(side: &mut Installation, days: u32) -> anyhow::Result
     })
 }
 
-async fn times(side: &Installation, sent: &[Sent]) -> anyhow::Result<Times> {
-    let (submit, way) = side.times(sent).await?;
+async fn times(installation: &Installation, sent: &[Sent]) -> anyhow::Result<Times> {
+    let (submit, way) = installation.times(sent).await?;
     Ok(Times { submit, way })
 }
 
 /// Bytes of write-ahead log since the beginning of the cluster.
-async fn position(side: &mut Installation) -> anyhow::Result<f64> {
+async fn position(installation: &mut Installation) -> anyhow::Result<f64> {
     let position = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8";
     Ok(sqlx::query_scalar(position)
-        .fetch_one(&mut side.conn)
+        .fetch_one(&mut installation.conn)
         .await?)
 }
 

@@ -50,7 +50,7 @@ impl Clock {
         let processes: [(Option<u32>, Read); 5] = [
             (stack.apis[0].pid(), processor_time),
             (stack.workers[0].pid(), processor_time),
-            (stack.ground.cluster.pid(), family_time),
+            (stack.environment.cluster.pid(), family_time),
             (hostile.and_then(Hostile::pid), processor_time),
             (Some(std::process::id()), processor_time),
         ];

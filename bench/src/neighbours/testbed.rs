@@ -97,7 +97,7 @@ impl Testbed {
             manners: Manners::default(),
         };
         let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-        let mut conn = stack.ground.cluster.connect().await?;
+        let mut conn = stack.environment.cluster.connect().await?;
         sqlx::query(STACK).execute(&mut conn).await?;
         let (token, sites) = well_behaved(&stack.gatehouse, &stack.receiver).await?;
         let victim = Victim {

@@ -49,7 +49,7 @@ pub(super) struct Answer {
     /// None if the analyser gave no score.
     pub(super) score: Option<f64>,
     pub(super) is_positive: bool,
-    /// An index of the tally's languages.
+    /// An index of the collected languages.
     language: u32,
 }
 

@@ -95,18 +95,18 @@ pub(super) struct Calibrated {
 }
 
 impl Measured {
-    pub(super) fn new(tally: &CollectedScores, options: &Options) -> Self {
+    pub(super) fn new(collected: &CollectedScores, options: &Options) -> Self {
         let figures = |language| {
             Subject::all()
-                .filter_map(|subject| Figures::of(tally, subject, language, options))
+                .filter_map(|subject| Figures::of(collected, subject, language, options))
                 .collect()
         };
         Self {
-            rows: tally.rows(),
+            rows: collected.rows(),
             resamples: options.resamples,
             seed: options.seed,
             all: figures(None),
-            by_language: tally
+            by_language: collected
                 .languages()
                 .map(|(language, number, rows)| ByLanguage {
                     language: language.map(ToString::to_string),
@@ -121,12 +121,12 @@ impl Measured {
 impl Figures {
     /// None without labelled rows.
     fn of(
-        tally: &CollectedScores,
+        collected: &CollectedScores,
         subject: Subject,
         language: Option<u32>,
         options: &Options,
     ) -> Option<Self> {
-        let answers = tally.answers(subject, language);
+        let answers = collected.answers(subject, language);
         let mut not_scored = Proportion::default();
         for answer in answers.clone().filter(|answer| answer.score.is_none()) {
             not_scored.add(answer.is_positive);

@@ -65,7 +65,7 @@ pub(super) async fn play(options: &Options, seed: u64) -> anyhow::Result<Capped>
     let surroundings = surroundings(options, &provider);
     let mut stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
     stack.receiver.slow_down([(SLOW, ANSWERS_AFTER)]);
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let ending = format!("/{SLOW}");
     let backlog = Backlog::of(&mut conn, &ending).await?;
     backlog

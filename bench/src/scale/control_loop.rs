@@ -60,7 +60,7 @@ pub(super) async fn scale(
 ) -> anyhow::Result<Shift> {
     let mut scaler = Autoscaler::new(policy);
     let mut shift = Shift::default();
-    let mut havoc = RandomKills::default();
+    let mut random_kills = RandomKills::default();
     let mut leaving = JoinSet::new();
     let mut number = stack.workers.len();
     let mut next = Instant::now();
@@ -70,7 +70,7 @@ pub(super) async fn scale(
             continue;
         }
         next += clock.poll;
-        havoc.watch(stack).await?;
+        random_kills.watch(stack).await?;
         let at = began.elapsed();
         let current = stack.workers.len();
         let ratios = Reading::take(stack).await.ratios(clock.signal);
@@ -106,7 +106,7 @@ pub(super) async fn scale(
             Err(error) => shift.deaths.push(format!("{error:#}")),
         }
     }
-    shift.deaths.append(&mut havoc.deaths);
+    shift.deaths.append(&mut random_kills.deaths);
     let changes: Vec<Change> = scaler.into_changes();
     shift.changes = changes.len();
     shift.turns = turns(&changes);

@@ -89,7 +89,7 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
     let surroundings = surroundings(options, &provider);
     let mut stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
     let machine =
-        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+        Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
     let customers = Customers {
         apis: stack.apis.iter().map(|api| api.address).collect(),
         sites: stack.sites.clone(),
@@ -109,7 +109,7 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
         .map(|(rate, seconds)| (*rate, ticks(*rate, *seconds)));
     let load = Ticks::in_steps(counts.collect());
     let began = Instant::now();
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let submitting = async {
         let submitted = customers.submit(&load, &ledger).await;
         finished.set(true);
@@ -126,8 +126,8 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
     let ((), lags, shift) = tokio::try_join!(submitting, watching, scaling)?;
     let ledger = ledger.into_inner();
 
-    let mut havoc = RandomKills::default();
-    let (drained, rest) = drain(&mut stack, &mut havoc, PATIENCE).await?;
+    let mut random_kills = RandomKills::default();
+    let (drained, rest) = drain(&mut stack, &mut random_kills, PATIENCE).await?;
     let mut audit = Audit::begin(&stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);
     audit.expect(
@@ -136,7 +136,7 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
     );
     audit.expect(
         "every worker ended well",
-        shift.deaths.iter().chain(&havoc.deaths).cloned(),
+        shift.deaths.iter().chain(&random_kills.deaths).cloned(),
     );
     audit.expect(
         "the number of workers rose with the load",

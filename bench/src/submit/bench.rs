@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         duration: Duration,
     ) -> anyhow::Result<Measured> {
         pgbench::run(
-            &self.stack.ground.cluster,
+            &self.stack.environment.cluster,
             &self.script,
             &self.variables,
             clients,

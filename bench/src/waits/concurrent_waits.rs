@@ -53,7 +53,7 @@ pub(super) async fn crowd(stack: &mut Stack, requests: usize, seed: u64) -> anyh
             let answered: Answered = serde_json::from_slice(&answer.body)?;
             anyhow::Ok(answered.is_decided())
         });
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let gatehouse = stack.gatehouse.clone();
     let working = async {
         let begun = Instant::now();

@@ -24,14 +24,14 @@ pub(super) async fn run_incidents(
     mut scene: Scene<'_>,
     customers: &Customers,
     ledger: &RefCell<Ledger>,
-    havoc: &mut RandomKills,
+    random_kills: &mut RandomKills,
 ) -> anyhow::Result<(Recovery, Vec<Incident>)> {
     let observer = Observer::new(customers, ledger);
     let mut incidents = Vec::new();
     tokio::time::sleep(QUIET).await;
     let undisturbed = observer.observe(scene.stack, Instant::now()).await?;
     for kind in Kind::ALL {
-        if kind == Kind::FullDisk && scene.stack.ground.cluster.disk().is_none() {
+        if kind == Kind::FullDisk && scene.stack.environment.cluster.disk().is_none() {
             continue;
         }
         eprintln!("{}", kind.name());
@@ -49,8 +49,8 @@ pub(super) async fn run_incidents(
         let recovery = observer.observe(scene.stack, writable).await?;
         eprintln!("  works again after {:.1} s", recovery.seconds());
         tokio::time::sleep(QUIET).await;
-        havoc.watch(scene.stack).await?;
-        let told = match &scene.pair.standby {
+        random_kills.watch(scene.stack).await?;
+        let told = match &scene.databases.standby {
             Some(standby) => format!(
                 "{told}, and {} some seconds later",
                 standby.sessions().await?

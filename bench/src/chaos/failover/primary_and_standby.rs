@@ -28,7 +28,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long an incident may take to begin.
 const BEGINS: Duration = Duration::from_mins(1);
 
-/// The parts of the database except the primary, which is the ground's cluster.
+/// The parts of the database except the primary, which is the environment's cluster.
 pub(super) struct PrimaryAndStandby {
     /// The first host of the URL. It leads to the primary.
     pub(super) name: Proxy,
@@ -44,15 +44,15 @@ impl PrimaryAndStandby {
     /// Starts both.
     pub(super) async fn start(options: &EnvironmentOptions) -> anyhow::Result<(Environment, Self)> {
         let (primary, standby_address) = (free_address()?, free_address()?);
-        let ground = Environment::start_on(options, primary, SETTINGS).await?;
-        let directory = ground.directory().join("standby");
-        let standby = ground
+        let environment = Environment::start_on(options, primary, SETTINGS).await?;
+        let directory = environment.directory().join("standby");
+        let standby = environment
             .cluster
             .standby(directory, standby_address, SETTINGS, DISK_MIB)
             .await?;
         let name = Proxy::of(primary).await?;
         let hosts = [name.address(), standby_address];
-        let mut conn = ground.cluster.connect().await?;
+        let mut conn = environment.cluster.connect().await?;
         for statement in [
             "create schema bench authorization gatehouse",
             "create table bench.writes (at timestamptz not null default now())",
@@ -64,14 +64,14 @@ impl PrimaryAndStandby {
             urls: hosts
                 .map(|host| format!("postgres://gatehouse@{host}/{DATABASE}?sslmode=disable")),
         };
-        let pair = Self {
+        let databases = Self {
             name,
             primary,
             standby_address,
             standby: Some(standby),
             probe,
         };
-        Ok((ground, pair))
+        Ok((environment, databases))
     }
 
     /// The URL that the service knows: both hosts, whichever can write.
