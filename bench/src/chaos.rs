@@ -157,10 +157,10 @@ async fn prove(
         anyhow::Ok(())
     };
     let mut relay = stack.relay.take();
-    let wreaking = random_kills::kill_and_restart(stack, plan, &ledger, &finished);
-    let toppling = random_kills::kill_relay(relay.as_mut(), seed, &finished);
+    let killing = random_kills::kill_and_restart(stack, plan, &ledger, &finished);
+    let killing_receivers = random_kills::kill_relay(relay.as_mut(), seed, &finished);
     let ((), (), mut random_kills, receivers_killed) =
-        tokio::try_join!(submitting, reporting, wreaking, toppling)?;
+        tokio::try_join!(submitting, reporting, killing, killing_receivers)?;
     random_kills.receivers_killed = receivers_killed;
     stack.relay = relay;
     let ledger = ledger.into_inner();

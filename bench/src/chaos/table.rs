@@ -10,6 +10,7 @@ use crate::report::{Line, Report};
 pub(crate) struct Proof {
     #[serde(flatten)]
     pub(super) outcome: Outcome,
+    #[serde(rename = "havoc")]
     pub(super) random_kills: RandomKills,
     /// Requests that the receiver answered with a 500.
     pub(super) webhooks_refused: u64,
