@@ -4,7 +4,7 @@
 //! row with base backups and the archived write-ahead log: each backup after the first is made of a
 //! server that was restored.
 
-mod compared;
+mod comparison;
 mod loss;
 mod table;
 
@@ -20,7 +20,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub(crate) use self::table::Restored;
-use self::{compared::Compared, loss::Loss};
+use self::{comparison::Compared, loss::Loss};
 use crate::{
     chaos::{
         audit::Audit,

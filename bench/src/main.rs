@@ -14,7 +14,7 @@
 mod backlog;
 mod backup;
 mod chaos;
-mod claims;
+mod claimer;
 mod clock;
 mod cluster;
 mod compare;

@@ -2,8 +2,8 @@
 //! interface and the receiver's webhooks must agree.
 
 mod checks;
-mod interface;
-mod promises;
+mod api_responses;
+mod accepted_items;
 mod webhooks;
 
 use std::collections::{HashMap, HashSet};

@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 
 use super::Options;
 use crate::{
-    claims::Claimer,
+    claimer::Claimer,
     clock::now_us,
     cluster::Role,
     fill_queue::{analyze, empty, fill},

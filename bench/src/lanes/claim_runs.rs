@@ -16,7 +16,7 @@ use super::{
     watch::{Caps, Watch},
 };
 use crate::{
-    claims::Claimer,
+    claimer::Claimer,
     fill_queue::{analyze, empty, fill},
     environment::Environment,
     latency::{Latencies, Percentiles},

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
-    claims::Claimer,
+    claimer::Claimer,
     driver::QUEUE,
     fill_queue::{analyze, empty, fill},
     environment::Environment,

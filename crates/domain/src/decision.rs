@@ -7,14 +7,14 @@
 
 mod findings;
 mod missing_scores;
-mod manual;
+mod manual_decision;
 mod reason;
 mod unchecked;
 mod verdict;
 
 pub use findings::{Findings, Judged, Part};
 pub use missing_scores::{MissingScores, Unscored};
-pub use manual::{Found, ManualDetails};
+pub use manual_decision::{Found, ManualDetails};
 pub use unchecked::{ImageProblem, Unchecked};
 pub use verdict::{ModerationDetails, Trace, TracedViolation, Verdict};
 

@@ -7,7 +7,7 @@
 mod ai_threshold;
 mod budget;
 mod compiled;
-mod content;
+mod content_rule;
 mod error;
 mod error_list;
 pub(crate) mod input;
@@ -21,7 +21,7 @@ mod violation;
 pub use ai_threshold::AiThreshold;
 pub use budget::Limits;
 pub use compiled::{CompiledGroup, Content};
-pub use content::MAX_EXCEPTIONS;
+pub use content_rule::MAX_EXCEPTIONS;
 pub use error::{Place, RuleError, RuleErrors};
 pub use input::{InputRules, WrongRules};
 pub use image_hash::{ImageHash, MAX_IMAGE_HASHES, MAX_LISTS};

@@ -18,7 +18,7 @@ use domain::{
     reach::Reach,
     role::Role,
     scope::Scope,
-    sign_in::MOST_SITES,
+    sign_in_limits::MOST_SITES,
 };
 use serde_json::json;
 pub use store::person::Person;

@@ -9,7 +9,7 @@ pub(super) use self::common_checks::check_common;
 use self::by_kind::Parts;
 use super::ai_threshold::Threshold;
 use super::budget::{Limits, Meter};
-use super::content::{Exceptions, Finding};
+use super::content_rule::{Exceptions, Finding};
 use super::error::RuleErrors;
 use super::error_list::ErrorList;
 use super::image_hash::Recognition;

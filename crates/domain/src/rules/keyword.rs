@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Meter, Over};
-use super::content::{ContentRule, Exceptions, Finding};
+use super::content_rule::{ContentRule, Exceptions, Finding};
 use super::error::NUL;
 use super::error_list::RuleErrorList;
 use super::{RuleEffect, RuleType, View};

@@ -2,7 +2,7 @@
 
 mod bare_domains;
 mod compiled;
-mod mention;
+mod linked_host;
 mod scan;
 
 use serde::{Deserialize, Serialize};

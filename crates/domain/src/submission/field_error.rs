@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json_text::Half;
+use crate::lone_surrogates::Half;
 
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::field_error::{FieldError, invalid};
 use super::limits::SubmissionLimits;
 use super::json_depth;
-use crate::json_text;
+use crate::lone_surrogates;
 
 /// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
 /// without NUL, which many receivers' databases cannot store, and without half characters, which many parsers refuse.
@@ -42,7 +42,7 @@ pub(super) fn check_metadata(
             "must not contain the NUL character (U+0000)",
         ));
     }
-    if let Some((at, half)) = json_text::first_half(raw) {
+    if let Some((at, half)) = lone_surrogates::first_half(raw) {
         let path = json_depth::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
         return Err(invalid(path, half.to_string()));
     }

@@ -4,7 +4,7 @@ use domain::{
     audit::Action,
     email::Email,
     key::{SecretHash, SessionSecret},
-    sign_in::MOST_CODES,
+    sign_in_limits::MOST_CODES,
     totp::FactorCode,
 };
 use serde_json::json;

@@ -4,7 +4,7 @@ use super::common_checks::check_common;
 use super::{CompiledGroup, Threshold};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::rules::budget::{Meter, Over};
-use crate::rules::content::{ContentRule, MAX_EXCEPTIONS};
+use crate::rules::content_rule::{ContentRule, MAX_EXCEPTIONS};
 use crate::rules::error_list::{ErrorList, RuleErrorList};
 use crate::rules::image_hash::{MAX_IMAGE_HASHES, Recognition};
 use crate::rules::keyword::{Keywords, MAX_KEYWORDS};

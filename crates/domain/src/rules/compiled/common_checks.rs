@@ -1,7 +1,7 @@
 //! What must hold for rules of every kind.
 
 use crate::rules::MAX_NAME_CHARS;
-use crate::rules::content::MAX_EXCEPTIONS;
+use crate::rules::content_rule::MAX_EXCEPTIONS;
 use crate::rules::error::NUL;
 use crate::rules::error_list::RuleErrorList;
 use crate::rules::keyword::check_term;

@@ -7,7 +7,7 @@ use domain::{
     id::{SessionId, UserId},
     key::SecretHash,
     name::Name,
-    sign_in::MOST_TEAMS,
+    sign_in_limits::MOST_TEAMS,
 };
 use serde_json::json;
 use store::{

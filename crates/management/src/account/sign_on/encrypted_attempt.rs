@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use domain::{
     key::{LinkSecret, SecretHash},
-    sign_in::ATTEMPT,
+    sign_in_limits::ATTEMPT,
 };
 use oidc::Attempt;
 use serde::{Deserialize, Serialize};

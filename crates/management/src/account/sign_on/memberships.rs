@@ -6,7 +6,7 @@ use domain::{
     id::{MemberId, TeamId, UserId},
     reach::Reach,
     role::Role,
-    sign_in::MOST_PEOPLE,
+    sign_in_limits::MOST_PEOPLE,
 };
 use serde_json::{Value, json};
 use store::{

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use serde_json::{Value, json};
 
 use super::{
-    heavy,
+    heavy_rules,
     team::{Team, one_byte, submission},
 };
 
@@ -29,7 +29,7 @@ pub(super) async fn attack(team: &Team) {
         count /= 2;
     };
     team.note(format!("{count} patterns of {COPIES} positions"));
-    let Some(ordinary) = team.site("Ordinary", &heavy::light()).await else {
+    let Some(ordinary) = team.site("Ordinary", &heavy_rules::light()).await else {
         return;
     };
     let text = text(team);

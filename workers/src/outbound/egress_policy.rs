@@ -7,7 +7,7 @@ use domain::id::TeamId;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use super::{Refusal, address};
+use super::{Refusal, reserved_addresses};
 
 /// The egress rules. By default every public address on ports 80, 443, 8080 and 8443, and nothing else.
 #[derive(Debug, Clone)]
@@ -125,13 +125,13 @@ impl EgressPolicy {
 
     /// Checks an address before this team connects to it on `port`.
     pub(super) fn judge(&self, team: TeamId, ip: IpAddr, port: u16) -> Result<(), Refusal> {
-        if address::is_metadata(ip) {
+        if reserved_addresses::is_metadata(ip) {
             return Err(Refusal::Metadata);
         }
         if self.ranges_of(team, port).any(|net| net.contains(&ip)) {
             return Ok(());
         }
-        match address::classify(ip) {
+        match reserved_addresses::classify(ip) {
             Some(refusal) => Err(refusal),
             None if self.ports.contains(&port) => Ok(()),
             None => Err(Refusal::Port),
@@ -155,8 +155,8 @@ fn serves(only: Option<TeamId>, team: TeamId) -> bool {
 /// Why this host is refused on every port.
 fn forbidden_host(url: &Url) -> Option<Refusal> {
     match url.host()? {
-        Host::Ipv4(ip) => address::classify(ip.into()),
-        Host::Ipv6(ip) => address::classify(ip.into()),
+        Host::Ipv4(ip) => reserved_addresses::classify(ip.into()),
+        Host::Ipv6(ip) => reserved_addresses::classify(ip.into()),
         Host::Domain(name) => judge_name(name).err(),
     }
 }

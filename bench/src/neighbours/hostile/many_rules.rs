@@ -10,7 +10,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::{
-    heavy::{self, Weight},
+    heavy_rules::{self, Weight},
     team::{OwnSite, Said, Team, id, one_byte, submission, turn},
 };
 use crate::http::Client;
@@ -37,7 +37,7 @@ struct Made {
 }
 
 pub(super) async fn attack(team: &Team) {
-    let Some(site) = team.site("Heavy", &heavy::light()).await else {
+    let Some(site) = team.site("Heavy", &heavy_rules::light()).await else {
         return;
     };
     let groups = RefCell::new(Vec::new());
