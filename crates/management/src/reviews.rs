@@ -7,7 +7,7 @@
 pub mod bulk;
 mod decision;
 mod exposure;
-mod golden_items;
+mod golden_set;
 mod lease;
 mod notes;
 pub mod quality;
@@ -27,7 +27,7 @@ use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::preview
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
     exposure::{Exposure, Exposures, exposures},
-    golden_items::{golden_items, golden_of, set_golden, unset_golden},
+    golden_set::{golden_items, golden_of, set_golden, unset_golden},
     lease::{escalate, renew, skip, unveil},
     notes::{add_note, add_note_to, notes_of},
     view::ReviewView,
