@@ -21,7 +21,6 @@ mod registry;
 mod rekognition;
 mod remote;
 mod sightengine;
-mod cost_counter;
 #[cfg(test)]
 mod tests;
 mod connection_test;
@@ -61,7 +60,7 @@ pub(crate) use cost::{Lookup, Piece};
 pub(crate) use limited_provider::{LimitedProvider, Reply, Seat, Turn};
 pub(crate) use registry::ProviderRegistry;
 
-use self::cost_counter::CostCounter;
+use self::cost::CostCounter;
 use crate::picture::{Limits, Rendition};
 
 /// The most pixels of an image's longer side that a provider is shown. More would not help models,

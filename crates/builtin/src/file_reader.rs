@@ -5,10 +5,27 @@
 
 use std::ops::RangeInclusive;
 
-use crate::Damaged;
-
 /// The largest magnitude of a weight, a scale or a bias. Real ones are under 100.
 const LARGEST: f32 = 1e6;
+
+/// A model's file cannot be used. It is cut short, changed, or another kind of file.
+///
+/// The message is one line. It names the part of the file and what is wrong with it, and never shows
+/// the file's content.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the model's file is damaged: {0}")]
+pub struct Damaged(String);
+
+impl Damaged {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
+    /// The same, in a part of the file.
+    pub(crate) fn within(self, part: &str) -> Self {
+        Self(format!("{part}: {}", self.0))
+    }
+}
 
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],

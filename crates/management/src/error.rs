@@ -2,19 +2,15 @@
 
 mod conflict;
 mod field_errors;
-mod forbidden;
-mod no_image;
 mod resource;
-mod from_store;
 
 use std::borrow::Cow;
 
 use domain::{decision::ImageProblem, role::Role, scope::Scope};
+use store::Error;
 
 pub use conflict::Conflict;
 pub use field_errors::{FieldFault, FieldProblem, Fields};
-pub use forbidden::Forbidden;
-pub use no_image::NoImage;
 pub use resource::Noun;
 
 /// Why a use case was refused. Nothing was changed.
@@ -93,7 +89,7 @@ pub enum Refused {
     PreviewsUnavailable,
     /// The database refused a statement, failed or could not be reached.
     #[error(transparent)]
-    Store(store::Error),
+    Store(Error),
     /// A defect of Gatehouse. It was logged.
     #[error("Something went wrong on our side. Please try again.")]
     Internal,
@@ -173,4 +169,66 @@ impl Refused {
         let detail = format!("The draft has the revision {revision} by now: read it again.");
         Self::conflict(Conflict::DraftChanged, detail)
     }
+}
+
+/// Refusals of the store that a caller can do something about keep their meaning.
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NameTaken => Self::conflict(
+                Conflict::NameTaken,
+                "Another one has this name already; names are unique.",
+            ),
+            Error::LimitReached(limit) => Self::conflict(Conflict::LimitReached, limit.to_string()),
+            Error::TooManyDeleted(deleted) => Self::conflict(
+                Conflict::LimitReached,
+                format!(
+                    "The site has deleted {deleted} webhook endpoints whose deliveries are still kept, which is the most. Change an \
+                     endpoint that exists, or wait until the retention has removed the deliveries of deleted ones."
+                ),
+            ),
+            Error::UnknownPlan => Self::field("plan_id", "is no plan"),
+            Error::Overloaded => Self::Overloaded,
+            error @ (Error::Sql(_) | Error::Unreadable(_) | Error::Unavailable) => {
+                Self::Store(error)
+            }
+        }
+    }
+}
+
+/// Why a caller is not allowed to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forbidden {
+    /// A scope is missing.
+    MissingScope,
+    /// Only operators can do it.
+    OperatorsOnly,
+    /// All teams share it, and only operators can change it.
+    SharedList,
+    /// The person has a second factor and has not given it in this session.
+    FactorRequired,
+    /// The person needs a second factor and has none.
+    FactorSetUpRequired,
+    /// The person must give the password again.
+    ReauthenticationRequired,
+}
+
+/// Why no image of an item is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoImage {
+    /// The item is a text.
+    #[error("The item has no image.")]
+    Text,
+    /// Its image is at a URL.
+    #[error("The image has not been fetched from its URL yet.")]
+    NotYetFetched,
+    /// Its image could not be fetched.
+    #[error("The image could not be fetched from its URL.")]
+    NotFetched,
+    /// What was at its URL is not kept.
+    #[error("What was fetched from the item's URL is no image of a format that is kept.")]
+    NeverKept,
+    /// The retention has removed it.
+    #[error("The image is no longer stored: the retention of its site has removed it.")]
+    Removed,
 }

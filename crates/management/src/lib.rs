@@ -50,7 +50,6 @@ pub mod teams;
 pub mod tokens;
 mod connection_shares;
 pub mod usage;
-mod anonymous_caller;
 pub mod webhook_secrets;
 mod trial_pool;
 
@@ -58,7 +57,7 @@ use queue::Queue;
 use store::{PgPool, seal::MasterKey};
 
 pub use self::{
-    caller::{Caller, Credential},
+    caller::{AnonymousCaller, Caller, Credential},
     preview_pool::{PreviewPool, MakePreview, PreviewError},
     stale_revision::{Changer, Outdated},
     endpoint_checks::{Judge, EndpointChecks, Ping},
@@ -67,7 +66,6 @@ pub use self::{
     error::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
     session::{Change, Doing, Session, Snapshot, created, difference},
     sign_on::SignOn,
-    anonymous_caller::AnonymousCaller,
     trial_pool::{Analyse, Analysed, TrialPool},
 };
 
