@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use domain::rules::Limits;
 use management::{
-    Darkroom, FieldProblem, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Workbench,
-    exports::Streams,
+    PreviewPool, FieldProblem, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, Refused, TrialPool,
+    exports::ConcurrentReads,
 };
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
@@ -36,13 +36,13 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         pool: database::for_command(pool),
         queue,
         master_key: means.master_key,
-        workbench: Workbench::new(means.rules, None),
-        outlet: Outlet::without_tests(Arc::new(move |team, url| config::check_url(&policy, team, url))),
+        trial_pool: TrialPool::new(means.rules, None),
+        endpoint_checks: EndpointChecks::without_tests(Arc::new(move |team, url| config::check_url(&policy, team, url))),
         // No command shows images.
-        darkroom: Darkroom::new(None),
+        preview_pool: PreviewPool::new(None),
         rules_per_day: means.rules_per_day,
-        exports: Streams::default(),
-        pace: Pace::new(PaceSettings::default()),
+        exports: ConcurrentReads::default(),
+        rate_limit: RateLimit::new(RateLimitSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,
     }

@@ -8,7 +8,7 @@ use domain::{
 use management::{
     Caller, Management, Refused,
     endpoints::{self, EndpointChange, NewEndpoint},
-    set_up::{self, Access, NewSite, NewTenant},
+    provisioning::{self, Access, NewSite, NewTenant},
 };
 use store::{PgConnection, encryption::MasterKey, site, team};
 use url::Url;
@@ -79,7 +79,7 @@ pub(crate) async fn prepare(
         }
         (None, Some(site)) if consent == Consent::Given => {
             let name = TEAM.parse()?;
-            let access = set_up::access(management, &caller, site.id, name, endpoint).await;
+            let access = provisioning::access(management, &caller, site.id, name, endpoint).await;
             (access, webhook_url)
         }
         (None, None) if consent == Consent::Given || team::none_exist(&mut conn).await? => {
@@ -93,7 +93,7 @@ pub(crate) async fn prepare(
                 },
                 endpoint,
             };
-            let access = set_up::tenant(management, &caller, new).await;
+            let access = provisioning::tenant(management, &caller, new).await;
             (access, webhook_url)
         }
         (None, _) if webhook_url.is_some() => {

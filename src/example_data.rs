@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use chrono::{DateTime, Utc};
-use domain::{event::EventKind, id::TeamId, name::Name, rule_file::GivenFile};
+use domain::{event::EventKind, id::TeamId, name::Name, rule_file::InputFile};
 use management::{
     Caller, Management,
     endpoints::{self, NewEndpoint},
@@ -152,7 +152,7 @@ async fn sites(management: &Management, now: DateTime<Utc>) -> anyhow::Result<[S
 }
 
 async fn group(management: &Management, yaml: &str) -> anyhow::Result<Group> {
-    let file = GivenFile::from_yaml(yaml)?;
+    let file = InputFile::from_yaml(yaml)?;
     let new = NewRuleGroup {
         name: file.name,
         team: Some(example_data::TEAM),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use domain::rule_file::GivenFile;
+use domain::rule_file::InputFile;
 
 const DEMO: &str = include_str!("rule_file/demo.yaml");
 
@@ -11,17 +11,17 @@ const DEMO: &str = include_str!("rule_file/demo.yaml");
 ///
 /// # Errors
 /// The file cannot be read, or is not a rule group.
-pub(crate) fn read(file: &Path) -> anyhow::Result<GivenFile> {
+pub(crate) fn read(file: &Path) -> anyhow::Result<InputFile> {
     let yaml =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    GivenFile::from_yaml(&yaml)
+    InputFile::from_yaml(&yaml)
         .context("the file is not a rule group")
         .with_context(|| format!("{} cannot be loaded", file.display()))
 }
 
 /// The demo site's default group.
-pub(crate) fn demo() -> GivenFile {
-    GivenFile::from_yaml(DEMO).expect("the demo's rule group is tested")
+pub(crate) fn demo() -> InputFile {
+    InputFile::from_yaml(DEMO).expect("the demo's rule group is tested")
 }
 
 #[cfg(test)]

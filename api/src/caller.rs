@@ -7,7 +7,7 @@ use api_common::{
 };
 use domain::{
     key::{SecretHash, SiteKey},
-    limit::RateStanding,
+    rate_limit::RateStanding,
 };
 use poem::{
     FromRequest, Request, RequestBody, Result,

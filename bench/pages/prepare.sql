@@ -1,4 +1,4 @@
--- What the other files of this directory share. They run in the order of `bench/src/pages/scene.rs`, with these settings:
+-- What the other files of this directory share. They run in the order of `bench/src/pages/sample_data.rs`, with these settings:
 -- bench.now, bench.items, bench.deliveries, bench.versions, bench.people, bench.audit, bench.hashes, bench.teams.
 -- The schema is dropped at the end.
 

@@ -14,7 +14,7 @@ use clap::Args;
 pub(crate) use self::table::WorkedOff;
 use self::{round::Bench, row::Row};
 use crate::{
-    meter::announce_workers,
+    postgres_cost::announce_workers,
     provider::Provider,
     receiver::Manners,
     report::Machine,
@@ -109,7 +109,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<WorkedOff> {
         ..Surroundings::default()
     };
     let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     // Without it, items that are stored before a worker runs take the long way, with more jobs.
     announce_workers(&mut conn).await?;

@@ -4,7 +4,7 @@
 //! row with base backups and the archived write-ahead log: each backup after the first is made of a
 //! server that was restored.
 
-mod compared;
+mod comparison;
 mod loss;
 mod table;
 
@@ -20,17 +20,17 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub(crate) use self::table::Restored;
-use self::{compared::Compared, loss::Loss};
+use self::{comparison::Compared, loss::Loss};
 use crate::{
     chaos::{
         audit::Audit,
         client::{Customers, Ledger},
         drain::drain,
-        havoc::Havoc,
+        random_kills::RandomKills,
         outcome::Outcome,
     },
     cluster::Role,
-    ground::Ground,
+    environment::Environment,
     load::Ticks,
     processes::{Kind, free_address},
     receiver::Manners,
@@ -129,7 +129,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Restored> {
             let round = service.prove(*kept, number).await;
             let holds = round.as_ref().is_ok_and(|round| round.outcome.holds());
             if !holds {
-                let kept = service.stack.ground.keep();
+                let kept = service.stack.environment.keep();
                 eprintln!("databases and logs are kept in {}", kept.display());
             }
             rounds.push(round?);
@@ -144,10 +144,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Restored> {
 impl<'a> Service<'a> {
     async fn start(options: &'a Options, seed: u64, load_before: f64) -> anyhow::Result<Self> {
         let address = free_address()?;
-        let ground =
-            Ground::start_on(&options.common.ground, address, "archive_mode = on\n").await?;
-        ground.cluster.archive(&loss::archive(&ground)).await?;
-        let url = ground.cluster.url(Role::Gatehouse);
+        let environment =
+            Environment::start_on(&options.common.environment, address, "archive_mode = on\n").await?;
+        environment.cluster.archive(&loss::archive(&environment)).await?;
+        let url = environment.cluster.url(Role::Gatehouse);
         let shape = Shape {
             apis: 1,
             workers: 1,
@@ -163,7 +163,7 @@ impl<'a> Service<'a> {
         };
         let surroundings = Surroundings::default();
         let stack =
-            Stack::start_on(ground, url, surroundings, &options.common, shape, seed).await?;
+            Stack::start_on(environment, url, surroundings, &options.common, shape, seed).await?;
         let customers = Customers {
             apis: stack.apis.iter().map(|api| api.address).collect(),
             sites: stack.sites.clone(),
@@ -190,8 +190,8 @@ impl<'a> Service<'a> {
         let losing = async {
             tokio::time::sleep(pause).await;
             let note = || before.replace(ledger.borrow().accepted.keys().copied().collect());
-            let ground = &self.stack.ground;
-            let loss = Loss::prepare(ground, kept, number, note, &backup_seconds, pause).await?;
+            let environment = &self.stack.environment;
+            let loss = Loss::prepare(environment, kept, number, note, &backup_seconds, pause).await?;
             load.close().await;
             anyhow::Ok(loss)
         };
@@ -202,9 +202,9 @@ impl<'a> Service<'a> {
         let restore_seconds = self.lose(loss).await?;
         let mut compared = Compared::begin(&self.stack).await?;
         self.start_processes(number).await?;
-        let mut havoc = Havoc::default();
+        let mut random_kills = RandomKills::default();
         let patience = Duration::from_secs(self.options.patience_seconds);
-        let (drained, rest) = drain(&mut self.stack, &mut havoc, patience).await?;
+        let (drained, rest) = drain(&mut self.stack, &mut random_kills, patience).await?;
         let missing: Vec<String> = before
             .iter()
             .filter(|id| !compared.has(**id))
@@ -215,7 +215,7 @@ impl<'a> Service<'a> {
         let gone = acknowledged - self.ledger.accepted.len();
         let again = compared.end(&self.stack);
 
-        let mut conn = self.stack.ground.cluster.connect().await?;
+        let mut conn = self.stack.environment.cluster.connect().await?;
         let machine = Machine::describe(&mut conn, self.load_before).await?;
         let mut audit = Audit::begin(&self.stack, &self.ledger, &self.customers).await?;
         audit.expect(
@@ -223,7 +223,7 @@ impl<'a> Service<'a> {
             missing,
         );
         audit.expect("everything came to rest in time", rest);
-        audit.expect("no process ended by itself", havoc.deaths);
+        audit.expect("no process ended by itself", random_kills.deaths);
         audit.expect("webhooks that came again have the same ids", again.changed);
         audit.expect(
             "only what was decided after the backup is told with new ids",
@@ -252,13 +252,13 @@ impl<'a> Service<'a> {
         for process in stack.processes() {
             process.kill().await?;
         }
-        stack.ground.cluster.kill()?;
+        stack.environment.cluster.kill()?;
         stack.apis.clear();
         stack.workers.clear();
         let began = Instant::now();
-        stack.ground.cluster = loss.restore(&stack.ground).await?;
+        stack.environment.cluster = loss.restore(&stack.environment).await?;
         let took = began.elapsed().as_secs_f64();
-        let url = stack.ground.cluster.url(Role::Gatehouse);
+        let url = stack.environment.cluster.url(Role::Gatehouse);
         stack.gatehouse.use_database(url);
         Ok(took)
     }

@@ -9,7 +9,7 @@ pub(crate) mod audit;
 pub(crate) mod client;
 pub(crate) mod drain;
 pub(crate) mod failover;
-pub(crate) mod havoc;
+pub(crate) mod random_kills;
 pub(crate) mod outcome;
 pub(crate) mod scarcity;
 mod table;
@@ -25,7 +25,7 @@ pub(crate) use self::table::Proof;
 use self::{
     client::Ledger,
     drain::{PROGRESS, drain},
-    havoc::Plan,
+    random_kills::Plan,
     outcome::Outcome,
 };
 use crate::{
@@ -105,7 +105,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
         failed => {
             eprintln!(
                 "database and logs are kept in {}",
-                stack.ground.keep().display()
+                stack.environment.keep().display()
             );
             failed
         }
@@ -119,7 +119,7 @@ async fn prove(
     load_before: f64,
 ) -> anyhow::Result<Proof> {
     let machine =
-        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+        Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let plan = Plan {
@@ -157,23 +157,23 @@ async fn prove(
         anyhow::Ok(())
     };
     let mut relay = stack.relay.take();
-    let wreaking = havoc::wreak(stack, plan, &ledger, &finished);
-    let toppling = havoc::topple(relay.as_mut(), seed, &finished);
-    let ((), (), mut havoc, receivers_killed) =
-        tokio::try_join!(submitting, reporting, wreaking, toppling)?;
-    havoc.receivers_killed = receivers_killed;
+    let killing = random_kills::kill_and_restart(stack, plan, &ledger, &finished);
+    let killing_receivers = random_kills::kill_relay(relay.as_mut(), seed, &finished);
+    let ((), (), mut random_kills, receivers_killed) =
+        tokio::try_join!(submitting, reporting, killing, killing_receivers)?;
+    random_kills.receivers_killed = receivers_killed;
     stack.relay = relay;
     let ledger = ledger.into_inner();
 
     let (drained, rest) = drain(
         stack,
-        &mut havoc,
+        &mut random_kills,
         Duration::from_secs(options.patience_seconds),
     )
     .await?;
     let mut audit = audit::Audit::begin(stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", havoc.deaths.iter().cloned());
+    audit.expect("no process ended by itself", random_kills.deaths.iter().cloned());
     audit.run().await?;
 
     let received = stack.receiver.seen();
@@ -185,6 +185,6 @@ async fn prove(
             .values()
             .map(|arrival| u64::from(arrival.times - 1))
             .sum(),
-        havoc,
+        random_kills,
     })
 }

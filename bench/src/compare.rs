@@ -13,7 +13,7 @@ use self::{
     system::{Arena, System},
 };
 use crate::{
-    ground::{Ground, GroundOptions},
+    environment::{Environment, EnvironmentOptions},
     protocol::About,
     report::Machine,
 };
@@ -22,7 +22,7 @@ use crate::{
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) environment: EnvironmentOptions,
     /// Rounds of every measurement
     #[arg(long, default_value_t = 3)]
     rounds: usize,
@@ -87,10 +87,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Compared> {
         &options.only
     };
 
-    let (ground, pool) = Ground::with_queue(&options.ground).await?;
+    let (environment, pool) = Environment::with_queue(&options.environment).await?;
     pool.close().await;
-    let machine = Machine::describe(&mut ground.cluster.connect().await?, load_before).await?;
-    let arena = Arena::prepare(&ground.cluster, ground.directory()).await?;
+    let machine = Machine::describe(&mut environment.cluster.connect().await?, load_before).await?;
+    let arena = Arena::prepare(&environment.cluster, environment.directory()).await?;
     let mut abouts = Vec::new();
     let mut measured = Vec::new();
     for &case in cases {

@@ -3,7 +3,7 @@
 //! one and one with a backlog.
 
 pub(crate) mod backlog;
-pub(crate) mod bare;
+pub(crate) mod baseline;
 mod neighbours;
 pub(crate) mod slow_team;
 mod table;
@@ -23,7 +23,7 @@ use self::{backlog::Backlog, neighbours::Neighbours};
 use crate::{
     latency::median,
     load::per_second,
-    meter::{self, Cost, Meter, empty_tables},
+    postgres_cost::{self, Cost, Meter, empty_tables},
     receiver::Manners,
     report::Machine,
     sites::Tenants,
@@ -110,12 +110,12 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
         },
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut rounds = Vec::new();
     // The first round warms up connections and plans.
     for number in 0..=options.rounds {
-        let bare = bare::measure(
+        let bare = baseline::measure(
             stack.receiver.address(),
             options.deliveries,
             options.connections,
@@ -170,7 +170,7 @@ async fn full_speed(
         ensure!(begun.elapsed() < PATIENCE, "the backlog does not end");
         tokio::time::sleep(POLL).await;
     }
-    while meter::jobs(conn).await? > 0 {
+    while postgres_cost::jobs(conn).await? > 0 {
         ensure!(begun.elapsed() < PATIENCE, "the backlog does not end");
         tokio::time::sleep(POLL).await;
     }

@@ -5,9 +5,9 @@ mod claims;
 mod fill;
 mod ledger;
 mod next_item;
-mod rank;
+mod mann_whitney;
 mod table;
-mod tells;
+mod timing_test;
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use self::{claims::Claims, ledger::Ledger, next_item::NextItem};
 use crate::{
     latency::Percentiles,
     load::{Ticks, paced, per_second, ticks},
-    meter,
+    postgres_cost,
     processes::Kind,
     receiver::Manners,
     report::Machine,
@@ -125,7 +125,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
         ..Surroundings::default()
     };
     let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let begun = Instant::now();
     let filled = fill::fill(&mut conn, &stack, &options, seed).await?;
@@ -153,7 +153,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
         "only {waiting} reviews were left"
     );
     ledger.compare(&mut conn).await?;
-    let tells = tells::measure(&stack, &mut conn, &filled, options.pairs).await?;
+    let timing_test = timing_test::measure(&stack, &mut conn, &filled, options.pairs).await?;
     Ok(Desked {
         machine,
         seed,
@@ -165,7 +165,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
         claimed: ledger.claimed(),
         claimed_by_two: ledger.claimed_by_two(),
         rounds,
-        tells,
+        tells: timing_test,
     })
 }
 
@@ -250,7 +250,7 @@ async fn waiting(conn: &mut PgConnection) -> anyhow::Result<i64> {
 /// Waits until the workers have told everything that was decided, so that no part is measured beside another part's work.
 async fn until_told(conn: &mut PgConnection) -> anyhow::Result<()> {
     let begun = Instant::now();
-    while meter::jobs(conn).await? > 0 {
+    while postgres_cost::jobs(conn).await? > 0 {
         ensure!(begun.elapsed() < PATIENCE, "what was decided is not told");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -1,9 +1,9 @@
-//! The other side of [`crate::remote`]: a process in which our queue, or the loop written by hand, enqueues and works as
+//! The other side of [`crate::driver_client`]: a process in which our queue, or the loop written by hand, enqueues and works as
 //! it is told on standard input. Its runtime has a thread for each core, as a service's has.
 
 mod by_hand;
-mod own;
-mod produce;
+mod gatehouse_queue;
+mod producer;
 mod recorder;
 mod runs;
 mod server;
@@ -13,10 +13,10 @@ use std::{sync::Arc, time::Duration};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::own::QUEUE;
+pub(crate) use self::gatehouse_queue::QUEUE;
 use self::{
     by_hand::{ByHand, Table},
-    own::Own,
+    gatehouse_queue::GatehouseQueue,
     recorder::Recorder,
     runs::Runs,
     server::serve,
@@ -89,7 +89,7 @@ trait Driven: Send + Sync + 'static {
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let recorder = Recorder::install()?;
     match options.mode {
-        Mode::Queue => serve(Own::open(&options.database_url).await?, recorder).await,
+        Mode::Queue => serve(GatehouseQueue::open(&options.database_url).await?, recorder).await,
         Mode::ByHand => {
             let by_hand = ByHand::open(&options.database_url, Table::Bare).await?;
             serve(by_hand, recorder).await

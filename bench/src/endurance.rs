@@ -4,7 +4,7 @@
 //! job must have been done exactly once.
 
 mod audit;
-mod hold;
+mod open_transaction;
 mod sample;
 mod table;
 mod watch;
@@ -17,15 +17,15 @@ use serde::Serialize;
 
 use self::{
     audit::Audit,
-    hold::{Held, Hold},
+    open_transaction::{Held, Hold},
     sample::{Sample, Stretch},
     watch::{LAST, Recovery, Run},
 };
 use crate::{
     cluster::Role,
-    ground::{Ground, GroundOptions},
+    environment::{Environment, EnvironmentOptions},
     protocol::{Production, Request, Work},
-    remote::Remote,
+    driver_client::DriverClient,
     report::Machine,
 };
 
@@ -42,7 +42,7 @@ const WORK: Work = Work {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) environment: EnvironmentOptions,
     /// How long the transaction is held, in minutes
     #[arg(long, default_value_t = 20.0)]
     minutes: f64,
@@ -84,18 +84,18 @@ pub(crate) struct Endured {
 /// Runs the benchmark.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Endured> {
     let load_before = Machine::load_before();
-    let (ground, pool) = Ground::with_queue(&options.ground).await?;
+    let (environment, pool) = Environment::with_queue(&options.environment).await?;
     sqlx::query("create table effects (n bigint not null)")
         .execute(&pool)
         .await?;
     pool.close().await;
-    let mut conn = ground.cluster.connect().await?;
+    let mut conn = environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
-    let url = ground.cluster.url(Role::Gatehouse);
-    let logs = ground.directory();
+    let url = environment.cluster.url(Role::Gatehouse);
+    let logs = environment.directory();
     let mut run = Run {
-        worker: Remote::ours("queue", &url, &logs).await?,
-        producer: Remote::ours("queue", &url, &logs).await?,
+        worker: DriverClient::ours("queue", &url, &logs).await?,
+        producer: DriverClient::ours("queue", &url, &logs).await?,
         conn,
         begun: Instant::now(),
         every: Duration::from_secs(options.every),
@@ -120,7 +120,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Endured> {
         fresh.claim.count > 0,
         "the worker did not say how long its claims took"
     );
-    let held = Held::take(&ground.cluster, options.hold).await?;
+    let held = Held::take(&environment.cluster, options.hold).await?;
     eprintln!("the {} is held", options.hold);
     run.watch(Duration::from_secs_f64(options.minutes * 60.0))
         .await?;

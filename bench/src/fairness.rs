@@ -15,8 +15,8 @@ use self::{
     table::Round,
 };
 use crate::{
-    fill::{empty, fill},
-    ground::{Ground, GroundOptions},
+    fill_queue::{empty, fill},
+    environment::{Environment, EnvironmentOptions},
     latency::median,
     report::Machine,
 };
@@ -29,7 +29,7 @@ const HOUR: Duration = Duration::from_hours(1);
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) environment: EnvironmentOptions,
     /// Rounds of idle and busy in turn
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -62,13 +62,13 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Fair> {
         options.rounds = options.rounds.min(3);
     }
     let load_before = Machine::load_before();
-    let (ground, pool) = Ground::with_queue(&options.ground).await?;
+    let (environment, pool) = Environment::with_queue(&options.environment).await?;
     pool.close().await;
-    let mut conn = ground.cluster.connect().await?;
+    let mut conn = environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let bench = Bench {
         options: &options,
-        ground: &ground,
+        environment: &environment,
     };
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {

@@ -134,7 +134,7 @@ async fn one_round(
         let up = stack.gatehouse.start(Kind::Up, 0).await?;
         stack.apis.push(up);
     }
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut flow = Flow {
         options,

@@ -2,10 +2,10 @@
 //! and capped lanes. Measures how long a claim takes, how fast several processes claim, how fair
 //! they are, and whether a cap is ever exceeded.
 
-mod scene;
+mod distribution;
 mod search;
 mod shares;
-mod stage;
+mod claim_runs;
 mod table;
 mod watch;
 
@@ -15,12 +15,12 @@ use clap::{Args, ValueEnum as _};
 use serde::Serialize;
 
 use self::{
-    scene::Scene,
+    distribution::Scene,
     search::{PAUSED, Search, search},
-    stage::{Played, Stage},
+    claim_runs::{Played, Stage},
 };
 use crate::{
-    ground::{Ground, GroundOptions},
+    environment::{Environment, EnvironmentOptions},
     report::Machine,
 };
 
@@ -28,7 +28,7 @@ use crate::{
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) environment: EnvironmentOptions,
     /// Claims of the process that claims alone
     #[arg(long, default_value_t = 2_000)]
     claims: usize,
@@ -54,9 +54,9 @@ pub(crate) struct Claimed {
 /// Runs the benchmark.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Claimed> {
     let load_before = Machine::load_before();
-    let (ground, pool) = Ground::with_queue(&options.ground).await?;
+    let (environment, pool) = Environment::with_queue(&options.environment).await?;
     pool.close().await;
-    let mut conn = ground.cluster.connect().await?;
+    let mut conn = environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let (divisor, claims) = if options.quick {
         (20, options.claims / 20)
@@ -72,7 +72,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Claimed> {
     for &scene in scenes {
         eprintln!("{}", scene.title());
         let stage = Stage {
-            ground: &ground,
+            environment: &environment,
             claims,
             together: Duration::from_secs(options.seconds),
         };
@@ -81,7 +81,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Claimed> {
         played.push(one);
     }
     eprintln!("the only lane of {} that is not paused", PAUSED / divisor);
-    let search = search(&ground, &mut conn, PAUSED / divisor).await?;
+    let search = search(&environment, &mut conn, PAUSED / divisor).await?;
     Ok(Claimed {
         machine,
         scenes: played,

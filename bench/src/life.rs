@@ -1,9 +1,9 @@
 //! A long life: an installation with many items beside a young one. What an application and a moderator ask of it should take no
 //! longer, and the retention of a day's items should not be felt.
 
-mod expire;
+mod retention;
 mod fill;
-mod side;
+mod installation;
 mod table;
 
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use clap::Args;
 
 pub(crate) use self::table::Lived;
 use self::{
-    expire::expire,
-    side::{Paces, Side},
+    retention::expire,
+    installation::{Paces, Installation},
     table::Sides,
 };
 use crate::{
@@ -81,13 +81,13 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Lived> {
         if number % 2 == 1 {
             turns.reverse();
         }
-        for (side, rounds) in turns {
-            let round = side.round().await?;
+        for (installation, rounds) in turns {
+            let round = installation.round().await?;
             if number == 0 {
                 // The first round fills caches.
                 continue;
             }
-            eprintln!("round {number}, {} items: {round}", side.items);
+            eprintln!("round {number}, {} items: {round}", installation.items);
             rounds.push(round);
         }
     }
@@ -111,7 +111,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Lived> {
 }
 
 /// An installation with so many items.
-async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Side> {
+async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Installation> {
     let shape = Shape {
         apis: 1,
         workers: 1,
@@ -134,7 +134,7 @@ async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Side>
         ..Surroundings::default()
     };
     let mut stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let begun = Instant::now();
     let filled = fill::fill(&mut conn, &mut stack, options, items, seed).await?;
     eprintln!(
@@ -146,7 +146,7 @@ async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Side>
         seconds: options.seconds,
         connections: options.connections,
     };
-    Ok(Side {
+    Ok(Installation {
         stack,
         conn,
         items,

@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use crate::{
     latency::{Medians, Percentiles},
     load::{Ticks, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     provider::{Asked, Provider},
     receiver::Manners,
     report::{Line, Machine, Report},
@@ -105,7 +105,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Limited> {
         manners: Manners::default(),
     };
     let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut pair = Pair {
         options: &options,

@@ -14,7 +14,7 @@
 mod backlog;
 mod backup;
 mod chaos;
-mod claims;
+mod claimer;
 mod clock;
 mod cluster;
 mod compare;
@@ -23,9 +23,9 @@ mod desk;
 mod driver;
 mod endurance;
 mod fairness;
-mod fill;
+mod fill_queue;
 mod flow;
-mod ground;
+mod environment;
 mod http;
 mod images;
 mod lane;
@@ -35,7 +35,7 @@ mod life;
 mod limits;
 mod load;
 mod memory;
-mod meter;
+mod postgres_cost;
 mod models;
 mod neighbours;
 mod pages;
@@ -47,8 +47,8 @@ mod provider;
 mod python;
 mod quality;
 mod receiver;
-mod relay;
-mod remote;
+mod tcp_relay;
+mod driver_client;
 mod report;
 mod requests;
 mod rules;
@@ -155,13 +155,13 @@ enum Part {
     Driver(driver::Options),
     /// The relay before the receiver, which can be killed
     #[command(hide = true)]
-    Relay(relay::Options),
+    Relay(tcp_relay::Options),
     /// The hostile team
     #[command(hide = true)]
     Hostile(neighbours::HostileOptions),
     /// The bare loop
     #[command(hide = true)]
-    Post(deliveries::bare::Options),
+    Post(deliveries::baseline::Options),
 }
 
 fn main() -> ExitCode {
@@ -202,51 +202,51 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
 async fn holds(command: Command) -> anyhow::Result<bool> {
     Ok(match command {
         Command::Submit(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&submit::run(options).await?, json)?
         }
         Command::Status(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&status::run(options).await?, json)?
         }
         Command::Memory(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&memory::run(options).await?, json)?
         }
         Command::Flow(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&flow::run(options).await?, json)?
         }
         Command::Waits(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&waits::run(options).await?, json)?
         }
         Command::Chaos(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&chaos::run(options).await?, json)?
         }
         Command::Failover(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&chaos::failover::run(options).await?, json)?
         }
         Command::Scarcity(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&chaos::scarcity::run(options).await?, json)?
         }
         Command::Queue(options) => {
-            let json = options.ground.json;
+            let json = options.environment.json;
             shown(&compare::run(options).await?, json)?
         }
         Command::Lanes(options) => {
-            let json = options.ground.json;
+            let json = options.environment.json;
             shown(&lanes::run(options).await?, json)?
         }
         Command::Fairness(options) => {
-            let json = options.ground.json;
+            let json = options.environment.json;
             shown(&fairness::run(options).await?, json)?
         }
         Command::Endurance(options) => {
-            let json = options.ground.json;
+            let json = options.environment.json;
             shown(&endurance::run(options).await?, json)?
         }
         Command::Rules(options) => {
@@ -260,32 +260,32 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         }
         Command::Models(options) => shown(&models::run(&options)?, options.json)?,
         Command::Neighbours(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&neighbours::run(options).await?, json)?
         }
         Command::Limits(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&limits::run(options).await?, json)?
         }
         Command::Scale(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&scale::run(options).await?, json)?
         }
         Command::Backlog(options) => work_off(options).await?,
         Command::Upgrade(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&upgrade::run(options).await?, json)?
         }
         Command::Backup(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&backup::run(options).await?, json)?
         }
         Command::Pages(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&pages::run(options).await?, json)?
         }
         Command::Desk(options) => {
-            let json = options.common.ground.json;
+            let json = options.common.environment.json;
             shown(&desk::run(options).await?, json)?
         }
         Command::Life(options) => live(options).await?,
@@ -298,16 +298,16 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
 async fn play(part: Part) -> anyhow::Result<bool> {
     match part {
         Part::Driver(options) => driver::run(options).await?,
-        Part::Relay(options) => relay::run(options).await?,
+        Part::Relay(options) => tcp_relay::run(options).await?,
         Part::Hostile(options) => neighbours::run_hostile(options).await?,
-        Part::Post(options) => deliveries::bare::run(options).await?,
+        Part::Post(options) => deliveries::baseline::run(options).await?,
     }
     Ok(true)
 }
 
 /// Both parts of `deliveries`.
 async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
-    let json = options.common.ground.json;
+    let json = options.common.environment.json;
     if options.slow_team {
         shown(&deliveries::slow_team::run(options).await?, json)
     } else {
@@ -316,12 +316,12 @@ async fn deliver(options: deliveries::Options) -> anyhow::Result<bool> {
 }
 
 async fn work_off(options: backlog::Options) -> anyhow::Result<bool> {
-    let json = options.common.ground.json;
+    let json = options.common.environment.json;
     shown(&backlog::run(options).await?, json)
 }
 
 async fn live(options: life::Options) -> anyhow::Result<bool> {
-    let json = options.common.ground.json;
+    let json = options.common.environment.json;
     shown(&life::run(options).await?, json)
 }
 

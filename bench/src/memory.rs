@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     latency::{Percentiles, median},
     load::{self, Extent},
-    meter::{Traces, empty_tables},
+    postgres_cost::{Traces, empty_tables},
     procfs,
     receiver::Manners,
     report::{Line, Machine, Report},
@@ -94,7 +94,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Measured> {
         manners: Manners::default(),
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let texts = Texts::new(seed);
     let text = |number| texts.plain(number, TYPICAL_BYTES);

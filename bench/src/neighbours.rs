@@ -8,10 +8,10 @@
 //! and not the attacker's own.
 
 mod attack;
-mod busy;
+mod cpu_usage;
 mod hostile;
 mod outcome;
-mod street;
+mod testbed;
 mod table;
 mod victim;
 mod watch;
@@ -24,7 +24,7 @@ pub(crate) use self::hostile::{Options as HostileOptions, run as run_hostile};
 use self::{
     attack::Attack,
     outcome::{Against, Bounds},
-    street::{Minute, Street},
+    testbed::{Minute, Testbed},
 };
 use crate::{report::Machine, stack::CommonOptions};
 
@@ -101,20 +101,20 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Neighbours> {
     };
     attacks.sort();
     attacks.dedup();
-    let mut street = Street::build(&options, seed).await?;
-    let machine = Machine::describe(street.connection(), load_before).await?;
+    let mut testbed = Testbed::build(&options, seed).await?;
+    let machine = Machine::describe(testbed.connection(), load_before).await?;
 
     let mut random = StdRng::seed_from_u64(seed);
     let mut idle = Vec::new();
     let mut minutes: Vec<(Attack, Minute)> = Vec::new();
     for number in 1..=options.rounds {
-        let calm = street.minute(None).await?;
+        let calm = testbed.minute(None).await?;
         eprintln!("round {number} of {}, idle: {calm}", options.rounds);
         idle.push(calm);
         let mut order = attacks.clone();
         order.shuffle(&mut random);
         for attack in order {
-            let minute = street.minute(Some(attack)).await?;
+            let minute = testbed.minute(Some(attack)).await?;
             eprintln!(
                 "round {number} of {}, {}: {minute}",
                 options.rounds,

@@ -3,10 +3,10 @@
 
 mod browser;
 mod crawl;
-mod kinds;
+mod item_kinds;
 mod measure;
 mod people;
-mod scene;
+mod sample_data;
 mod table;
 
 use std::{future, time::Instant};
@@ -80,10 +80,10 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
         manners: Manners::default(),
     };
     let mut stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let begun = Instant::now();
-    let filled = scene::fill(&mut conn, &options, seed).await?;
+    let filled = sample_data::fill(&mut conn, &options, seed).await?;
     let fill_seconds = begun.elapsed().as_secs_f64();
     eprintln!(
         "filled in {fill_seconds:.0} s: {} MiB",
@@ -134,12 +134,12 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
         clock,
     );
     if options.hold {
-        report::print(&report, options.common.ground.json)?;
+        report::print(&report, options.common.environment.json)?;
         eprintln!(
             "the console is http://{}, with the cookie {}; Postgres is {}",
             api.address,
             browsers[0].cookie(),
-            stack.ground.cluster.url(Role::Postgres)
+            stack.environment.cluster.url(Role::Postgres)
         );
         future::pending::<()>().await;
     }

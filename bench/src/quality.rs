@@ -6,7 +6,7 @@
 mod figures;
 mod rows;
 mod table;
-mod tally;
+mod collected_scores;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,7 @@ use clap::Args;
 use domain::score::Scores;
 
 pub(crate) use self::figures::Measured;
-use self::{rows::Rows, tally::Tally};
+use self::{rows::Rows, collected_scores::CollectedScores};
 
 /// After so many rows, progress is told.
 const PROGRESS: u64 = 10_000;
@@ -87,21 +87,21 @@ fn measure(
     options: &Options,
     score: impl Fn(&str) -> Scores,
 ) -> anyhow::Result<Measured> {
-    let mut tally = Tally::default();
+    let mut collected = CollectedScores::default();
     for row in Rows::new(input) {
         let row = row.with_context(|| name.to_owned())?;
         let scores = score(&row.text);
-        tally.add(&row, &scores);
-        if tally.rows().is_multiple_of(PROGRESS) {
-            eprintln!("{} rows scored", tally.rows());
+        collected.add(&row, &scores);
+        if collected.rows().is_multiple_of(PROGRESS) {
+            eprintln!("{} rows scored", collected.rows());
         }
     }
     anyhow::ensure!(
-        tally.rows() > 0,
+        collected.rows() > 0,
         "{name} has no rows; write a JSON object on each line, such as {}",
         rows::EXAMPLE
     );
-    Ok(Measured::new(&tally, options))
+    Ok(Measured::new(&collected, options))
 }
 
 /// A threshold from 0 to 1.

@@ -2,7 +2,7 @@
 //! when, and can fail or be slow on purpose.
 
 mod read;
-mod seen;
+mod arrivals;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use domain::signature::WebhookSecret;
 use rand::{SeedableRng as _, rngs::StdRng};
 use tokio::net::TcpListener;
 
-pub(crate) use self::seen::{Arrival, Key, Seen};
+pub(crate) use self::arrivals::{Arrival, Key, Arrivals};
 use self::serve::listen;
 
 /// How badly the receiver behaves.
@@ -40,7 +40,7 @@ struct Shared {
     random: Mutex<StdRng>,
     /// Sites that are answered later than others.
     slow: Mutex<HashMap<usize, Duration>>,
-    seen: Mutex<Seen>,
+    seen: Mutex<Arrivals>,
 }
 
 /// A running receiver.
@@ -94,13 +94,13 @@ impl Receiver {
     }
 
     /// What came so far.
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Arrivals> {
         lock(&self.shared.seen)
     }
 
     /// Forgets what came.
     pub(crate) fn clear(&self) {
-        *self.seen() = Seen::default();
+        *self.seen() = Arrivals::default();
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use crate::meter::Cost;
+use crate::postgres_cost::Cost;
 
 /// A finished run.
 pub(crate) trait Report: Serialize {

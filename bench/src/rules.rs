@@ -3,10 +3,10 @@
 //! with the text.
 
 mod compare;
-mod curve;
+mod time_by_length;
 mod engine;
 mod patterns;
-mod peer;
+mod external_engine;
 mod table;
 pub(crate) mod texts;
 
@@ -16,7 +16,7 @@ pub(crate) use self::table::Judged;
 use self::{
     compare::compare,
     patterns::{Literals, Patterns},
-    peer::Peer,
+    external_engine::Peer,
     table::Case,
 };
 use crate::report;
@@ -111,6 +111,6 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Judged> {
         texts,
         bytes: options.bytes,
         cases,
-        curve: curve::measure(options.seed, options.quick)?,
+        curve: time_by_length::measure(options.seed, options.quick)?,
     })
 }

@@ -4,10 +4,10 @@
 //! endpoint: more workers cannot help it, so there must be no more workers.
 
 mod autoscaler;
-mod capped;
-mod crew;
-mod reading;
-mod steps;
+mod capped_endpoint;
+mod control_loop;
+mod gauges;
+mod load_steps;
 mod table;
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 pub(crate) use self::table::Scaled;
-use self::{autoscaler::Policy, crew::Clock};
+use self::{autoscaler::Policy, control_loop::Clock};
 use crate::{report::Machine, stack::CommonOptions};
 
 /// Options of `scale`.
@@ -120,7 +120,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Scaled> {
     );
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
-    let steps = steps::play(&options, seed, load_before).await?;
-    let capped = capped::play(&options, seed).await?;
+    let steps = load_steps::play(&options, seed, load_before).await?;
+    let capped = capped_endpoint::play(&options, seed).await?;
     Ok(Scaled { steps, capped })
 }

@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use domain::{
     event::EventKind,
     id::TeamId,
-    rule_file::GivenFile,
+    rule_file::InputFile,
     rules::{CompiledGroup, Rule},
 };
 use sqlx::{Connection as _, PgConnection};
@@ -86,7 +86,7 @@ pub(crate) async fn set_up(
 
 /// The rules of every site.
 pub(crate) fn rules() -> anyhow::Result<(Vec<Rule>, CompiledGroup)> {
-    let given = GivenFile::from_yaml(RULES)?.rules;
+    let given = InputFile::from_yaml(RULES)?.rules;
     let rules = given.into_rules(|| Uuid::now_v7().into());
     let rules = rules.map_err(domain::rules::WrongRules::all_errors)?;
     let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;

@@ -9,10 +9,10 @@ use store::encryption::MasterKey;
 
 use crate::{
     cluster::Role,
-    ground::{Ground, GroundOptions},
+    environment::{Environment, EnvironmentOptions},
     processes::{Gatehouse, Kind, Process},
     receiver::{Manners, Receiver},
-    relay::Relay,
+    tcp_relay::Relay,
     sites::{self, Site, Tenants},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonOptions {
     #[command(flatten)]
-    pub(crate) ground: GroundOptions,
+    pub(crate) environment: EnvironmentOptions,
     /// The binary to measure [default: gatehouse beside this program]
     #[arg(long)]
     binary: Option<PathBuf>,
@@ -72,7 +72,7 @@ pub(crate) struct Stack {
     pub(crate) apis: Vec<Process>,
     pub(crate) workers: Vec<Process>,
     pub(crate) gatehouse: Gatehouse,
-    pub(crate) ground: Ground,
+    pub(crate) environment: Environment,
     pub(crate) receiver: Receiver,
     pub(crate) relay: Option<Relay>,
     pub(crate) sites: Vec<Site>,
@@ -95,14 +95,14 @@ impl Stack {
         shape: Shape,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let ground = Ground::start(&options.ground).await?;
-        let url = ground.cluster.url(Role::Gatehouse);
-        Self::start_on(ground, url, surroundings, options, shape, seed).await
+        let environment = Environment::start(&options.environment).await?;
+        let url = environment.cluster.url(Role::Gatehouse);
+        Self::start_on(environment, url, surroundings, options, shape, seed).await
     }
 
     /// Starts everything else on a running database. The processes get this URL.
     pub(crate) async fn start_on(
-        ground: Ground,
+        environment: Environment,
         database_url: String,
         surroundings: Surroundings,
         options: &CommonOptions,
@@ -110,9 +110,9 @@ impl Stack {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let (mut stack, master_key) =
-            Self::prepare(ground, database_url, surroundings, options, shape, seed).await?;
+            Self::prepare(environment, database_url, surroundings, options, shape, seed).await?;
         stack.gatehouse.run(&["migrate"]).await?;
-        let mut conn = stack.ground.cluster.connect().await?;
+        let mut conn = stack.environment.cluster.connect().await?;
         stack.sites = sites::set_up(&mut conn, &master_key, &stack.receiver, shape.tenants).await?;
         for number in 0..shape.apis {
             let api = stack.gatehouse.start(Kind::Api, number).await?;
@@ -127,7 +127,7 @@ impl Stack {
 
     /// Everything but the schema, the sites and the processes, and the master key.
     pub(crate) async fn prepare(
-        ground: Ground,
+        environment: Environment,
         database_url: String,
         surroundings: Surroundings,
         options: &CommonOptions,
@@ -168,14 +168,14 @@ impl Stack {
         let gatehouse = Gatehouse {
             binary,
             environment,
-            logs: ground.directory(),
+            logs: environment.directory(),
             descriptors: surroundings.descriptors,
         };
         let stack = Self {
             apis: Vec::new(),
             workers: Vec::new(),
             gatehouse,
-            ground,
+            environment,
             receiver,
             relay,
             sites: Vec::new(),
@@ -190,7 +190,7 @@ impl Stack {
 
     /// A file of the benchmark's own for another program to read.
     pub(crate) fn write(&self, name: &str, content: &str) -> anyhow::Result<PathBuf> {
-        let path = self.ground.directory().join(name);
+        let path = self.environment.directory().join(name);
         fs::write(&path, content)?;
         Ok(path)
     }

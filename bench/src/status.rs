@@ -67,7 +67,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Asked> {
         manners: Manners::default(),
     };
     let mut stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let (decided, pending) = submit(&mut stack, &mut conn, &options, seed).await?;
     let queries = queries(&mut conn, &stack.sites).await?;

@@ -18,7 +18,7 @@ use self::outcome::Beside;
 pub(crate) use self::outcome::Submitted;
 use crate::{
     latency::{Medians, median},
-    meter::{announce_workers, empty_tables},
+    postgres_cost::{announce_workers, empty_tables},
     pgbench,
     processes::{Gatehouse, Kind, Process},
     receiver::Manners,
@@ -122,7 +122,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
         manners: Manners::default(),
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     pgbench::tell_sites(&mut conn, &stack.sites).await?;
     if !options.no_worker {

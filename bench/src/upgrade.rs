@@ -27,11 +27,11 @@ use crate::{
         audit::Audit,
         client::{Customers, Ledger, look},
         drain::drain,
-        havoc::Havoc,
+        random_kills::RandomKills,
         outcome::Outcome,
     },
     cluster::Role,
-    ground::Ground,
+    environment::Environment,
     load::Ticks,
     processes::{Gatehouse, Kind},
     receiver::Manners,
@@ -131,10 +131,10 @@ async fn round(
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Round> {
-    let ground = Ground::start(&options.common.ground).await?;
-    let url = ground.cluster.url(Role::Gatehouse);
+    let environment = Environment::start(&options.common.environment).await?;
+    let url = environment.cluster.url(Role::Gatehouse);
     let (mut stack, _) = Stack::prepare(
-        ground,
+        environment,
         url,
         Surroundings::default(),
         &options.common,
@@ -152,7 +152,7 @@ async fn round(
     let history = if options.history == 0 {
         None
     } else {
-        let mut conn = stack.ground.cluster.connect().await?;
+        let mut conn = stack.environment.cluster.connect().await?;
         Some(History::fill(&mut conn, &previous, options.history).await?)
     };
     for number in 0..SHAPE.apis {
@@ -175,7 +175,7 @@ async fn round(
     match proof {
         Ok(round) if round.outcome.holds() => Ok(round),
         failed => {
-            let kept = stack.ground.keep();
+            let kept = stack.environment.keep();
             eprintln!("database and logs are kept in {}", kept.display());
             failed
         }
@@ -191,7 +191,7 @@ async fn prove(
     (seed, load_before): (u64, f64),
 ) -> anyhow::Result<Round> {
     let machine =
-        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+        Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
     let customers = Customers {
         apis: stack.apis.iter().map(|api| api.address).collect(),
         sites: stack.sites.clone(),
@@ -220,19 +220,19 @@ async fn prove(
     let ((), (), stages) = tokio::try_join!(submitting, looking, replacing)?;
     let ledger = ledger.into_inner();
 
-    let mut havoc = Havoc::default();
+    let mut random_kills = RandomKills::default();
     let patience = Duration::from_secs(options.patience_seconds);
-    let (drained, rest) = drain(stack, &mut havoc, patience).await?;
+    let (drained, rest) = drain(stack, &mut random_kills, patience).await?;
     let is_history_whole = match history {
         Some(history) => {
-            let mut conn = stack.ground.cluster.connect().await?;
+            let mut conn = stack.environment.cluster.connect().await?;
             history.remove(&mut conn, options.history).await?
         }
         None => true,
     };
     let mut audit = Audit::begin(stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", havoc.deaths);
+    audit.expect("no process ended by itself", random_kills.deaths);
     audit.expect(
         "the items from before are still there",
         (!is_history_whole).then(|| "their number has changed".to_owned()),

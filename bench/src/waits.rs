@@ -1,7 +1,7 @@
 //! Answers that wait for the verdict (`Prefer: wait`), beside clients that ask for it, and beside webhooks. And many that wait at
 //! once, while no worker runs.
 
-mod crowd;
+mod concurrent_waits;
 mod table;
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub(crate) use self::table::Waited;
-use self::{crowd::crowd, table::Medians3};
+use self::{concurrent_waits::crowd, table::Medians3};
 use crate::{
     http::{self, Client},
     latency::{Latencies, Percentiles},
@@ -79,7 +79,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Waited> {
         let up = stack.gatehouse.start(Kind::Up, 0).await?;
         stack.apis.push(up);
     }
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut submitter = Submitter {
         stack: &stack,

@@ -9,7 +9,7 @@ use askama::Template;
 use domain::id::{ActorId, AuditId, TeamId};
 use management::{
     audit_log::{self, Recorded},
-    names,
+    display_names,
 };
 use poem::http::StatusCode;
 use uuid::Uuid;
@@ -56,7 +56,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let caller = request.caller(at.team())?;
     let (mut filters, filter) = filters::read(&request);
     let listed = audit_log::list(&request.management, &caller, filter, pager::asked(&request)).await?;
-    let names = names::of(&request.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
     filters.offer(&request, &frame, at, &caller).await?;
     let status = if filters.problems.is_some() {
         StatusCode::UNPROCESSABLE_ENTITY

@@ -5,7 +5,7 @@
 
 use domain::{
     key::{SecretHash, SessionSecret},
-    sign_in,
+    sign_in_limits,
 };
 use poem::http::{HeaderMap, HeaderValue, header};
 
@@ -50,7 +50,7 @@ pub(crate) fn hold_attempt(kept: &str) -> HeaderValue {
     with(
         ATTEMPT,
         kept,
-        &format!("; Max-Age={}", sign_in::ATTEMPT.num_seconds()),
+        &format!("; Max-Age={}", sign_in_limits::ATTEMPT.num_seconds()),
     )
 }
 

@@ -176,7 +176,7 @@ fn status(refused: &Refused) -> StatusCode {
         | Refused::TooManyPings { .. }
         | Refused::TooManyDownloads { .. }
         | Refused::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refused::Overloaded | Refused::PreviewTimedOut | Refused::NoDarkroom => {
+        Refused::Overloaded | Refused::PreviewTimedOut | Refused::PreviewsUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }
         Refused::Store(_) | Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -16,8 +16,8 @@ use domain::{
     role::Role,
 };
 use management::{
-    names,
-    people::{self, Person, sessions, sign_in},
+    display_names,
+    people::{self, Person, sessions, sign_in_rules},
 };
 use uuid::Uuid;
 
@@ -78,10 +78,10 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let listed = people::list(&request.management, &caller, pager::asked(&request)).await?;
     let members: Vec<MemberId> = listed.iter().map(|person| person.id).collect();
     let seen = sessions::last_used(&request.management, &caller, &members).await?;
-    let names = names::of(&request.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
     let factor_required = match at.team() {
         Some(team) => Some(
-            sign_in::get(&request.management, &caller, team)
+            sign_in_rules::get(&request.management, &caller, team)
                 .await?
                 .factor_required,
         ),

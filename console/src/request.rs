@@ -6,8 +6,8 @@ use domain::{id::TeamId, key::SecretHash};
 use fair_share::Proxies;
 use http_server::{BodyReader, RequestId, Share};
 use management::{
-    Caller, Management, Refused, SignOn, Snapshot, Visitor,
-    account::mine::{self, Mine},
+    Caller, Management, Refused, SignOn, Snapshot, AnonymousCaller,
+    account::own_account::{self, Mine},
 };
 use poem::{
     Request,
@@ -22,7 +22,7 @@ use crate::{Console, cookie, form::Form, origin, page::Area, router::Access, err
 pub(crate) struct PageRequest {
     pub(crate) management: Arc<Management>,
     /// Who signs in, or changes the own account.
-    pub(crate) visitor: Visitor,
+    pub(crate) visitor: AnonymousCaller,
     pub(crate) query: Form,
     pub(crate) form: Form,
     /// Whether the browser asks for a picture of one of our pages.
@@ -60,7 +60,7 @@ impl PageRequest {
         let client = client(http_server::sender(&request), headers, &console.proxies);
         let held = cookie::session(headers);
         let attempt = cookie::attempt(headers).map(str::to_owned);
-        console.management.pace.arrive(client, held).await?;
+        console.management.rate_limit.arrive(client, held).await?;
         let is_page = *request.method() != Method::POST;
         let (form, share) = if is_page {
             (Form::default(), None)
@@ -77,7 +77,7 @@ impl PageRequest {
         Ok(Self {
             management: Arc::clone(&console.management),
             origin: origin::of(console.public_url.as_ref(), &request),
-            visitor: Visitor::new(client, browser, id.clone()),
+            visitor: AnonymousCaller::new(client, browser, id.clone()),
             query: Form::of_query(&request)?,
             form,
             is_picture: is_picture(request.headers()),
@@ -143,7 +143,7 @@ impl PageRequest {
     /// Nobody is signed in, or the second factor is missing.
     pub(crate) async fn mine(&self) -> Result<&Mine, PageError> {
         let session = self.session()?;
-        let read = async || Ok(mine::get(&self.management, session).await?);
+        let read = async || Ok(own_account::get(&self.management, session).await?);
         self.mine.get_or_try_init(read).await
     }
 

@@ -10,7 +10,7 @@ use askama::Template;
 use chrono::Utc;
 use domain::id::{TeamId, TokenId};
 use management::{
-    names,
+    display_names,
     tokens::{self, Token},
 };
 use uuid::Uuid;
@@ -83,7 +83,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         Area::Instance => tokens::of_operators(&request.management, &caller, page).await?,
         Area::Team(_) | Area::Own => tokens::list(&request.management, &caller, None, page).await?,
     };
-    let names = names::of(&request.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |token| token.id),
         rows: rows(listed, at, &names),

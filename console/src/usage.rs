@@ -6,7 +6,7 @@ use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     id::TeamId,
-    limit::KEYS_OF_A_TEAM,
+    rate_limit::KEYS_OF_A_TEAM,
     plan::{PerMinute, SubscriptionState, TeamPerMinute},
 };
 use management::{

@@ -7,8 +7,8 @@ use database::Clock;
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use http_server::serve;
 use management::{
-    Analyse, Analysed, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords,
-    SignOn, Workbench, exports::Streams,
+    Analyse, Analysed, PreviewPool, MakePreview, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords,
+    SignOn, TrialPool, exports::ConcurrentReads,
 };
 use metrics::gauge;
 use queue::Queue;
@@ -102,7 +102,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     })?;
     let database = database::watch(hosts, pool.clone());
     let outbound = Outbound::new(options.egress.policy(None), files.outbound);
-    let outlet = outlet(outbound, database.clock());
+    let endpoint_checks = endpoint_checks(outbound, database.clock());
     let interface = interface(
         &options.http,
         &pool,
@@ -110,8 +110,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         VerdictWaiters::start(&pool, Part::Interface),
         &key,
         // Only worker processes know the providers.
-        Workbench::new(options.rules.limits(), None),
-        outlet,
+        TrialPool::new(options.rules.limits(), None),
+        endpoint_checks,
         preview_sandbox::spawn(program),
         sign_on,
         readiness.clone(),
@@ -171,9 +171,9 @@ pub(crate) fn interface(
     queue: &Queue,
     awaited: VerdictWaiters,
     master_key: &MasterKey,
-    workbench: Workbench,
-    outlet: Outlet,
-    develop: Develop,
+    trial_pool: TrialPool,
+    endpoint_checks: EndpointChecks,
+    develop: MakePreview,
     sign_on: Option<SignOn>,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
@@ -192,12 +192,12 @@ pub(crate) fn interface(
             pool: database::separate_pool(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: Some(master_key.clone()),
-            workbench,
-            outlet,
-            darkroom: Darkroom::new(Some(develop)),
+            trial_pool,
+            endpoint_checks,
+            preview_pool: PreviewPool::new(Some(develop)),
             rules_per_day: bounds.rules_per_day(),
-            exports: Streams::default(),
-            pace: Pace::new(PaceSettings {
+            exports: ConcurrentReads::default(),
+            rate_limit: RateLimit::new(RateLimitSettings {
                 at_once: MANAGEMENT_CONNECTIONS,
                 ..bounds.pace()
             }),
@@ -223,9 +223,9 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 }
 
 /// Lets the management interface check and test endpoints with the rules of this client.
-pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
+pub(crate) fn endpoint_checks(outbound: Outbound, clock: Clock) -> EndpointChecks {
     let judging = outbound.clone();
-    Outlet::new(
+    EndpointChecks::new(
         Arc::new(move |team, url| config::check_url(judging.policy(), team, url)),
         Arc::new(move |target| {
             let (outbound, clock) = (outbound.clone(), clock.clone());

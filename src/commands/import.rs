@@ -7,7 +7,7 @@ use std::{collections::HashMap, fmt::Write as _, path::PathBuf};
 use anyhow::{Context as _, anyhow};
 use domain::{
     id::{SiteId, TeamId},
-    rule_file::GivenFile,
+    rule_file::InputFile,
 };
 use management::{
     Caller, Management,
@@ -159,7 +159,7 @@ async fn rules(
         for version in live.chain(others) {
             let what = format!("version {} of the rule group {}", version.number, group.id);
             let yaml = verified.rules(group.id, version.number)?;
-            let file = GivenFile::from_yaml(&yaml);
+            let file = InputFile::from_yaml(&yaml);
             let file = file.map_err(|error| anyhow!("{what} is no rule group: {error}"))?;
             let names = file.rules.names();
             let placed = imports::version(management, caller, team, (group, version), file).await;

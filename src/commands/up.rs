@@ -9,7 +9,7 @@ use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Durat
 use ::api::Readiness;
 use anyhow::bail;
 use database::{Hosts, Watch};
-use management::{SignOn, Workbench};
+use management::{SignOn, TrialPool};
 use queue::Queue;
 use store::{
     verdict_waiters::{VerdictWaiters, Part},
@@ -189,8 +189,8 @@ async fn serve(
         &queue,
         awaited.clone(),
         &master_key,
-        Workbench::new(options.rules.limits(), Some(analyse)),
-        api::outlet(outbound.clone(), watch.clock()),
+        TrialPool::new(options.rules.limits(), Some(analyse)),
+        api::endpoint_checks(outbound.clone(), watch.clock()),
         preview_sandbox::spawn(program),
         sign_on,
         readiness.clone(),

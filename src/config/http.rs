@@ -6,7 +6,7 @@ use clap::Args;
 use fair_share::Proxies;
 use http_server::{BodySettings, RefusalSettings, serve};
 use ipnet::IpNet;
-use management::PaceSettings;
+use management::RateLimitSettings;
 use store::{accept::AcceptSettings, gather::Bounds};
 
 use super::{
@@ -131,13 +131,13 @@ impl HttpOptions {
     }
 
     /// How many requests the management interface takes in a minute.
-    pub(crate) fn pace(&self) -> PaceSettings {
-        PaceSettings {
+    pub(crate) fn pace(&self) -> RateLimitSettings {
+        RateLimitSettings {
             per_token: self.management_requests_per_token,
             per_team: self.management_requests_per_team,
             per_address: self.management_requests_per_address,
             proxies: self.proxies(),
-            ..PaceSettings::default()
+            ..RateLimitSettings::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the sandbox's process says: one byte, and then the preview or the name of a problem.
 
 use domain::decision::ImageProblem;
-use management::Undeveloped;
+use management::PreviewError;
 use workers::{picture::Rendition, preview::NoPreview};
 
 /// What it says.
@@ -57,12 +57,12 @@ impl Message {
 /// The first bytes of every JPEG.
 const JPEG: &[u8] = &[0xff, 0xd8, 0xff];
 
-impl From<Message> for Result<Vec<u8>, Undeveloped> {
+impl From<Message> for Result<Vec<u8>, PreviewError> {
     fn from(message: Message) -> Self {
         match message {
             Message::Preview(preview) => Ok(preview),
-            Message::Problem(problem) => Err(Undeveloped::Problem(problem)),
-            Message::NeedsMemory => Err(Undeveloped::NeedsMemory),
+            Message::Problem(problem) => Err(PreviewError::Problem(problem)),
+            Message::NeedsMemory => Err(PreviewError::NeedsMemory),
         }
     }
 }

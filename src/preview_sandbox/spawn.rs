@@ -10,7 +10,7 @@ use std::{
 };
 
 use domain::decision::ImageProblem;
-use management::{Develop, Undeveloped};
+use management::{MakePreview, PreviewError};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, Command},
@@ -29,7 +29,7 @@ const COMMIT_LATE: (&str, &str) = ("MIMALLOC_ARENA_EAGER_COMMIT", "0");
 const PANICKED: i32 = 101;
 
 /// Decodes images with this program: this binary.
-pub(crate) fn spawn(program: PathBuf) -> Develop {
+pub(crate) fn spawn(program: PathBuf) -> MakePreview {
     Arc::new(move |file, memory| {
         let program = program.clone();
         Box::pin(async move { one(&program, file, memory, DEADLINE).await })
@@ -42,18 +42,18 @@ async fn one(
     file: Vec<u8>,
     memory: usize,
     deadline: Duration,
-) -> Result<Vec<u8>, Undeveloped> {
+) -> Result<Vec<u8>, PreviewError> {
     let mut child = start(program, memory).map_err(|error| {
         warn!(%error, program = %program.display(), "could not start a darkroom, so there are no previews");
-        Undeveloped::Unavailable
+        PreviewError::Unavailable
     })?;
     let ended = timeout(deadline, talk(&mut child, file)).await;
     let answer = match ended {
         Ok(answer) => answer.map_err(|error| {
             warn!(%error, "a darkroom broke");
-            Undeveloped::Unavailable
+            PreviewError::Unavailable
         }),
-        Err(_) => Err(Undeveloped::TimedOut),
+        Err(_) => Err(PreviewError::TimedOut),
     };
     // Its memory is in use until it has ended. Only one that still runs has an id.
     if child.id().is_some()
@@ -80,7 +80,7 @@ fn start(program: &Path, memory: usize) -> io::Result<Child> {
 }
 
 /// Gives the file to the process, and reads what it says.
-async fn talk(child: &mut Child, file: Vec<u8>) -> io::Result<Result<Vec<u8>, Undeveloped>> {
+async fn talk(child: &mut Child, file: Vec<u8>) -> io::Result<Result<Vec<u8>, PreviewError>> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
@@ -107,8 +107,8 @@ async fn talk(child: &mut Child, file: Vec<u8>) -> io::Result<Result<Vec<u8>, Un
     }
     warn!(%status, "a darkroom did not come to an end with its image");
     Ok(Err(match status.code() {
-        Some(PANICKED) => Undeveloped::Problem(ImageProblem::Undecodable),
-        Some(_) | None => Undeveloped::Unavailable,
+        Some(PANICKED) => PreviewError::Problem(ImageProblem::Undecodable),
+        Some(_) | None => PreviewError::Unavailable,
     }))
 }
 

@@ -4,13 +4,13 @@
 //! the end, the higher score of text and image counts. The rules then judge the item in the same
 //! run if they can do so at once.
 
-mod ask;
-mod at_once;
-mod cache;
-mod inquiry;
-mod pieces;
-mod sample;
-mod sight;
+mod provider_fallback;
+mod inline_judgement;
+mod answer_cache;
+mod modality_analysis;
+mod chunked_requests;
+mod sample_text;
+mod item_image;
 #[cfg(test)]
 mod tests;
 
@@ -33,27 +33,27 @@ use store::{
 use telemetry::trace::Current;
 use tokio::time::timeout;
 
-pub use self::sample::analyse_sample;
-use self::{ask::Course, cache::Cache, inquiry::Inquiry};
+pub use self::sample_text::analyse_sample;
+use self::{provider_fallback::AskOutcome, answer_cache::Cache, modality_analysis::ModalityAnalysis};
 use crate::{
     RETRY, RUN_DEADLINE,
-    darkroom::Darkroom,
-    groups::{self, Compiled, Groups, Key},
-    provider::Panel,
+    decode_pool::DecodePool,
+    rule_group_cache::{self, Compiled, RuleGroupCache, Key},
+    provider::ProviderRegistry,
     rules::Verdicts,
-    telling::{Ended, Left, Telling},
-    traced::{enter, traced},
+    created_event::{Ended, Left, CreatedEvent},
+    trace_span::{enter, traced},
 };
 
 /// What the analysis step works with.
 #[derive(Clone)]
 pub struct Analyst {
     media: Loader<MediaId, ToAnalyse>,
-    panel: Arc<Panel>,
-    groups: Groups,
+    registry: Arc<ProviderRegistry>,
+    groups: RuleGroupCache,
     patience: Duration,
     pool: PgPool,
-    darkroom: Darkroom,
+    decode_pool: DecodePool,
     cache: Cache,
     /// None if this process does not judge.
     verdicts: Option<Verdicts>,
@@ -65,21 +65,21 @@ impl Analyst {
     /// `verdicts`, an item is judged in the same run.
     pub(crate) fn new(
         pool: PgPool,
-        panel: Arc<Panel>,
-        groups: Groups,
+        registry: Arc<ProviderRegistry>,
+        groups: RuleGroupCache,
         patience: Duration,
         answers_per_team: u32,
-        darkroom: Darkroom,
+        decode_pool: DecodePool,
         verdicts: Option<Verdicts>,
     ) -> Self {
         Self {
             media: analysis::loader(pool.clone()),
-            panel,
+            registry,
             groups,
             patience,
             cache: Cache::new(&pool, answers_per_team),
             pool,
-            darkroom,
+            decode_pool,
             verdicts,
         }
     }
@@ -102,40 +102,40 @@ pub(crate) async fn analyse(
     awaited: Data<VerdictWaiters>,
 ) -> Result<Ended, BoxDynError> {
     let running = Box::pin(async {
-        let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
-        let left = analyst.run(&job, &run, &telling).await;
-        telling.end(left).await
+        let created_event = CreatedEvent::begin(&job, &run, checkpoint, &awaited).await?;
+        let left = analyst.run(&job, &run, &created_event).await;
+        created_event.end(left).await
     });
     traced(&trace, &run, job.media, running).await
 }
 
 impl Analyst {
-    async fn run(&self, job: &MediaJob, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
+    async fn run(&self, job: &MediaJob, run: &Run, created_event: &CreatedEvent) -> Result<Left, BoxDynError> {
         let Some(mut item) = self.media.load(job.media).await? else {
             return Ok(Finish::Done(None));
         };
         enter(item.trace, run);
         let started = Instant::now();
         if item.has_picture {
-            let Ok(allows) = timeout(groups::PATIENCE, self.allows(&item)).await else {
+            let Ok(allows) = timeout(rule_group_cache::PATIENCE, self.allows(&item)).await else {
                 return Ok(again(Vec::new(), CROWDED));
             };
             item.has_picture = !allows?;
         }
-        let narrow = self.panel.narrow();
-        let mut inquiries = Inquiry::of(&item, job.all_scores, &narrow);
-        let asking = inquiries
+        let narrow = self.registry.narrow();
+        let mut modality_analyses = ModalityAnalysis::of(&item, job.all_scores, &narrow);
+        let asking = modality_analyses
             .iter_mut()
-            .map(|inquiry| self.ask(&item, inquiry, run, telling, started));
+            .map(|modality_analysis| self.ask(&item, modality_analysis, run, created_event, started));
         let courses = try_join_all(asking).await?;
 
         let mut later = None;
         for course in courses {
             match course {
-                Course::Through => {}
-                Course::Later(delay) => later = later.max(Some(delay)),
-                Course::Failed(error) => {
-                    return match Inquiry::begun(inquiries) {
+                AskOutcome::Through => {}
+                AskOutcome::Later(delay) => later = later.max(Some(delay)),
+                AskOutcome::Failed(error) => {
+                    return match ModalityAnalysis::begun(modality_analyses) {
                         // The error is recorded with the job.
                         None => Err(error.into()),
                         effect => Ok(Finish::Again {
@@ -148,20 +148,20 @@ impl Analyst {
             }
         }
         if let Some(delay) = later {
-            return Ok(again(inquiries, delay));
+            return Ok(again(modality_analyses, delay));
         }
         let rest = self.patience.saturating_sub(item.age);
-        if let Some(wait) = inquiries.iter().filter_map(Inquiry::wait).min()
+        if let Some(wait) = modality_analyses.iter().filter_map(ModalityAnalysis::wait).min()
             && !rest.is_zero()
         {
             // Spread out, so that not all items come back at once.
             let wait = wait.mul_f64(1.0 + 0.2 * rand::random::<f64>()) + Duration::from_millis(20);
             let wait = wait.min(rest);
-            self.panel.waits().note(wait);
-            return Ok(again(inquiries, wait));
+            self.registry.waits().note(wait);
+            return Ok(again(modality_analyses, wait));
         }
-        let analysed = Inquiry::end(&item, inquiries);
-        let stage = telling.meanwhile(self.judge_at_once(&item, analysed, started));
+        let analysed = ModalityAnalysis::end(&item, modality_analyses);
+        let stage = created_event.meanwhile(self.judge_at_once(&item, analysed, started));
         Ok(Finish::Done(Some(stage.await?)))
     }
 
@@ -188,9 +188,9 @@ impl Analyst {
 }
 
 /// The same job again. It is not charged an attempt.
-fn again(inquiries: Vec<Inquiry<'_>>, delay: Duration) -> Left {
+fn again(modality_analyses: Vec<ModalityAnalysis<'_>>, delay: Duration) -> Left {
     Finish::Again {
-        effect: Inquiry::begun(inquiries),
+        effect: ModalityAnalysis::begun(modality_analyses),
         delay,
         charged: false,
     }

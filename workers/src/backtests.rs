@@ -16,10 +16,10 @@ use store::{
 use tokio::time::timeout;
 
 use crate::{
-    examined::{verdict_on, wanted},
-    groups::{Compiled, Key, PATIENCE},
-    judges::{Instead, Judges},
-    slices::Slices,
+    findings::{verdict_on, wanted},
+    rule_group_cache::{Compiled, Key, PATIENCE},
+    rule_pool::{Instead, RulePool},
+    chain_worker::ChainWorker,
 };
 
 /// After this time, a run begins no further item of its slice. So slices are shorter when the rules
@@ -31,21 +31,21 @@ const CROWDED: Duration = Duration::from_secs(1);
 /// What a backtest needs.
 #[derive(Clone)]
 pub struct Replayer {
-    judges: Judges,
+    rule_pool: RulePool,
     pool: PgPool,
 }
 
 impl Replayer {
-    /// Judges with `judges`.
-    pub(crate) fn new(pool: PgPool, judges: Judges) -> Self {
-        Self { judges, pool }
+    /// Judges with `rule_pool`.
+    pub(crate) fn new(pool: PgPool, rule_pool: RulePool) -> Self {
+        Self { rule_pool, pool }
     }
 }
 
 /// How a run ends.
 type Ended = Finish<Option<Replayed>>;
 
-impl Slices for Replayer {
+impl ChainWorker for Replayer {
     type Chain = Backtest;
     type Found = Replayed;
 
@@ -59,7 +59,7 @@ async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynErro
         return Ok(Finish::Done(None));
     };
     let tried = Key::Backtest(job.backtest);
-    let compiling = worker.judges.groups().compiled(slice.team, tried);
+    let compiling = worker.rule_pool.groups().compiled(slice.team, tried);
     let group = match timeout(PATIENCE, compiling).await {
         Ok(Ok(Compiled::Ready(group))) => group.group(),
         Ok(Ok(Compiled::TooHeavy(_))) => return Err("the rules are too heavy to judge".into()),
@@ -115,7 +115,7 @@ async fn look(
     }
     let versions = &item.group_versions;
     let examining = worker
-        .judges
+        .rule_pool
         .examine(slice.team, item, versions, Some(instead));
     let examined = examining.await?;
     if !replayed.analysed && !wanted(&examined).is_empty() {

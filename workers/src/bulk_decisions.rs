@@ -12,7 +12,7 @@ use store::{
     jobs::BulkJob,
 };
 
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// What a bulk decision needs.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Decider {
     }
 }
 
-impl Slices for Decider {
+impl ChainWorker for Decider {
     type Chain = Bulk;
     type Found = Slice;
 

@@ -12,7 +12,7 @@ use store::{
     encryption::MasterKey,
 };
 
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// What a closure needs.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Closer {
     }
 }
 
-impl Slices for Closer {
+impl ChainWorker for Closer {
     type Chain = Closure;
     type Found = Box<Slice>;
 

@@ -12,7 +12,7 @@ use store::{
     encryption::MasterKey,
 };
 
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// What an erasure needs.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Eraser {
     }
 }
 
-impl Slices for Eraser {
+impl ChainWorker for Eraser {
     type Chain = Erasure;
     type Found = Box<Slice>;
 

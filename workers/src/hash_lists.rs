@@ -4,7 +4,7 @@
 //! lookups share one statement) and then loads what changed since. Lists that were not used lately
 //! are dropped when their memory is needed.
 
-mod held;
+mod list_cache;
 pub mod imports;
 pub mod scans;
 
@@ -25,7 +25,7 @@ use tokio::{
     task::block_in_place,
 };
 
-use self::held::{ByBytes, Held, apply, cache};
+use self::list_cache::{ByBytes, CachedList, apply, cache};
 
 /// How many lists are loaded into memory at once. Each may be large.
 const LOADING: usize = 2;
@@ -38,7 +38,7 @@ const LOCKS: usize = 64;
 #[derive(Clone)]
 pub struct HashLists {
     heads: Loader<TeamId, Arc<[Head]>>,
-    held: Arc<Cache<HashListId, Held, ByBytes>>,
+    held: Arc<Cache<HashListId, CachedList, ByBytes>>,
     /// One of these is held while a list is updated, so that others wait for the result instead of
     /// reading the same changes.
     locks: Arc<[Mutex<()>]>,
@@ -74,8 +74,8 @@ impl HashLists {
     }
 
     /// A list, at the revision of its head or a newer one.
-    async fn at(&self, head: &Head) -> Result<Held, Error> {
-        let is_new = |held: &Held| held.place() >= Place::after_revision(head.revision);
+    async fn at(&self, head: &Head) -> Result<CachedList, Error> {
+        let is_new = |held: &CachedList| held.place() >= Place::after_revision(head.revision);
         if let Some(held) = self.held.get(&head.list).filter(is_new) {
             return Ok(held);
         }
@@ -91,7 +91,7 @@ impl HashLists {
             self.changed(known, head).await?
         } else {
             let _slot = self.loading.acquire().await;
-            self.changed(Held::default(), head).await?
+            self.changed(CachedList::default(), head).await?
         };
         self.held.insert(head.list, current.clone());
         Ok(current)
@@ -103,7 +103,7 @@ impl HashLists {
     }
 
     /// A list with what changed on it, up to the revision of its head.
-    async fn changed(&self, list: Held, head: &Head) -> Result<Held, Error> {
+    async fn changed(&self, list: CachedList, head: &Head) -> Result<CachedList, Error> {
         let whole = Place::after_revision(head.revision);
         loop {
             let from = list.place();
@@ -132,7 +132,7 @@ impl HashLists {
             return Ok(None);
         };
         let list = if let Some(since) = since {
-            let newer = Held::from(Place::after_revision(since));
+            let newer = CachedList::from(Place::after_revision(since));
             self.changed(newer, &head).await?
         } else {
             self.at(&head).await?
@@ -145,7 +145,7 @@ impl HashLists {
 #[derive(Clone)]
 pub(crate) struct Snapshot {
     head: Head,
-    held: Held,
+    held: CachedList,
 }
 
 impl Snapshot {

@@ -2,7 +2,7 @@
 //! looked up in hash lists. If it cannot be fetched or read, the problem is recorded and the item
 //! continues: its text is judged, and the site's `on_failure` decides about the image.
 
-mod fetching;
+mod fetch;
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ use telemetry::trace::Current;
 use tokio::{task::block_in_place, time::timeout};
 use tracing::{debug, info};
 
-use self::fetching::{again, expect_none, not_had, sizes};
+use self::fetch::{again, expect_none, not_had, sizes};
 use crate::{
-    darkroom::{Darkroom, Held},
+    decode_pool::{DecodePool, Held},
     hash_lists::HashLists,
     outbound::{FetchError, Outbound, OutboundError},
-    traced::{enter, traced},
+    trace_span::{enter, traced},
 };
 
 /// How long one run may take: waiting for room, fetching, and waiting for a turn to decode.
@@ -44,13 +44,13 @@ pub struct Examiner {
     images: Loader<MediaId, ToExamine>,
     pool: PgPool,
     outbound: Outbound,
-    darkroom: Darkroom,
+    decode_pool: DecodePool,
     lists: HashLists,
 }
 
 impl Examiner {
-    /// Fetches through `outbound`, decodes in `darkroom`, and looks pictures up in `lists`.
-    pub fn new(pool: PgPool, outbound: Outbound, darkroom: Darkroom, lists: HashLists) -> Self {
+    /// Fetches through `outbound`, decodes in `decode_pool`, and looks pictures up in `lists`.
+    pub fn new(pool: PgPool, outbound: Outbound, decode_pool: DecodePool, lists: HashLists) -> Self {
         // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for outcome in OUTCOMES {
             examined(outcome).increment(0);
@@ -60,7 +60,7 @@ impl Examiner {
             images: image::loader(pool.clone()),
             pool,
             outbound,
-            darkroom,
+            decode_pool,
             lists,
         }
     }
@@ -125,7 +125,7 @@ impl Examiner {
             Source::Url(_) => MAX_IMAGE_BYTES,
             Source::Gone => 0,
         };
-        let room = self.darkroom.hold(item.team, bytes);
+        let room = self.decode_pool.hold(item.team, bytes);
         timeout(ROOM_PATIENCE, room).await.ok()
     }
 
@@ -144,8 +144,8 @@ impl Examiner {
         let file = Bytes::from(file);
         let original = file.clone();
         let known = self
-            .darkroom
-            .develop(item.team, file.clone(), move |picture| {
+            .decode_pool
+            .decode(item.team, file.clone(), move |picture| {
                 let (width, height) = (picture.width(), picture.height());
                 let hashed = Hashed::new(&original, picture.rgb(), width, height);
                 Ok(((width, height), hashed))

@@ -6,30 +6,30 @@ pub mod analysis;
 pub mod backtests;
 pub mod bulk_decisions;
 pub mod closures;
-pub mod darkroom;
+pub mod decode_pool;
 pub mod erasures;
-mod examined;
-mod groups;
+mod findings;
+mod rule_group_cache;
 pub mod hash_lists;
 pub mod images;
-mod judges;
+mod rule_pool;
 mod lock;
 mod outage;
 pub mod outbound;
 pub mod picture;
-mod places;
+mod judging_slots;
 pub mod preview;
 pub mod provider;
 pub mod recoveries;
 pub mod removals;
 pub mod reviews;
 pub mod rules;
-mod slices;
+mod chain_worker;
 pub mod statistics;
-mod steps;
-mod telling;
+mod queue_workers;
+mod created_event;
 pub mod tls;
-mod traced;
+mod trace_span;
 pub mod webhooks;
 
 use std::{io, sync::Arc, time::Duration};
@@ -45,15 +45,15 @@ use tracing::warn;
 use uuid::Uuid;
 
 use crate::{
-    darkroom::Darkroom,
-    groups::Groups,
+    decode_pool::DecodePool,
+    rule_group_cache::RuleGroupCache,
     hash_lists::HashLists,
-    judges::Judges,
+    rule_pool::RulePool,
     outbound::Outbound,
-    provider::{Panel, Providers},
-    steps::Steps,
+    provider::{ProviderRegistry, Providers},
+    queue_workers::QueueWorkers,
 };
-pub use crate::{groups::RuleSettings, picture::AnimationSettings};
+pub use crate::{rule_group_cache::RuleSettings, picture::AnimationSettings};
 
 /// What the workers of a process share.
 pub struct Context {
@@ -133,13 +133,13 @@ pub async fn run(
         animations,
     } = context;
     let waits = queue.waits(jobs::ANALYSIS, Bottleneck::ProviderLimit);
-    let panel = Arc::new(Panel::new(&providers, pool.clone(), waits));
+    let registry = Arc::new(ProviderRegistry::new(&providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
-        let panel = Arc::clone(&panel);
-        AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
+        let registry = Arc::clone(&registry);
+        AbortOnDropHandle::new(tokio::spawn(async move { registry.tell().await }))
     });
-    let costs = Arc::clone(&panel);
+    let costs = Arc::clone(&registry);
     let items = settings.queues.iter().copied();
     let items: Vec<_> = items
         .filter(|queue| [jobs::ANALYSIS, jobs::RULES].contains(queue))
@@ -153,17 +153,17 @@ pub async fn run(
         let beginning = statistics::begin_regularly(pool.clone(), queue.clone());
         AbortOnDropHandle::new(tokio::spawn(beginning))
     });
-    let steps = Steps {
-        judges: Judges::new(Groups::new(pool.clone(), rules)),
+    let steps = QueueWorkers {
+        rule_pool: RulePool::new(RuleGroupCache::new(pool.clone(), rules)),
         lists: HashLists::new(pool.clone()),
-        darkroom: Darkroom::new(animations),
+        decode_pool: DecodePool::new(animations),
         concurrency: settings.concurrency,
         stopping: shutdown.clone(),
         judges_at_once: settings.queues.contains(&jobs::RULES),
         pool,
         queue,
         master_key,
-        panel,
+        registry,
         outbound,
         clock,
         awaited,

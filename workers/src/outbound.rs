@@ -21,32 +21,32 @@ use hyper::{
 use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
 
-mod address;
+mod reserved_addresses;
 mod connection;
-mod dial;
+mod tcp_connect;
 mod dns;
 mod error;
 mod fetch;
-mod idle;
-mod policy;
+mod idle_connections;
+mod egress_policy;
 mod post;
 mod refusal;
-mod sockets;
+mod connection_shares;
 #[cfg(test)]
 mod tests;
 
 pub use error::OutboundError;
 pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
-pub use policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
+pub use egress_policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
 pub use post::{Answer, Post};
 pub use refusal::Refusal;
-pub use sockets::{Busy, Socket};
+pub use connection_shares::{Busy, Socket};
 
 use connection::Connection;
 use dns::{Dns, Resolver};
-use idle::{Idle, Origin};
-use policy::Route;
-use sockets::Sockets;
+use idle_connections::{IdleConnections, Origin};
+use egress_policy::Route;
+use connection_shares::Sockets;
 
 /// Receivers commonly close idle connections after 60 s or more; staying below avoids writing into a closing one.
 const IDLE_FOR: Duration = Duration::from_secs(30);
@@ -83,7 +83,7 @@ struct Inner {
     tls: TlsConnector,
     dns: Dns,
     sockets: Sockets,
-    idle: Arc<Idle>,
+    idle: Arc<IdleConnections>,
 }
 
 impl Outbound {
@@ -102,7 +102,7 @@ impl Outbound {
             tls: TlsConnector::from(Arc::new(crate::tls::client_config())),
             dns: Dns::new(bounds.lookups, resolver),
             sockets: Sockets::new(bounds.connections),
-            idle: Idle::new(bounds.idle, IDLE_FOR),
+            idle: IdleConnections::new(bounds.idle, IDLE_FOR),
         }))
     }
 
@@ -157,7 +157,7 @@ impl Inner {
             .into_iter()
             .map(|ip| SocketAddr::new(ip, *port))
             .collect();
-        let stream = dial::dial(&addresses, || self.sockets.spare(team)).await;
+        let stream = tcp_connect::dial(&addresses, || self.sockets.spare(team)).await;
         let stream = stream.map_err(OutboundError::connecting)?;
         if to.origin.is_https {
             Connection::secure(stream, &self.tls, host).await

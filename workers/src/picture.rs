@@ -4,7 +4,7 @@
 //! allocated, and files beyond the bounds are refused without decoding. Decoders are strict: a file
 //! that ends too early is not a picture, although viewers may show half of it. Only the marker at the end of a JPEG may be
 //! missing. A [`Picture`] of an animation is its first frame; [`Animation`] has the others. Everything here blocks its thread;
-//! [`Darkroom`](crate::darkroom::Darkroom) runs it on other threads and within the memory of a
+//! [`DecodePool`](crate::decode_pool::DecodePool) runs it on other threads and within the memory of a
 //! process.
 
 mod animation;
@@ -22,7 +22,7 @@ use std::fmt;
 use domain::{decision::ImageProblem, image::ImageFormat};
 use image::metadata::Orientation;
 
-pub(crate) use self::animation::{Animation, Film};
+pub(crate) use self::animation::{Animation, Frames};
 use self::raster::Raster;
 pub use self::{
     animation::AnimationSettings,

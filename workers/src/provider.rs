@@ -9,24 +9,23 @@ mod chunks;
 mod cost;
 mod error;
 mod fingerprint;
-mod gate;
-mod guarded;
+mod admission;
+mod limited_provider;
 mod guardrail;
 mod hive;
 mod http;
 mod mistral;
 mod natural_language;
 mod openai;
-mod panel;
+mod registry;
 mod rekognition;
 mod remote;
 mod sightengine;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod trial;
+mod connection_test;
 mod vision;
-mod wire;
+mod transport;
 
 use std::{sync::Arc, time::Duration};
 
@@ -53,15 +52,15 @@ pub use openai::OpenAi;
 pub use rekognition::Rekognition;
 pub use remote::{Auth, NoProxy, Proxy, Remote};
 pub use sightengine::Sightengine;
-pub use trial::{Trial, try_out};
+pub use connection_test::{Trial, try_out};
 pub use vision::Vision;
 
 pub(crate) use chunks::{merge, pieces};
 pub(crate) use cost::{Lookup, Piece};
-pub(crate) use guarded::{Guarded, Reply, Seat, Turn};
-pub(crate) use panel::Panel;
+pub(crate) use limited_provider::{LimitedProvider, Reply, Seat, Turn};
+pub(crate) use registry::ProviderRegistry;
 
-use self::tally::Tally;
+use self::cost::CostCounter;
 use crate::picture::{Limits, Rendition};
 
 /// The most pixels of an image's longer side that a provider is shown. More would not help models,
@@ -101,7 +100,7 @@ pub struct Profile {
     /// Where its answers tell their cost.
     told: cost::Usage,
     /// What it cost since that was last stored.
-    tally: Arc<Tally>,
+    cost_counter: Arc<CostCounter>,
     /// How it may be asked. None if it needs no network.
     pub access: Option<Access>,
 }

@@ -12,7 +12,7 @@ use store::{
     },
 };
 
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// What a recovery needs.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Recoverer {
     }
 }
 
-impl Slices for Recoverer {
+impl ChainWorker for Recoverer {
     type Chain = Recovery;
     type Found = Slice;
 

@@ -28,12 +28,12 @@ use telemetry::trace::Current;
 use tokio::time::timeout;
 
 use crate::{
-    examined::verdict_on,
-    groups::PATIENCE,
-    judges::Judges,
-    places::Places,
-    telling::{Ended, Left, Telling},
-    traced::{enter, traced},
+    findings::verdict_on,
+    rule_group_cache::PATIENCE,
+    rule_pool::RulePool,
+    judging_slots::JudgingSlots,
+    created_event::{Ended, Left, CreatedEvent},
+    trace_span::{enter, traced},
 };
 
 /// How long an item pauses after it has waited too long for its rules or its turn.
@@ -55,13 +55,13 @@ impl Judge {
         }
     }
 
-    async fn run(&self, media: MediaId, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
+    async fn run(&self, media: MediaId, run: &Run, created_event: &CreatedEvent) -> Result<Left, BoxDynError> {
         let Some(item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };
         enter(item.trace, run);
         let (item, loaded) = (Arc::new(item), Instant::now());
-        let reached = telling.meanwhile(self.verdicts.reach(&item, loaded));
+        let reached = created_event.meanwhile(self.verdicts.reach(&item, loaded));
         Ok(match reached.await?? {
             Reached::Verdict(concluded) => Finish::Done(Some(Stage::Judged {
                 analysed: None,
@@ -87,9 +87,9 @@ pub(crate) async fn judge(
     awaited: Data<VerdictWaiters>,
 ) -> Result<Ended, BoxDynError> {
     let running = async {
-        let telling = Telling::begin(&job, &run, checkpoint, &awaited).await?;
-        let left = judge.run(job.media, &run, &telling).await;
-        telling.end(left).await
+        let created_event = CreatedEvent::begin(&job, &run, checkpoint, &awaited).await?;
+        let left = judge.run(job.media, &run, &created_event).await;
+        created_event.end(left).await
     };
     traced(&trace, &run, job.media, running).await
 }
@@ -97,8 +97,8 @@ pub(crate) async fn judge(
 /// Reaches verdicts on a limited number of items at once. Clones share the limit.
 #[derive(Clone)]
 pub(crate) struct Verdicts {
-    judges: Judges,
-    places: Places,
+    rule_pool: RulePool,
+    slots: JudgingSlots,
 }
 
 /// What happened to an item.
@@ -110,23 +110,23 @@ pub(crate) enum Reached {
 }
 
 impl Verdicts {
-    /// Verdicts by these judges, on at most `concurrency` items at once.
-    pub(crate) fn new(judges: Judges, concurrency: usize) -> Self {
+    /// Verdicts by this pool, on at most `concurrency` items at once.
+    pub(crate) fn new(rule_pool: RulePool, concurrency: usize) -> Self {
         // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
         verdict::expect_none(&[ModerationType::Ai, ModerationType::Rule]);
         Self {
-            judges,
-            places: Places::new(concurrency),
+            rule_pool,
+            slots: JudgingSlots::new(concurrency),
         }
     }
 
     /// A place that a test occupies.
     #[cfg(test)]
-    pub(crate) async fn take_place(&self, team: TeamId) -> Result<Place, Duration> {
-        self.places.take(team).await
+    pub(crate) async fn take_slot(&self, team: TeamId) -> Result<JudgingSlot, Duration> {
+        self.slots.take(team).await
     }
 
     /// Judges an item that was loaded at this time.
@@ -135,18 +135,18 @@ impl Verdicts {
         item: &Arc<ToJudge>,
         loaded: Instant,
     ) -> Result<Reached, BoxDynError> {
-        let _place = match self.places.take(item.team).await {
+        let _place = match self.slots.take(item.team).await {
             Ok(place) => place,
             Err(delay) => return Ok(Reached::Later(delay)),
         };
         let examining = self
-            .judges
+            .rule_pool
             .examine(item.team, item, &item.group_versions, None);
         let Ok(examined) = timeout(PATIENCE, examining).await else {
             return Ok(Reached::Later(CROWDED));
         };
         let examined = examined?;
-        let shadows = shadow::judge(item, &examined, &self.judges).await;
+        let shadows = shadow::judge(item, &examined, &self.rule_pool).await;
         let verdict = verdict_on(item, examined);
         let processing_time_ms =
             item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
@@ -196,4 +196,4 @@ fn unchecked(what: &'static str) -> Counter {
 }
 
 #[cfg(test)]
-use {crate::places::Place, domain::id::TeamId};
+use {crate::judging_slots::JudgingSlot, domain::id::TeamId};

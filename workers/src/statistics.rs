@@ -18,7 +18,7 @@ use store::{
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// What a slice needs.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ impl Summer {
     }
 }
 
-impl Slices for Summer {
+impl ChainWorker for Summer {
     type Chain = Statistics;
     type Found = Slice;
 

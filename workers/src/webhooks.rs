@@ -3,10 +3,10 @@
 
 mod attempt;
 mod message;
-mod pace;
+mod send_concurrency;
 mod page;
 pub mod ping;
-mod turn;
+mod delivery_turn;
 
 use apalis::prelude::{BoxDynError, Data};
 use database::Clock;
@@ -22,7 +22,7 @@ use store::{
 use telemetry::trace::Current;
 use tokio_util::sync::CancellationToken;
 
-use self::{pace::Pace, page::Page};
+use self::{send_concurrency::SendConcurrency, page::Page};
 use crate::outbound::Outbound;
 
 /// What the delivering step works with.
@@ -32,7 +32,7 @@ pub struct Courier {
     pool: PgPool,
     outbound: Outbound,
     clock: Clock,
-    pace: Pace,
+    concurrency: SendConcurrency,
     /// Deliveries whose endpoints take no more in this second.
     paced: Waits,
     /// Cancelled when the process is about to end. Then pages give back what they have not sent.
@@ -60,7 +60,7 @@ impl Courier {
             pool,
             outbound,
             clock,
-            pace: Pace::new(pages, waits(Bottleneck::Slots), waits(Bottleneck::TeamShare)),
+            concurrency: SendConcurrency::new(pages, waits(Bottleneck::Slots), waits(Bottleneck::TeamShare)),
             paced: waits(Bottleneck::EndpointPace),
             stopping,
         }

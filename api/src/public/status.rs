@@ -10,7 +10,7 @@ use api_common::{
     text_decoding::{self, Text},
 };
 use chrono::{DateTime, Utc};
-use domain::{event::timestamp, id::MediaId, key::SecretHash, limit::RatePolicy};
+use domain::{event::timestamp, id::MediaId, key::SecretHash, rate_limit::RatePolicy};
 use serde::{Serialize, Serializer};
 use store::item_status::Answer;
 

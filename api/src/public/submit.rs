@@ -21,7 +21,7 @@ use domain::{
     id::{MediaId, TeamId},
     idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
-    limit::RatePolicy,
+    rate_limit::RatePolicy,
     submission::Submission,
 };
 use store::{

@@ -17,8 +17,8 @@ use http_server::{
     serve::{Settings, serve},
 };
 use management::{
-    Analyse, Darkroom, Develop, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench,
-    exports::Streams,
+    Analyse, PreviewPool, MakePreview, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, Ping, TrialPool,
+    exports::ConcurrentReads,
 };
 use queue::{Queue, QueueName};
 use serde_json::Value;
@@ -59,10 +59,10 @@ pub(crate) struct Options {
     pub(crate) rule_limits: Limits,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
-    pub(crate) develop: Option<Develop>,
+    pub(crate) develop: Option<MakePreview>,
     pub(crate) rules_per_day: u64,
     pub(crate) limits: SubmissionLimits,
-    pub(crate) pace: PaceSettings,
+    pub(crate) pace: RateLimitSettings,
 }
 
 impl Default for Options {
@@ -86,11 +86,11 @@ impl Default for Options {
             rules_per_day: 256 << 20,
             limits: SubmissionLimits::default(),
             // Tests that walk over all operations ask for more in a minute than a client does.
-            pace: PaceSettings {
+            pace: RateLimitSettings {
                 per_token: 1_000_000,
                 per_team: 1_000_000,
                 per_address: 1_000_000,
-                ..PaceSettings::default()
+                ..RateLimitSettings::default()
             },
         }
     }
@@ -204,12 +204,12 @@ impl App {
                 pool: pool.clone(),
                 queue: queue.clone(),
                 master_key: Some(MasterKey::new([7; 32])),
-                workbench: Workbench::new(options.rule_limits, options.analyse),
-                outlet: Outlet::new(Arc::new(judge), options.ping),
-                darkroom: Darkroom::new(options.develop),
+                trial_pool: TrialPool::new(options.rule_limits, options.analyse),
+                endpoint_checks: EndpointChecks::new(Arc::new(judge), options.ping),
+                preview_pool: PreviewPool::new(options.develop),
                 rules_per_day: options.rules_per_day,
-                exports: Streams::default(),
-                pace: Pace::new(options.pace),
+                exports: ConcurrentReads::default(),
+                rate_limit: RateLimit::new(options.pace),
                 passwords: Passwords::default(),
                 sign_on: None,
             }),

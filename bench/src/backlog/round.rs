@@ -16,7 +16,7 @@ use super::{
 use crate::{
     http::{self, Client},
     load::{Ticks, accepted, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     processes::Kind,
     provider::Provider,
     stack::Stack,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::Kept;
-use crate::{cluster::Cluster, ground::Ground};
+use crate::{cluster::Cluster, environment::Environment};
 
 /// What is left when the server is lost.
 pub(super) enum Loss {
@@ -22,26 +22,26 @@ pub(super) enum Loss {
 }
 
 /// The archive of all servers that are restored one after the other.
-pub(super) fn archive(ground: &Ground) -> PathBuf {
-    ground.directory().join("archive")
+pub(super) fn archive(environment: &Environment) -> PathBuf {
+    environment.directory().join("archive")
 }
 
 impl Loss {
     /// Makes a backup. `note` is called at the last moment whose items must be in it. The load
     /// continues for a while afterwards. `number` is which loss of this service.
     pub(super) async fn prepare<T>(
-        ground: &Ground,
+        environment: &Environment,
         kept: Kept,
         number: usize,
         note: impl FnOnce() -> T,
         took: &Cell<f64>,
         pause: Duration,
     ) -> anyhow::Result<Self> {
-        let cluster = &ground.cluster;
-        let restored = ground.directory().join(format!("restored-{number}"));
+        let cluster = &environment.cluster;
+        let restored = environment.directory().join(format!("restored-{number}"));
         let began = Instant::now();
         if kept == Kept::Dump {
-            let file = ground.directory().join("gatehouse.dump");
+            let file = environment.directory().join("gatehouse.dump");
             note();
             cluster.dump(&file).await?;
             took.set(began.elapsed().as_secs_f64());
@@ -58,10 +58,10 @@ impl Loss {
                 .fetch_one(&mut conn)
                 .await?;
             tokio::time::sleep(pause / 2).await;
-            cluster.flush_archive(&archive(ground)).await?;
+            cluster.flush_archive(&archive(environment)).await?;
             Some(time)
         } else {
-            cluster.flush_archive(&archive(ground)).await?;
+            cluster.flush_archive(&archive(environment)).await?;
             // What is written now is lost, unless it fills another file.
             tokio::time::sleep(pause / 2).await;
             None
@@ -70,11 +70,11 @@ impl Loss {
     }
 
     /// A server with what was kept.
-    pub(super) async fn restore(self, ground: &Ground) -> anyhow::Result<Cluster> {
+    pub(super) async fn restore(self, environment: &Environment) -> anyhow::Result<Cluster> {
         match self {
-            Self::Dump { file, restored } => ground.cluster.restore(restored, &file).await,
+            Self::Dump { file, restored } => environment.cluster.restore(restored, &file).await,
             Self::Files { mut copy, time } => {
-                copy.recover(&archive(ground), time.as_deref()).await?;
+                copy.recover(&archive(environment), time.as_deref()).await?;
                 Ok(*copy)
             }
         }

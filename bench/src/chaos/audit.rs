@@ -2,8 +2,8 @@
 //! interface and the receiver's webhooks must agree.
 
 mod checks;
-mod interface;
-mod promises;
+mod api_responses;
+mod accepted_items;
 mod webhooks;
 
 use std::collections::{HashMap, HashSet};
@@ -52,7 +52,7 @@ impl<'a> Audit<'a> {
         ledger: &'a Ledger,
         customers: &'a Customers,
     ) -> anyhow::Result<Self> {
-        let mut conn = stack.ground.cluster.connect().await?;
+        let mut conn = stack.environment.cluster.connect().await?;
         let rows = sqlx::query("select id, app_media_id, status from media")
             .fetch_all(&mut conn)
             .await?;

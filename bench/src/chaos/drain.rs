@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::Row as _;
 
-use super::havoc::Havoc;
+use super::random_kills::RandomKills;
 use crate::{cluster::Cluster, stack::Stack};
 
 /// How often progress is printed.
@@ -13,14 +13,14 @@ pub(crate) const PROGRESS: Duration = Duration::from_secs(5);
 /// Waits until no work is left. Returns how long that took, and what is left if it takes too long.
 pub(crate) async fn drain(
     stack: &mut Stack,
-    havoc: &mut Havoc,
+    random_kills: &mut RandomKills,
     patience: Duration,
 ) -> anyhow::Result<(Duration, Option<String>)> {
     let start = Instant::now();
     let mut told = start;
     loop {
-        let left = left(&stack.ground.cluster).await?;
-        havoc.watch(stack).await?;
+        let left = left(&stack.environment.cluster).await?;
+        random_kills.watch(stack).await?;
         if left.pending == 0 && left.jobs == 0 {
             return Ok((start.elapsed(), None));
         }

@@ -4,10 +4,10 @@
 //! audited as after the chaos.
 
 mod incidents;
-mod name;
-mod pair;
+mod proxy;
+mod primary_and_standby;
 mod recovery;
-mod suffering;
+mod incident_sequence;
 mod table;
 
 use std::{
@@ -18,12 +18,12 @@ use std::{
 use clap::Args;
 
 pub(crate) use self::table::Proof;
-use self::{incidents::Scene, pair::Pair, suffering::suffer, table::Incident};
+use self::{incidents::Scene, primary_and_standby::PrimaryAndStandby, incident_sequence::run_incidents, table::Incident};
 use super::{
     audit::Audit,
     client::{Customers, Ledger, look},
     drain::drain,
-    havoc::Havoc,
+    random_kills::RandomKills,
     outcome::Outcome,
 };
 use crate::{
@@ -69,7 +69,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
-    let (ground, mut pair) = Pair::start(&options.common.ground).await?;
+    let (environment, mut databases) = PrimaryAndStandby::start(&options.common.environment).await?;
     let shape = Shape {
         apis: options.apis,
         workers: options.workers,
@@ -82,20 +82,20 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     };
     let surroundings = Surroundings::default();
     let mut stack = Stack::start_on(
-        ground,
-        pair.url(),
+        environment,
+        databases.url(),
         surroundings,
         &options.common,
         shape,
         seed,
     )
     .await?;
-    match prove(&options, &mut stack, &mut pair, seed, load_before).await {
+    match prove(&options, &mut stack, &mut databases, seed, load_before).await {
         Ok(proof) if proof.holds() => Ok(proof),
         failed => {
             eprintln!(
                 "databases and logs are kept in {}",
-                stack.ground.keep().display()
+                stack.environment.keep().display()
             );
             failed
         }
@@ -105,12 +105,12 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
 async fn prove(
     options: &Options,
     stack: &mut Stack,
-    pair: &mut Pair,
+    databases: &mut PrimaryAndStandby,
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Proof> {
     let machine =
-        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+        Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
     let customers = Customers {
         apis: stack.apis.iter().map(|api| api.address).collect(),
         sites: stack.sites.clone(),
@@ -120,14 +120,14 @@ async fn prove(
     };
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
-    let mut havoc = Havoc::default();
+    let mut random_kills = RandomKills::default();
     // More ticks than are ever used.
     let ticks = Ticks::start(options.rate, u64::MAX);
     let submitting = customers.submit(&ticks, &ledger);
     let looking = look(&customers, &finished);
     let suffering = async {
-        let scene = Scene { stack, pair };
-        let suffered = suffer(scene, &customers, &ledger, &mut havoc).await?;
+        let scene = Scene { stack, databases };
+        let suffered = run_incidents(scene, &customers, &ledger, &mut random_kills).await?;
         ticks.close().await;
         finished.set(true);
         anyhow::Ok(suffered)
@@ -136,7 +136,7 @@ async fn prove(
     let ledger = ledger.into_inner();
 
     let patience = Duration::from_secs(options.patience_seconds);
-    let (drained, rest) = drain(stack, &mut havoc, patience).await?;
+    let (drained, rest) = drain(stack, &mut random_kills, patience).await?;
     let mut audit = Audit::begin(stack, &ledger, &customers).await?;
     for incident in &incidents {
         let seconds = incident.recovery.seconds();
@@ -156,7 +156,7 @@ async fn prove(
         }
     }
     audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", havoc.deaths);
+    audit.expect("no process ended by itself", random_kills.deaths);
     audit.run().await?;
     Ok(Proof {
         outcome: Outcome::of(audit, &ledger, machine, seed, drained),

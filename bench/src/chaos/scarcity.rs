@@ -21,12 +21,12 @@ use super::{
     audit::Audit,
     client::{Customers, Ledger, look},
     drain::drain,
-    havoc::Havoc,
+    random_kills::RandomKills,
     outcome::Outcome,
 };
 use crate::{
     cluster::{Role, Stop},
-    ground::Ground,
+    environment::Environment,
     load::Ticks,
     receiver::Manners,
     report::{Line, Machine, Report},
@@ -98,16 +98,16 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
-    let mut ground = Ground::start(&options.common.ground).await?;
-    let mut conn = ground.cluster.connect().await?;
+    let mut environment = Environment::start(&options.common.environment).await?;
+    let mut conn = environment.cluster.connect().await?;
     let allow = format!(
         "alter system set max_connections = {}",
         options.max_connections
     );
     sqlx::query(AssertSqlSafe(allow)).execute(&mut conn).await?;
     drop(conn);
-    ground.cluster.restart(Stop::Fast).await?;
-    let url = ground.cluster.url(Role::Gatehouse);
+    environment.cluster.restart(Stop::Fast).await?;
+    let url = environment.cluster.url(Role::Gatehouse);
     let shape = Shape {
         apis: options.apis,
         workers: options.workers,
@@ -120,13 +120,13 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     };
     let surroundings = Surroundings::default();
     let mut stack =
-        Stack::start_on(ground, url, surroundings, &options.common, shape, seed).await?;
+        Stack::start_on(environment, url, surroundings, &options.common, shape, seed).await?;
     match prove(&options, &mut stack, seed, load_before).await {
         Ok(proof) if proof.holds() => Ok(proof),
         failed => {
             eprintln!(
                 "database and logs are kept in {}",
-                stack.ground.keep().display()
+                stack.environment.keep().display()
             );
             failed
         }
@@ -139,7 +139,7 @@ async fn prove(
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Proof> {
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     // Older versions have no such column.
     let wanted = sqlx::query_scalar(
@@ -157,13 +157,13 @@ async fn prove(
     };
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
-    let mut havoc = Havoc::default();
+    let mut random_kills = RandomKills::default();
     // More ticks than are ever used.
     let ticks = Ticks::start(options.rate, u64::MAX);
     let submitting = customers.submit(&ticks, &ledger);
     let looking = look(&customers, &finished);
     let disturbing = async {
-        let progress = disturb(options, stack, &ledger, &mut havoc, seed).await?;
+        let progress = disturb(options, stack, &ledger, &mut random_kills, seed).await?;
         ticks.close().await;
         finished.set(true);
         anyhow::Ok(progress)
@@ -172,7 +172,7 @@ async fn prove(
     let ledger = ledger.into_inner();
 
     let patience = Duration::from_secs(options.patience_seconds);
-    let (drained, rest) = drain(stack, &mut havoc, patience).await?;
+    let (drained, rest) = drain(stack, &mut random_kills, patience).await?;
     let mut audit = Audit::begin(stack, &ledger, &customers).await?;
     for (what, longest) in [
         ("accepted", progress.accepted.longest()),
@@ -184,7 +184,7 @@ async fn prove(
         );
     }
     audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", havoc.deaths);
+    audit.expect("no process ended by itself", random_kills.deaths);
     audit.run().await?;
     Ok(Proof {
         outcome: Outcome::of(audit, &ledger, machine, seed, drained),
@@ -203,7 +203,7 @@ async fn disturb(
     options: &Options,
     stack: &mut Stack,
     ledger: &RefCell<Ledger>,
-    havoc: &mut Havoc,
+    random_kills: &mut RandomKills,
     seed: u64,
 ) -> anyhow::Result<Progress> {
     let mut random = StdRng::seed_from_u64(seed);
@@ -211,14 +211,14 @@ async fn disturb(
     let begun = Instant::now();
     let mut progress = Progress::begin();
     // One of the connections that are for administrators.
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let mut restart_at = begun + pause();
     while begun.elapsed() < Duration::from_secs(options.seconds) {
-        havoc.watch(stack).await?;
+        random_kills.watch(stack).await?;
         if Instant::now() >= restart_at {
             eprintln!("restarting Postgres");
-            stack.ground.cluster.restart(Stop::Fast).await?;
-            conn = stack.ground.cluster.connect().await?;
+            stack.environment.cluster.restart(Stop::Fast).await?;
+            conn = stack.environment.cluster.connect().await?;
             progress.restarted();
             restart_at = Instant::now() + pause();
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{havoc::Havoc, outcome::Outcome};
+use super::{random_kills::RandomKills, outcome::Outcome};
 use crate::report::{Line, Report};
 
 /// The results.
@@ -10,7 +10,8 @@ use crate::report::{Line, Report};
 pub(crate) struct Proof {
     #[serde(flatten)]
     pub(super) outcome: Outcome,
-    pub(super) havoc: Havoc,
+    #[serde(rename = "havoc")]
+    pub(super) random_kills: RandomKills,
     /// Requests that the receiver answered with a 500.
     pub(super) webhooks_refused: u64,
     /// Webhooks that came once more, which is allowed.
@@ -19,13 +20,13 @@ pub(crate) struct Proof {
 
 impl Report for Proof {
     fn lines(&self) -> Vec<Line> {
-        let Havoc {
+        let RandomKills {
             workers_killed,
             apis_killed,
             receivers_killed,
             postgres_restarts,
             ..
-        } = &self.havoc;
+        } = &self.random_kills;
         let mut lines = self.outcome.lines();
         lines.extend([
             Line::fact(

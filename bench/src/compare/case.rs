@@ -1,11 +1,11 @@
 //! The measurements. Each runs for one system at a time, in its own processes.
 
-mod bout;
+mod measurement;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use self::bout::Bout;
+use self::measurement::Measurement;
 use super::system::{Arena, System};
 use crate::{latency::Percentiles, protocol::About};
 
@@ -162,7 +162,7 @@ impl Case {
         let about = producer.about().clone();
         let mut conn = arena.connect(contestant.system).await?;
         contestant.system.empty(&mut conn).await?;
-        let mut bout = Bout {
+        let mut measurement = Measurement {
             arena,
             contestant,
             size,
@@ -170,20 +170,20 @@ impl Case {
             conn,
         };
         let outcome = match self {
-            Self::EnqueueOne => bout.enqueue(1).await?,
-            Self::EnqueueEight => bout.enqueue(8).await?,
-            Self::Bulk => bout.bulk().await?,
-            Self::Drain => bout.fresh_drain(size.jobs).await?,
-            Self::DrainLarge => bout.fresh_drain(size.large()).await?,
-            Self::LatencyHundred => bout.latency(100.0).await?,
-            Self::LatencyThreeHundred => bout.latency(300.0).await?,
-            Self::Load => bout.load().await?,
-            Self::Scheduled => bout.scheduled().await?,
-            Self::Finished => bout.finished().await?,
+            Self::EnqueueOne => measurement.enqueue(1).await?,
+            Self::EnqueueEight => measurement.enqueue(8).await?,
+            Self::Bulk => measurement.bulk().await?,
+            Self::Drain => measurement.fresh_drain(size.jobs).await?,
+            Self::DrainLarge => measurement.fresh_drain(size.large()).await?,
+            Self::LatencyHundred => measurement.latency(100.0).await?,
+            Self::LatencyThreeHundred => measurement.latency(300.0).await?,
+            Self::Load => measurement.load().await?,
+            Self::Scheduled => measurement.scheduled().await?,
+            Self::Finished => measurement.finished().await?,
         };
-        let Bout {
+        let Measurement {
             producer, mut conn, ..
-        } = bout;
+        } = measurement;
         producer.end().await?;
         contestant.system.empty(&mut conn).await?;
         Ok((outcome, about))

@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 use crate::{
     cluster::{Cluster, DATABASE, Role},
-    remote::Remote,
+    driver_client::DriverClient,
 };
 
 /// A queue.
@@ -107,16 +107,16 @@ impl<'a> Arena<'a> {
     }
 
     /// A fresh process of a system.
-    pub(super) async fn driver(&self, system: System) -> anyhow::Result<Remote> {
+    pub(super) async fn driver(&self, system: System) -> anyhow::Result<DriverClient> {
         let url = self.cluster.url_of(Role::Gatehouse, system.database());
         match system {
-            System::Gatehouse => Remote::ours("queue", &url, &self.logs).await,
-            System::ByHand => Remote::ours("by-hand", &url, &self.logs).await,
-            System::ByHandLaneless => Remote::ours("by-hand-laneless", &url, &self.logs).await,
+            System::Gatehouse => DriverClient::ours("queue", &url, &self.logs).await,
+            System::ByHand => DriverClient::ours("by-hand", &url, &self.logs).await,
+            System::ByHandLaneless => DriverClient::ours("by-hand-laneless", &url, &self.logs).await,
             System::GraphileWorker => {
-                Remote::peer(&self.peers.join("graphile-worker.mjs"), &url, &self.logs).await
+                DriverClient::peer(&self.peers.join("graphile-worker.mjs"), &url, &self.logs).await
             }
-            System::PgBoss => Remote::peer(&self.peers.join("pg-boss.mjs"), &url, &self.logs).await,
+            System::PgBoss => DriverClient::peer(&self.peers.join("pg-boss.mjs"), &url, &self.logs).await,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{
     http::{self, Client},
     latency::{Latencies, Medians, Percentiles},
     load::{Ticks, accepted, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     receiver::Manners,
     sites::Tenants,
     stack::{Shape, Stack},
@@ -58,19 +58,19 @@ pub(super) async fn run(options: &Options, seed: u64) -> anyhow::Result<Neighbou
         manners: Manners::default(),
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let conn = stack.ground.cluster.connect().await?;
-    let mut street = Street {
+    let conn = stack.environment.cluster.connect().await?;
+    let mut testbed = Testbed {
         stack,
         conn,
         texts: Texts::new(seed),
     };
-    street.round(WARM_UP_SECONDS).await?;
+    testbed.round(WARM_UP_SECONDS).await?;
     let (mut idle, mut troubled) = (Vec::new(), Vec::new());
     for number in 1..=options.rounds {
-        street.calm().await?;
-        idle.push(street.round(options.seconds).await?);
-        street.trouble(options).await?;
-        troubled.push(street.round(options.seconds).await?);
+        testbed.calm().await?;
+        idle.push(testbed.round(options.seconds).await?);
+        testbed.trouble(options).await?;
+        troubled.push(testbed.round(options.seconds).await?);
         if let (Some(idle), Some(troubled)) = (idle.last(), troubled.last()) {
             eprintln!("round {number}: all well {idle}; troubled {troubled}");
         }
@@ -87,7 +87,7 @@ pub(super) async fn run(options: &Options, seed: u64) -> anyhow::Result<Neighbou
     })
 }
 
-struct Street {
+struct Testbed {
     stack: Stack,
     conn: PgConnection,
     texts: Texts,
@@ -98,7 +98,7 @@ struct Accepted {
     id: Uuid,
 }
 
-impl Street {
+impl Testbed {
     /// Makes all endpoints healthy, with nothing waiting.
     async fn calm(&mut self) -> anyhow::Result<()> {
         // Otherwise the worker's current requests would continue in the next round.

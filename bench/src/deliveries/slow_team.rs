@@ -14,7 +14,7 @@ use super::{Options, PATIENCE, POLL};
 use crate::{
     latency::{Medians, Percentiles},
     load::{Ticks, ticks},
-    meter::empty_tables,
+    postgres_cost::empty_tables,
     receiver::Manners,
     report::{Line, Machine, Report},
     sites::Tenants,
@@ -65,7 +65,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<SlowTeam> {
         manners: Manners::default(),
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.ground.cluster.connect().await?;
+    let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut pair = Pair {
         stack,

@@ -58,7 +58,7 @@ impl<'a> Claims<'a> {
     ) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(u32::try_from(filled.moderators.len())?)
-            .connect(&stack.ground.cluster.url(Role::Gatehouse))
+            .connect(&stack.environment.cluster.url(Role::Gatehouse))
             .await?;
         let warming = filled.moderators.iter().map(async |person| {
             let mut tx = pool.begin().await?;

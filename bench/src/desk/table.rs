@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     Round, Speed,
-    tells::{Compared, Tells},
+    timing_test::{Compared, TimingTest},
 };
 use crate::{
     latency::{Medians, Percentiles, median},
@@ -31,7 +31,7 @@ pub(crate) struct Desked {
     pub(super) claimed: usize,
     pub(super) claimed_by_two: usize,
     pub(super) rounds: Vec<Round>,
-    pub(super) tells: Tells,
+    pub(super) tells: TimingTest,
 }
 
 impl Desked {

@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Driven, Placed, produce::produce, recorder::Recorder, runs::Runs};
+use super::{Driven, Placed, producer::produce, recorder::Recorder, runs::Runs};
 use crate::protocol::{Answer, Progress, Request};
 
 /// Jobs to a bulk insert: the same for the peers.

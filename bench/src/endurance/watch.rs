@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     protocol::{Progress, Request},
-    remote::Remote,
+    driver_client::DriverClient,
 };
 
 /// The length of the stretch `during`, and when everything should be as before.
@@ -28,8 +28,8 @@ pub(super) struct Recovery {
 }
 
 pub(super) struct Run {
-    pub(super) worker: Remote,
-    pub(super) producer: Remote,
+    pub(super) worker: DriverClient,
+    pub(super) producer: DriverClient,
     pub(super) conn: PgConnection,
     pub(super) begun: Instant,
     pub(super) every: Duration,

@@ -6,14 +6,14 @@ use sqlx::PgConnection;
 
 use super::Options;
 use crate::{
-    claims::Claimer,
+    claimer::Claimer,
     clock::now_us,
     cluster::Role,
-    fill::{analyze, empty, fill},
-    ground::Ground,
+    fill_queue::{analyze, empty, fill},
+    environment::Environment,
     latency::{Latencies, Percentiles},
     protocol::{Request, Work},
-    remote::Remote,
+    driver_client::DriverClient,
 };
 
 /// The lane of the customer with few jobs; the other's is 0.
@@ -29,7 +29,7 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 pub(super) struct Bench<'a> {
     pub(super) options: &'a Options,
-    pub(super) ground: &'a Ground,
+    pub(super) environment: &'a Environment,
 }
 
 impl Bench<'_> {
@@ -86,7 +86,7 @@ impl Bench<'_> {
     ) -> anyhow::Result<Percentiles> {
         fill(conn, mixed(self.options.claimed), Duration::ZERO).await?;
         analyze(conn, clean).await?;
-        let mut claimer = Claimer::new(self.ground.cluster.connect().await?);
+        let mut claimer = Claimer::new(self.environment.cluster.connect().await?);
         let mut latencies = Latencies::new();
         loop {
             let batch = claimer.claim(CLAIM).await?;
@@ -107,9 +107,9 @@ impl Bench<'_> {
         }
     }
 
-    async fn driver(&self) -> anyhow::Result<Remote> {
-        let url = self.ground.cluster.url(Role::Gatehouse);
-        Remote::ours("queue", &url, &self.ground.directory()).await
+    async fn driver(&self) -> anyhow::Result<DriverClient> {
+        let url = self.environment.cluster.url(Role::Gatehouse);
+        DriverClient::ours("queue", &url, &self.environment.directory()).await
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn mixed(jobs: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Adds jobs at once, due now.
-async fn add(producer: &mut Remote, lane: u64, count: u64) -> anyhow::Result<()> {
+async fn add(producer: &mut DriverClient, lane: u64, count: u64) -> anyhow::Result<()> {
     let due = now_us();
     for _ in 0..count {
         producer

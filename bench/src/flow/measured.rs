@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::resources::Resources;
 use crate::{
     latency::{Percentiles, median},
-    meter::Cost,
+    postgres_cost::Cost,
     report::Machine,
 };
 

@@ -37,7 +37,7 @@ impl Used {
             let pids = processes.iter().filter_map(crate::processes::Process::pid);
             pids.map(processor_time).sum()
         };
-        let postgres = stack.ground.cluster.pid();
+        let postgres = stack.environment.cluster.pid();
         Ok(Self {
             api: sum(&stack.apis)?,
             worker: sum(&stack.workers)?,

@@ -18,7 +18,7 @@ use crate::{
     http::{self, Client},
     latency::Latencies,
     load::{self, Ticks, accepted, paced, ticks},
-    meter::{self, Meter, empty_tables},
+    postgres_cost::{self, Meter, empty_tables},
     stack::Stack,
     texts::Texts,
 };
@@ -181,7 +181,7 @@ impl Flow<'_> {
                 );
                 seen.arrivals.len() as u64
             };
-            if arrived == 2 * items && meter::jobs(&mut self.conn).await? == 0 {
+            if arrived == 2 * items && postgres_cost::jobs(&mut self.conn).await? == 0 {
                 return Ok(());
             }
             ensure!(

@@ -1,7 +1,7 @@
 //! Looks hashes up with four engines, which must find the same.
 
 mod engine;
-mod entry;
+mod figures;
 mod query;
 
 use std::{
@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use self::{
     engine::{Engine, Made, SLOWER},
-    entry::entries,
+    figures::entries,
 };
-pub(super) use self::{entry::Entry, query::Query};
+pub(super) use self::{figures::Entry, query::Query};
 use crate::python::Process;
 
 /// An engine with what it did so far.

@@ -7,10 +7,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
-    claims::Claimer,
+    claimer::Claimer,
     driver::QUEUE,
-    fill::{analyze, empty, fill},
-    ground::Ground,
+    fill_queue::{analyze, empty, fill},
+    environment::Environment,
     lane::lane,
     latency::median,
 };
@@ -33,7 +33,7 @@ pub(super) struct Search {
 
 /// Finds the work of the only lane that is not paused, from anywhere in the ring.
 pub(super) async fn search(
-    ground: &Ground,
+    environment: &Environment,
     conn: &mut PgConnection,
     lanes: u64,
 ) -> anyhow::Result<Search> {
@@ -48,7 +48,7 @@ pub(super) async fn search(
     analyze(conn, true).await?;
     let (mut times, mut claims) = (Vec::new(), Vec::new());
     for _ in 0..SEARCHES {
-        let mut claimer = Claimer::new(ground.cluster.connect().await?);
+        let mut claimer = Claimer::new(environment.cluster.connect().await?);
         // Prepares the connection's plans, which a process does once.
         sqlx::query("select queue.claim($1, 'no such queue', 1, $1, 1, null, null, 0::smallint)")
             .bind(Uuid::nil())

@@ -2,7 +2,7 @@
 
 use super::{
     Claimed,
-    stage::{EACH, Played, TOGETHER},
+    claim_runs::{EACH, Played, TOGETHER},
 };
 use crate::report::{Line, Report};
 

@@ -88,7 +88,7 @@ mod tests {
     use sqlx::PgPool;
 
     use super::*;
-    use crate::{fill::fill, lane::lane};
+    use crate::{fill_queue::fill, lane::lane};
 
     #[sqlx::test(migrator = "queue::MIGRATOR")]
     async fn a_lane_at_its_cap_is_told_from_one_over_it(pool: PgPool) -> anyhow::Result<()> {

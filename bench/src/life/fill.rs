@@ -14,7 +14,7 @@ use super::Options;
 use crate::{
     http::{self, Client},
     load::accepted,
-    meter,
+    postgres_cost,
     stack::Stack,
     texts::Texts,
 };
@@ -87,7 +87,7 @@ pub(super) async fn fill(
     .await?;
     run(conn, "begin", PREPARE).await?;
     // Newer items than the history's would make Postgres split the pages of indexes as if ids came in any order.
-    meter::empty_tables(conn).await?;
+    postgres_cost::empty_tables(conn).await?;
     let mut first = 1;
     while first <= items {
         let last = items.min(first + BATCH - 1);
@@ -144,7 +144,7 @@ async fn templates(conn: &mut PgConnection, stack: &Stack, seed: u64) -> anyhow:
             sqlx::query_scalar("select count(*) from media where status = 'pending'")
                 .fetch_one(&mut *conn)
                 .await?;
-        if undecided == 0 && meter::jobs(conn).await? == 0 {
+        if undecided == 0 && postgres_cost::jobs(conn).await? == 0 {
             break;
         }
         ensure!(begun.elapsed() < PATIENCE, "the texts are not judged");

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{
-    expire::{Expired, most},
+    retention::{Expired, most},
     fill::Size,
-    side::Round,
+    installation::Round,
 };
 use crate::{
     latency::{Medians, Percentiles, median},

@@ -5,12 +5,12 @@
 
 mod editing;
 mod flood;
-mod heavy;
+mod heavy_rules;
 mod hosts;
-mod judging;
+mod slow_texts;
 mod metadata;
-mod rules;
-mod slow;
+mod many_rules;
+mod slow_requests;
 mod sockets;
 mod storage;
 mod team;
@@ -149,14 +149,14 @@ pub(crate) async fn run(_: Options) -> anyhow::Result<()> {
     let team = Team::new(brief);
     let attacking = async {
         match attack {
-            Attack::Rules => rules::attack(&team).await,
+            Attack::Rules => many_rules::attack(&team).await,
             Attack::Editing => editing::attack(&team).await,
-            Attack::Judging => judging::attack(&team).await,
+            Attack::Judging => slow_texts::attack(&team).await,
             Attack::Storage => storage::attack(&team).await,
             Attack::Sockets => sockets::attack(&team).await,
             Attack::Metadata => metadata::attack(&team).await,
             Attack::Flood => flood::attack(&team).await,
-            Attack::Slow => slow::attack(&team).await,
+            Attack::Slow => slow_requests::attack(&team).await,
         }
     };
     if timeout(lasting, attacking).await.is_ok() {

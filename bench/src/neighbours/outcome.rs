@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{attack::Attack, street::Minute};
+use super::{attack::Attack, testbed::Minute};
 use crate::latency::{Percentiles, median};
 
 /// An attack may double a latency, or add this many milliseconds, whichever is more.

@@ -4,7 +4,7 @@ use super::{
     Neighbours,
     hostile::Tally,
     outcome::{Against, Bounds},
-    street::Minute,
+    testbed::Minute,
     watch::Peak,
 };
 use crate::{

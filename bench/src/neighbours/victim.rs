@@ -1,7 +1,7 @@
 //! The well-behaved team: it submits at a steady rate and changes a small rule group once a second.
 
 mod edit;
-mod told;
+mod verdict_times;
 
 use std::{
     cell::RefCell,
@@ -14,7 +14,7 @@ use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use self::told::told;
+use self::verdict_times::told;
 use crate::{
     http::{self, Answer, Client, Silence},
     latency::{Latencies, Percentiles},

@@ -5,7 +5,7 @@ use sqlx::{Connection as _, PgConnection};
 use store::person::session::{self, Origin};
 use uuid::Uuid;
 
-/// Signs a person in whom the scene has created, and returns what the browser holds.
+/// Signs a person whom the sample data contains, and returns what the browser holds.
 pub(super) async fn sign_in(conn: &mut PgConnection, number: i32) -> anyhow::Result<String> {
     let mut tx = conn.begin().await?;
     let user: Uuid = sqlx::query_scalar("select \"user\" from bench.people where number = $1")

@@ -1,7 +1,7 @@
-//! The figures of a run, as the report in JSON has them. `domain::curve` calculates them.
+//! The figures of a run, as the report in JSON has them. `domain::precision_recall` calculates them.
 
 use domain::{
-    curve::{self, Bin, Calibration, Point, Ranking},
+    precision_recall::{self, Bin, Calibration, Point, Ranking},
     proportion::Proportion,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Options,
-    tally::{Subject, Tally},
+    collected_scores::{Subject, CollectedScores},
 };
 
 /// The results.
@@ -95,18 +95,18 @@ pub(super) struct Calibrated {
 }
 
 impl Measured {
-    pub(super) fn new(tally: &Tally, options: &Options) -> Self {
+    pub(super) fn new(collected: &CollectedScores, options: &Options) -> Self {
         let figures = |language| {
             Subject::all()
-                .filter_map(|subject| Figures::of(tally, subject, language, options))
+                .filter_map(|subject| Figures::of(collected, subject, language, options))
                 .collect()
         };
         Self {
-            rows: tally.rows(),
+            rows: collected.rows(),
             resamples: options.resamples,
             seed: options.seed,
             all: figures(None),
-            by_language: tally
+            by_language: collected
                 .languages()
                 .map(|(language, number, rows)| ByLanguage {
                     language: language.map(ToString::to_string),
@@ -121,12 +121,12 @@ impl Measured {
 impl Figures {
     /// None without labelled rows.
     fn of(
-        tally: &Tally,
+        collected: &CollectedScores,
         subject: Subject,
         language: Option<u32>,
         options: &Options,
     ) -> Option<Self> {
-        let answers = tally.answers(subject, language);
+        let answers = collected.answers(subject, language);
         let mut not_scored = Proportion::default();
         for answer in answers.clone().filter(|answer| answer.score.is_none()) {
             not_scored.add(answer.is_positive);
@@ -145,7 +145,7 @@ impl Figures {
             scored: ranking.items().into(),
             not_scored: not_scored.into(),
             auprc: Average::of(&ranking, options),
-            thresholds: curve::points(&thresholds, pairs)
+            thresholds: precision_recall::points(&thresholds, pairs)
                 .into_iter()
                 .map(At::from)
                 .collect(),

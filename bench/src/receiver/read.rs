@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::{
     Shared, lock,
-    seen::{Arrival, Key},
+    arrivals::{Arrival, Key},
 };
 
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use domain::{
 use hyper::HeaderMap;
 use uuid::Uuid;
 
-use super::{read::read, seen::Arrival, *};
+use super::{read::read, arrivals::Arrival, *};
 
 const BODY: &str = r#"{"event":"media.created","data":{"media_id":"00000000-0000-0000-0000-000000000001","status":"pending"}}"#;
 
@@ -81,7 +81,7 @@ fn a_repetition_must_be_the_same_delivery() {
     let shared = shared(secret.clone());
     let body = Bytes::from_static(BODY.as_bytes());
     let (key, arrival) = read(&shared, "/0", &signed(&secret), &body).unwrap();
-    let mut seen = Seen::default();
+    let mut seen = Arrivals::default();
     seen.take(key, arrival);
     seen.take(key, arrival);
     assert_eq!((seen.arrivals[&key].times, seen.complaints), (2, 0));

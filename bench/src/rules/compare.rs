@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use super::{
     engine::{as_regexes, measure, ours, single},
     patterns::Patterns,
-    peer::{Peer, Running},
+    external_engine::{Peer, Running},
     table::Entry,
 };
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::curve::{self, Point};
+use super::time_by_length::{self, Point};
 use crate::report::{self, Line, Report};
 
 /// The loop should take at least this many times as long as our rules.
@@ -81,7 +81,7 @@ impl Report for Judged {
                 ));
             }
         }
-        lines.extend(curve::lines(&self.curve));
+        lines.extend(time_by_length::lines(&self.curve));
         lines
     }
 }

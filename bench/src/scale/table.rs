@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{
-    capped::Capped,
-    crew::{Look, Shift},
-    steps::Steps,
+    capped_endpoint::Capped,
+    control_loop::{Look, Shift},
+    load_steps::Steps,
 };
 use crate::report::{Line, Report};
 

@@ -9,7 +9,7 @@ use super::table::Round;
 use crate::{
     http,
     load::{self, Extent},
-    meter::Meter,
+    postgres_cost::Meter,
     requests::Requests,
     stack::Stack,
 };

@@ -10,7 +10,7 @@ use super::Options;
 use crate::{
     http,
     load::{self, Extent},
-    meter,
+    postgres_cost,
     requests::Requests,
     sites::Site,
     stack::Stack,
@@ -40,7 +40,7 @@ pub(super) async fn submit(
     );
     load::closed(address, &requests, options.connections, Extent::Of(first)).await?;
     let submitted = Instant::now();
-    while meter::jobs(conn).await? > 0 {
+    while postgres_cost::jobs(conn).await? > 0 {
         ensure!(
             submitted.elapsed() < PATIENCE,
             "the worker does not come to an end"

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     latency::{Medians, Percentiles},
-    meter::Cost,
+    postgres_cost::Cost,
     report::{Line, Machine, Report, against_goal, cost_lines},
 };
 

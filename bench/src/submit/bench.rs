@@ -9,7 +9,7 @@ use super::{Bodies, Options, TYPICAL_BYTES, outcome::Round};
 use crate::{
     http,
     load::{self, Extent},
-    meter::{Cost, Meter, Traces, empty_tables},
+    postgres_cost::{Cost, Meter, Traces, empty_tables},
     pgbench::{self, Measured, Variables},
     requests::Requests,
     stack::Stack,
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         duration: Duration,
     ) -> anyhow::Result<Measured> {
         pgbench::run(
-            &self.stack.ground.cluster,
+            &self.stack.environment.cluster,
             &self.script,
             &self.variables,
             clients,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Bodies;
 use crate::{
     latency::{Medians, Percentiles, median},
-    meter::Cost,
+    postgres_cost::Cost,
     pgbench::Measured,
     report::Machine,
 };

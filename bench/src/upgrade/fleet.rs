@@ -139,7 +139,7 @@ impl Fleet<'_> {
 
     /// Waits until the jobs that exist now in `analysis` and `rules` are finished.
     async fn empty(&self) -> anyhow::Result<()> {
-        let mut conn = self.stack.ground.cluster.connect().await?;
+        let mut conn = self.stack.environment.cluster.connect().await?;
         let newest: i64 = sqlx::query_scalar("select coalesce(max(id), 0) from queue.jobs")
             .fetch_one(&mut conn)
             .await?;

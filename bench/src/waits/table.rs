@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Round, crowd::Crowd};
+use super::{Round, concurrent_waits::ConcurrentWaits};
 use crate::{
     latency::{Medians, Percentiles, median},
     report::{Line, Machine, Report},
@@ -17,7 +17,7 @@ pub(crate) struct Waited {
     pub(super) processes: &'static str,
     pub(super) medians: Medians3,
     pub(super) rounds: Vec<Round>,
-    pub(super) crowd: Option<Crowd>,
+    pub(super) crowd: Option<ConcurrentWaits>,
 }
 
 /// Medians over the rounds of each part.
@@ -77,7 +77,7 @@ impl Report for Waited {
             Line::fact("p50 to asking", format!("{:.2}", medians.to_asked)),
             Line::fact("p50 to the webhook", format!("{:.2}", medians.to_told)),
         ];
-        if let Some(Crowd {
+        if let Some(ConcurrentWaits {
             requests,
             decided,
             before_mib,

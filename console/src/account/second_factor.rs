@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use domain::totp::RecoveryCode;
-use management::{Refused, account::factor};
+use management::{Refused, account::second_factor};
 use poem::http::{StatusCode, header};
 
 use crate::{cookie, page, qr::Qr, router::Answer, request::PageRequest};
@@ -37,7 +37,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
 }
 
 pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
-    let begun = factor::set_up(&request.management, request.session()?).await?;
+    let begun = second_factor::set_up(&request.management, request.session()?).await?;
     Ok(page::shown(&SetUp {
         secret: begun.secret.base32(),
         qr: Qr::of(&begun.uri),
@@ -48,7 +48,7 @@ pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
 
 pub(crate) async fn confirm(request: Arc<PageRequest>) -> Answer {
     let (session, code) = (request.session()?, request.form.get("code"));
-    match factor::confirm(&request.management, &request.visitor, session, code).await {
+    match second_factor::confirm(&request.management, &request.visitor, session, code).await {
         Ok(confirmed) => {
             let codes = confirmed.recovery_codes.iter().map(RecoveryCode::expose);
             let codes = codes.collect();
@@ -74,13 +74,13 @@ pub(crate) async fn confirm(request: Arc<PageRequest>) -> Answer {
 }
 
 pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
-    factor::remove(&request.management, &request.visitor, request.session()?).await?;
+    second_factor::remove(&request.management, &request.visitor, request.session()?).await?;
     Ok(page::see_other("/account?done=factor-removed"))
 }
 
 pub(crate) async fn renew_codes(request: Arc<PageRequest>) -> Answer {
     let session = request.session()?;
-    let codes = factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;
+    let codes = second_factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;
     let codes = codes.iter().map(RecoveryCode::expose).collect();
     Ok(page::shown(&RecoveryCodes { codes }))
 }

@@ -1,6 +1,6 @@
 //! Precision and recall by threshold, as two lines.
 
-use domain::curve::Point;
+use domain::precision_recall::Point;
 
 /// The size of the drawing, in units of its own.
 const WIDTH: f64 = 1000.0;
@@ -44,7 +44,7 @@ fn place(share: f64, length: f64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use domain::curve::points;
+    use domain::precision_recall::points;
 
     use super::*;
 

@@ -8,9 +8,9 @@ use std::{ops::Range, sync::Arc};
 use askama::Template;
 use domain::{media::ContentType, review::Severity, score::Category};
 use management::{
-    media::why,
+    media::explanation,
     review_policies::{self, ReviewPolicy},
-    reviews::{Shown, bulk},
+    reviews::{ReviewView, bulk},
     sites::{self, ManagedSite, Page},
 };
 use poem::http::StatusCode;
@@ -164,10 +164,10 @@ fn beginning(text: &str, marked: &[Range<usize>]) -> VisibleText {
 }
 
 impl Card {
-    fn new(team: Area, shown: Shown) -> Self {
-        let Shown { review, unseen, .. } = shown;
+    fn new(team: Area, shown: ReviewView) -> Self {
+        let ReviewView { review, unseen, .. } = shown;
         let machine = review.machine.as_ref();
-        let why = machine.and_then(why::of);
+        let why = machine.and_then(explanation::of);
         let places = verdict_details::places(why.as_ref());
         Self {
             id: review.id.to_string(),

@@ -10,9 +10,9 @@ use domain::{
 };
 use management::{
     Refused,
-    media::why,
+    media::explanation,
     review_policies::{self, ReviewPolicy},
-    reviews::{self, AuthorHistory, Shown},
+    reviews::{self, AuthorHistory, ReviewView},
 };
 use poem::{
     Response,
@@ -147,17 +147,17 @@ impl<'a> Desk<'a> {
         request: &'a PageRequest,
         team: Area,
         frame: Frame,
-        shown: Shown,
+        shown: ReviewView,
         policies: &[ReviewPolicy],
         problems: Problems,
     ) -> Self {
-        let Shown {
+        let ReviewView {
             review,
             author,
             notes,
             unseen,
         } = shown;
-        let why = review.machine.as_ref().and_then(why::of);
+        let why = review.machine.as_ref().and_then(explanation::of);
         let machine = review.machine.as_ref();
         let found = why.as_ref().map_or(&[][..], |why| &why.found);
         let (rules, more_rules) = verdict_details::rules(team, found);

@@ -115,7 +115,7 @@ async fn start(request: &PageRequest) -> Result<Scan, Refused> {
     let since = since.map(str::parse).transpose();
     let new = NewScan {
         team: None,
-        since_revision: since.map_err(|wrong: domain::whole::OutOfBounds| {
+        since_revision: since.map_err(|wrong: domain::bounded_integer::OutOfBounds| {
             Refused::field("since_revision", wrong.to_string())
         })?,
     };

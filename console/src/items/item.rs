@@ -11,7 +11,7 @@ use domain::{
 use management::{
     Caller, Refused, endpoints,
     hash_lists::{self, VisibleHashList},
-    media::{self, Item, why},
+    media::{self, Item, explanation},
     sites::{self, Page},
 };
 use poem::http::StatusCode;
@@ -107,11 +107,11 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
     let mut verdicts = item.verdicts.iter();
     let last = verdicts.clone().next();
     let machine = verdicts.find(|verdict| verdict.moderation_type != ModerationType::Manual);
-    let found = machine.and_then(why::of);
+    let found = machine.and_then(explanation::of);
     let found = found.as_ref();
     let sentence = last.map_or_else(
         || verdict_reason::PENDING.to_owned(),
-        |verdict| verdict_reason::of(verdict, why::of(verdict).as_ref()),
+        |verdict| verdict_reason::of(verdict, explanation::of(verdict).as_ref()),
     );
     let before = machine.filter(|of| last.is_some_and(|is| is.number != of.number));
     let before = before.map(|verdict| verdict_reason::of(verdict, found));

@@ -8,7 +8,7 @@ use domain::{
     id::EndpointId,
     media::{ModerationType, Status},
 };
-use management::media::{Item, why};
+use management::media::{Item, explanation};
 
 use super::verdict_reason;
 use crate::{page::Area, visible_text::VisibleText, time::Moment};
@@ -79,7 +79,7 @@ pub(super) fn of(team: Area, item: &Item, endpoints: &HashMap<EndpointId, String
         let title = format!("Verdict {}: {status}, {by}", verdict.number);
         entries.push(Entry {
             note: Some(VisibleText::new(
-                &verdict_reason::of(verdict, why::of(verdict).as_ref()),
+                &verdict_reason::of(verdict, explanation::of(verdict).as_ref()),
                 &[],
             )),
             ..Entry::new(verdict.moderated_at, tone, title)

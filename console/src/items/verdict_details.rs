@@ -10,7 +10,7 @@ use domain::{
 };
 use management::media::{
     Item,
-    why::{self, FoundRule, Ground, ProviderReport, Why},
+    explanation::{self, FoundRule, Ground, ProviderReport, Explanation},
 };
 
 use crate::{page::Area, visible_text::VisibleText};
@@ -93,8 +93,8 @@ const RULES: usize = 100;
 /// Characters of a provider's raw answer.
 const RAW: usize = 8_000;
 
-pub(crate) fn of(team: Area, item: &Item, why: Option<&Why>) -> Trace {
-    let answers = item.analysis.as_ref().and_then(why::answers);
+pub(crate) fn of(team: Area, item: &Item, why: Option<&Explanation>) -> Trace {
+    let answers = item.analysis.as_ref().and_then(explanation::answers);
     let scores = why.and_then(|why| why.scores);
     let scores = scores.or_else(|| answers.as_ref().and_then(|answers| answers.scores));
     let found = why.map_or(&[][..], |why| &why.found);
@@ -145,7 +145,7 @@ pub(super) fn words(unchecked: &Unchecked) -> String {
 }
 
 /// Where rules matched in the text.
-pub(crate) fn places(why: Option<&Why>) -> Vec<Range<usize>> {
+pub(crate) fn places(why: Option<&Explanation>) -> Vec<Range<usize>> {
     let found = why.map_or(&[][..], |why| &why.found).iter();
     found
         .filter_map(|rule| match &rule.evidence {
@@ -227,14 +227,14 @@ impl Provider {
     }
 }
 
-fn unscored(why: &Why) -> Vec<String> {
+fn unscored(why: &Explanation) -> Vec<String> {
     let (text, image) = (why.unscored.text.iter(), why.unscored.image.iter());
     text.map(|category| format!("{category} of the text"))
         .chain(image.map(|category| format!("{category} of the image")))
         .collect()
 }
 
-fn policy(why: &Why) -> Option<&'static str> {
+fn policy(why: &Explanation) -> Option<&'static str> {
     if why.unchecked.is_empty() {
         return None;
     }
@@ -251,7 +251,7 @@ fn policy(why: &Why) -> Option<&'static str> {
     })
 }
 
-fn versions(team: Area, item: &Item, why: Option<&Why>) -> Vec<Version> {
+fn versions(team: Area, item: &Item, why: Option<&Explanation>) -> Vec<Version> {
     let judged = why.map_or(&[][..], |why| &why.groups);
     let pinned = item.group_versions.iter();
     pinned

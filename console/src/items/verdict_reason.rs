@@ -8,7 +8,7 @@ use domain::{
 };
 use management::media::{
     Verdict,
-    why::{Ground, Why},
+    explanation::{Ground, Explanation},
 };
 
 use super::verdict_details::words;
@@ -17,7 +17,7 @@ use super::verdict_details::words;
 pub(super) const PENDING: &str = "Not judged yet: the machine decides first.";
 
 /// Why a verdict was decided so.
-pub(crate) fn of(verdict: &Verdict, why: Option<&Why>) -> String {
+pub(crate) fn of(verdict: &Verdict, why: Option<&Explanation>) -> String {
     let status = outcome(verdict.status);
     let Some(why) = why else {
         return format!("{status}. A newer version of Gatehouse stored why.");
@@ -47,7 +47,7 @@ const fn outcome(status: Status) -> &'static str {
 }
 
 /// What rules want to know and no provider of the site can say. None: there is nothing.
-fn unscored(why: &Why) -> Option<String> {
+fn unscored(why: &Explanation) -> Option<String> {
     let unscored: Vec<String> = Category::ALL
         .into_iter()
         .filter(|category| {
@@ -63,7 +63,7 @@ fn unscored(why: &Why) -> Option<String> {
 }
 
 /// The first rule that asked for it, and how many others did. Then what was not checked.
-fn by_rules(why: &Why, effect: RuleEffect) -> String {
+fn by_rules(why: &Explanation, effect: RuleEffect) -> String {
     let mut rules = why.found.iter().filter(|rule| rule.effect == Some(effect));
     let Some(first) = rules.next() else {
         return "A rule matched.".to_owned();

@@ -9,7 +9,7 @@ use domain::{
     scope::Scope,
 };
 use management::{
-    Refused, names,
+    Refused, display_names,
     people::{
         self,
         invitations::{self, Invitation},
@@ -60,7 +60,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let sites = sites.flat_map(|sites| sites.iter().take(super::FEW));
     let ids = sites.map(|site| site.as_uuid());
     let ids: Vec<Uuid> = teams.map(TeamId::as_uuid).chain(ids).collect();
-    let names = names::of(&request.management, &caller, &ids).await?;
+    let names = display_names::of(&request.management, &caller, &ids).await?;
     let first = first_owners(&request, at, &listed).await?;
     let next = pager::next(&request, &listed, |invitation| invitation.id);
     let rows = listed.into_iter().map(|invitation| {

@@ -8,9 +8,9 @@ use domain::{
     scope::Scope,
 };
 use management::{
-    Refused, names,
+    Refused, display_names,
     people::{
-        self, Person, Standing, resets,
+        self, Person, Standing, password_resets,
         sessions::{self, Listed},
     },
 };
@@ -123,7 +123,7 @@ pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
 pub(crate) async fn reset(request: Arc<PageRequest>) -> Answer {
     let (at, member) = place(&request)?;
     let caller = request.caller(at.team())?;
-    match resets::create(&request.management, &caller, member).await {
+    match password_resets::create(&request.management, &caller, member).await {
         Ok(issued) => {
             let frame = Frame::of(&request, at, "people").await?;
             let text = "Copy this link now and hand it to the person only. It works once, and it is not shown again. It ends \
@@ -172,7 +172,7 @@ async fn page(
     let ids = sites.map(|site| site.as_uuid());
     let team = person.team.filter(|_| at == Area::Instance);
     let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
-    let names = names::of(&request.management, &caller, &ids).await?;
+    let names = display_names::of(&request.management, &caller, &ids).await?;
     let now = Standing {
         role: person.role,
         sites: person.sites.clone(),

@@ -1,6 +1,6 @@
 //! What a person may do, in forms: the role, and the sites of a moderator.
 
-use domain::{id::SiteId, role::Role, sign_in::MOST_SITES};
+use domain::{id::SiteId, role::Role, sign_in_limits::MOST_SITES};
 use management::{
     Caller, Refused,
     people::Standing,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use management::people::sign_in::{self, Rules};
+use management::people::sign_in_rules::{self, Rules};
 
 use crate::{page, router::Answer, request::PageRequest};
 
@@ -12,6 +12,6 @@ pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
     let wanted = Rules {
         factor_required: request.form.has("factor_required"),
     };
-    sign_in::update(&request.management, &caller, team, |_| wanted).await?;
+    sign_in_rules::update(&request.management, &caller, team, |_| wanted).await?;
     Ok(page::see_other(at.path("people?done=sign-in-rule")))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{name::Name, rule_file::GivenFile, rules::GivenRules, scope::Scope};
+use domain::{name::Name, rule_file::InputFile, rules::InputRules, scope::Scope};
 use management::{
     Refused,
     rule_groups::{self, CreatedRuleGroup, NewRuleGroup, files},
@@ -71,7 +71,7 @@ async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
     let new = NewRuleGroup {
         name,
         team: request.team().ok(),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
         note: None,
     };
     rule_groups::create(&request.management, &caller, new).await
@@ -80,7 +80,7 @@ async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
 async fn from_file(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
     let caller = request.caller(request.team().ok())?;
     let text = request.form.get("yaml").to_owned();
-    let read = move || -> Result<GivenFile, Refused> { yaml::read(&text) };
+    let read = move || -> Result<InputFile, Refused> { yaml::read(&text) };
     files::import_group(&request.management, &caller, request.team().ok(), read).await
 }
 

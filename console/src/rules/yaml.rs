@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::rule_file::GivenFile;
+use domain::rule_file::InputFile;
 use management::{Conflict, Refused, rule_groups::files};
 use poem::{
     Response,
@@ -32,8 +32,8 @@ struct Import<'a> {
 }
 
 /// Reads a file that was pasted.
-pub(super) fn read(text: &str) -> Result<GivenFile, Refused> {
-    GivenFile::from_yaml(text)
+pub(super) fn read(text: &str) -> Result<InputFile, Refused> {
+    InputFile::from_yaml(text)
         .map_err(|wrong| Refused::Invalid(format!("This is no rule group: {wrong}.").into()))
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn import(request: Arc<PageRequest>) -> Answer {
     let caller = request.caller(Some(request.team()?))?;
     let (group, seen) = (request.id("group")?, revision(&request));
     let text = request.form.get("yaml").to_owned();
-    let read = move || -> Result<GivenFile, Refused> { read(&text) };
+    let read = move || -> Result<InputFile, Refused> { read(&text) };
     match files::import_draft(&request.management, &caller, group, Some(seen), read).await {
         Ok(_) => {
             let path = page_header::path(&request, group, "?done=draft-imported")?;

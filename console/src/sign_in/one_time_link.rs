@@ -13,8 +13,8 @@ use domain::{
 use management::{
     FieldProblem, Noun, Refused,
     account::{
-        Next, first,
-        links::{self, Accepted, Entry, Leads},
+        Next, first_operator,
+        one_time_links::{self, Accepted, Entry, Leads},
     },
 };
 use poem::{Response, http::StatusCode};
@@ -69,7 +69,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
 pub(crate) async fn follow(request: Arc<PageRequest>) -> Answer {
     let link = link(&request)?;
     let password = request.form.get("password");
-    let followed = match links::look(&request.management, link, request.held()).await? {
+    let followed = match one_time_links::look(&request.management, link, request.held()).await? {
         Leads::Invitation { team, entry, .. } => {
             let team = team.map(|(team, _)| team);
             match entry {
@@ -92,7 +92,7 @@ pub(crate) async fn follow(request: Arc<PageRequest>) -> Answer {
         }
         Leads::First { .. } => become_operator(&request, link, password).await,
         Leads::Reset { .. } => {
-            let reset = links::reset_password(&request.management, &request.visitor, link, password);
+            let reset = one_time_links::reset_password(&request.management, &request.visitor, link, password);
             let reset = reset.await;
             reset.map(|()| page::see_other("/sign-in?done=password-set"))
         }
@@ -123,7 +123,7 @@ async fn accept(
 ) -> Result<Response, Refused> {
     let (management, visitor) = (&request.management, &request.visitor);
     let password = request.form.get("password");
-    match links::accept(management, visitor, link, name, password).await? {
+    match one_time_links::accept(management, visitor, link, name, password).await? {
         Accepted::Joined(signed_in) => Ok(entered(&signed_in, team)),
         Accepted::SignedIn(signed_in) => {
             let secret = request.part::<LinkSecret>("link");
@@ -141,7 +141,7 @@ async fn confirm(
 ) -> Result<Response, Refused> {
     let (management, visitor) = (&request.management, &request.visitor);
     let session = request.held().ok_or(Refused::Unauthenticated)?;
-    let next = links::accept_signed_in(management, visitor, link, session).await?;
+    let next = one_time_links::accept_signed_in(management, visitor, link, session).await?;
     Ok(match next {
         Next::Enter | Next::GiveFactor => page::see_other(home(team)),
         Next::SetUpFactor => page::see_other("/account/factor"),
@@ -158,12 +158,12 @@ async fn become_operator(
     let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
     let (management, visitor) = (&request.management, &request.visitor);
-    let signed_in = first::become_operator(management, visitor, link, &email, &name, password);
+    let signed_in = first_operator::become_operator(management, visitor, link, &email, &name, password);
     Ok(entered(&signed_in.await?, None))
 }
 
 async fn form(request: &PageRequest, problem: Problem, status: StatusCode) -> Answer {
-    match links::look(&request.management, link(request)?, request.held()).await? {
+    match one_time_links::look(&request.management, link(request)?, request.held()).await? {
         Leads::Invitation {
             team,
             email,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use askama::Template;
-use domain::{id::TeamId, name::Name, rules::GivenRules, scope::Scope};
+use domain::{id::TeamId, name::Name, rules::InputRules, scope::Scope};
 use management::{
     Refused,
     rule_groups::{self, Group},
-    set_up::{self, NewSite},
+    provisioning::{self, NewSite},
     sites::{self, IssuedSite, Page, Settings},
 };
 use poem::http::StatusCode;
@@ -71,9 +71,9 @@ async fn site(request: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused
         let new = NewSite {
             group: name.clone(),
             name,
-            rules: GivenRules::default(),
+            rules: InputRules::default(),
         };
-        let (issued, _) = set_up::site(&request.management, &caller, team, new).await?;
+        let (issued, _) = provisioning::site(&request.management, &caller, team, new).await?;
         return Ok(issued);
     }
     let unknown = |_| Refused::field("group", "must be one of the rule groups");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use domain::{id::TokenId, scope::Scope};
 use management::{
-    names,
+    display_names,
     tokens::{self, Extent, Token},
 };
 use poem::http::StatusCode;
@@ -79,7 +79,7 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
     let below = tokens::list(&request.management, &caller, Some(id), asked).await?;
     let mut ids = named_by(&below);
     ids.extend(named_by(std::slice::from_ref(&token)));
-    let names = names::of(&request.management, &caller, &ids).await?;
+    let names = display_names::of(&request.management, &caller, &ids).await?;
     let is_above = |scope: &Scope| !frame.may(*scope);
     let page = Shown {
         state: State::of(&token),

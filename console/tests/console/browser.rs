@@ -7,8 +7,8 @@ use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use fair_share::Proxies;
 use http_server::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
-    Caller, Darkroom, Develop, Management, Pace, PaceSettings, Passwords, SignOn, Workbench,
-    exports::Streams,
+    Caller, PreviewPool, MakePreview, Management, RateLimit, RateLimitSettings, Passwords, SignOn, TrialPool,
+    exports::ConcurrentReads,
     people::{Standing, invitations},
 };
 use poem::{
@@ -25,14 +25,14 @@ use crate::audited_changes;
 pub(crate) const PASSWORD: &str = "kelp otter violin";
 
 /// Limits that no test reaches: it opens all pages within a minute.
-pub(crate) fn pace() -> PaceSettings {
-    PaceSettings {
+pub(crate) fn pace() -> RateLimitSettings {
+    RateLimitSettings {
         per_token: 1_000_000,
         per_team: 1_000_000,
         per_address: 1_000_000,
         // A request that needs two connections at once waits for itself, and fails.
         at_once: 1,
-        ..PaceSettings::default()
+        ..RateLimitSettings::default()
     }
 }
 
@@ -52,12 +52,12 @@ impl Stage {
     }
 
     /// With limits of their own.
-    pub(crate) async fn paced(pool: PgPool, pace: PaceSettings) -> Self {
+    pub(crate) async fn paced(pool: PgPool, pace: RateLimitSettings) -> Self {
         Self::with(pool, pace, None, None).await
     }
 
     /// With a darkroom that makes previews like this.
-    pub(crate) async fn developing(pool: PgPool, develop: Option<Develop>) -> Self {
+    pub(crate) async fn developing(pool: PgPool, develop: Option<MakePreview>) -> Self {
         Self::with(pool, pace(), develop, None).await
     }
 
@@ -68,8 +68,8 @@ impl Stage {
 
     async fn with(
         pool: PgPool,
-        settings: PaceSettings,
-        develop: Option<Develop>,
+        settings: RateLimitSettings,
+        develop: Option<MakePreview>,
         sign_on: Option<SignOn>,
     ) -> Self {
         schema::migrate(&pool).await.unwrap();
@@ -78,12 +78,12 @@ impl Stage {
             pool: pool.clone(),
             queue,
             master_key: Some(MasterKey::new([7; 32])),
-            workbench: Workbench::new(domain::rules::Limits::default(), None),
-            outlet: crate::webhooks::outlet(),
-            darkroom: Darkroom::new(develop),
+            trial_pool: TrialPool::new(domain::rules::Limits::default(), None),
+            endpoint_checks: crate::webhooks::endpoint_checks(),
+            preview_pool: PreviewPool::new(develop),
             rules_per_day: 1 << 20,
-            exports: Streams::default(),
-            pace: Pace::new(settings),
+            exports: ConcurrentReads::default(),
+            rate_limit: RateLimit::new(settings),
             passwords: Passwords::default(),
             sign_on,
         });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::role::Role;
-use management::PaceSettings;
+use management::RateLimitSettings;
 use poem::http::StatusCode;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 use tokio::{
@@ -23,7 +23,7 @@ const REQUESTS: usize = 8;
 async fn slow_pages_of_one_team_do_not_stop_another_and_are_told_to_wait(pool: PgPool) {
     let few = PgPoolOptions::new().max_connections(CONNECTIONS);
     let few = few.connect_with((*pool.connect_options()).clone());
-    let settings = PaceSettings {
+    let settings = RateLimitSettings {
         at_once: CONNECTIONS,
         patience: Duration::from_millis(500),
         ..pace()

@@ -1,6 +1,6 @@
 //! The first person.
 
-use management::account::first;
+use management::account::first_operator;
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
@@ -15,8 +15,8 @@ async fn the_first_person_runs_the_instance_and_owns_the_demo_and_the_example_te
         .execute(&pool)
         .await
         .unwrap();
-    let earlier = first::link(&stage.management, None).await.unwrap().unwrap();
-    let link = first::link(&stage.management, Some(stage.team))
+    let earlier = first_operator::link(&stage.management, None).await.unwrap().unwrap();
+    let link = first_operator::link(&stage.management, Some(stage.team))
         .await
         .unwrap();
     let path = format!("/links/{}", link.unwrap().expose());
@@ -63,14 +63,14 @@ async fn the_first_person_runs_the_instance_and_owns_the_demo_and_the_example_te
 
     let again = stage.browser().post(&path, FORM).await;
     assert_eq!(again.status, StatusCode::NOT_FOUND, "it works once");
-    let another = first::link(&stage.management, None).await.unwrap();
+    let another = first_operator::link(&stage.management, None).await.unwrap();
     assert!(another.is_none(), "somebody runs the instance");
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_link_of_before_does_not_make_a_second_first_person(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
-    let link = first::link(&stage.management, None).await.unwrap().unwrap();
+    let link = first_operator::link(&stage.management, None).await.unwrap().unwrap();
     let path = format!("/links/{}", link.expose());
     assert_eq!(
         stage.browser().post(&path, FORM).await.status,
@@ -81,7 +81,7 @@ async fn a_link_of_before_does_not_make_a_second_first_person(pool: PgPool) {
         .execute(&pool)
         .await
         .unwrap();
-    let left = first::link(&stage.management, None).await.unwrap().unwrap();
+    let left = first_operator::link(&stage.management, None).await.unwrap().unwrap();
     sqlx::query("update memberships set disabled_at = null")
         .execute(&pool)
         .await

@@ -150,12 +150,12 @@ async fn one_site_has_figures_of_its_own_and_a_foreign_one_none(pool: PgPool) {
     let name = "Other".parse().unwrap();
     let other = management::teams::create(&stage.management, &caller, &name, None);
     let other = other.await.unwrap().id;
-    let new = management::set_up::NewSite {
+    let new = management::provisioning::NewSite {
         name: "Foreign".parse().unwrap(),
         group: "Foreign".parse().unwrap(),
-        rules: domain::rules::GivenRules::default(),
+        rules: domain::rules::InputRules::default(),
     };
-    let foreign = management::set_up::site(&stage.management, &caller, other, new).await;
+    let foreign = management::provisioning::site(&stage.management, &caller, other, new).await;
     let foreign = foreign.unwrap().0.site.id;
     counted(&pool, foreign.as_uuid(), 2, 4_321, 0).await;
     counted(&pool, other.as_uuid(), 2, 4_321, 0).await;

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use domain::{decision::ImageProblem, id::MediaId, role::Role};
-use management::{Develop, Undeveloped};
+use management::{MakePreview, PreviewError};
 use poem::http::{Method, StatusCode, header};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -14,12 +14,12 @@ use uuid::Uuid;
 use crate::{browser::Stage, seed::Judged};
 
 /// A darkroom that answers like this, and how often it was asked.
-fn darkroom(
-    answer: fn(Vec<u8>) -> Result<Vec<u8>, Undeveloped>,
-) -> (Option<Develop>, Arc<AtomicUsize>) {
+fn preview_pool(
+    answer: fn(Vec<u8>) -> Result<Vec<u8>, PreviewError>,
+) -> (Option<MakePreview>, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
-    let develop: Develop = Arc::new(move |file, _| {
+    let develop: MakePreview = Arc::new(move |file, _| {
         counted.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move { answer(file) })
     });
@@ -42,7 +42,7 @@ async fn with_image(stage: &Stage) -> String {
 
 #[sqlx::test(migrations = false)]
 async fn a_page_shows_a_veiled_preview_that_only_it_can_show(pool: PgPool) {
-    let (develop, asked) = darkroom(|file| {
+    let (develop, asked) = preview_pool(|file| {
         assert_eq!(file, b"file");
         Ok(b"small".to_vec())
     });
@@ -102,7 +102,7 @@ async fn a_page_shows_a_veiled_preview_that_only_it_can_show(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn the_preview_of_another_team_is_as_one_that_does_not_exist(pool: PgPool) {
-    let (develop, asked) = darkroom(Ok);
+    let (develop, asked) = preview_pool(Ok);
     let stage = Stage::developing(pool, develop).await;
     let path = with_image(&stage).await;
     let (_, item) = path.rsplit_once('/').unwrap();
@@ -126,7 +126,7 @@ async fn the_preview_of_another_team_is_as_one_that_does_not_exist(pool: PgPool)
 
 #[sqlx::test(migrations = false)]
 async fn a_file_that_is_not_developed_is_no_picture(pool: PgPool) {
-    let (develop, _) = darkroom(|_| Err(Undeveloped::Problem(ImageProblem::Undecodable)));
+    let (develop, _) = preview_pool(|_| Err(PreviewError::Problem(ImageProblem::Undecodable)));
     let stage = Stage::developing(pool, develop).await;
     let path = with_image(&stage).await;
     let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;

@@ -9,7 +9,7 @@ use domain::{
 };
 use management::{
     Caller,
-    set_up::{self, NewSite},
+    provisioning::{self, NewSite},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -66,10 +66,10 @@ impl Stage {
         let new = NewSite {
             name: name.parse().unwrap(),
             group: name.parse().unwrap(),
-            rules: domain::rules::GivenRules::default(),
+            rules: domain::rules::InputRules::default(),
         };
         let caller = Caller::command_line();
-        let created = set_up::site(&self.management, &caller, self.team, new).await;
+        let created = provisioning::site(&self.management, &caller, self.team, new).await;
         created.unwrap().0.site.id
     }
 

@@ -5,10 +5,10 @@ mod overview;
 mod secret;
 mod settings;
 
-use domain::{id::SiteId, role::Role, rules::GivenRules};
+use domain::{id::SiteId, role::Role, rules::InputRules};
 use management::{
     Caller,
-    set_up::{self, NewSite},
+    provisioning::{self, NewSite},
 };
 use poem::http::StatusCode;
 use sqlx::PgPool;
@@ -27,10 +27,10 @@ pub(crate) async fn site(stage: &Stage, name: &str) -> SiteId {
     let new = NewSite {
         name: name.parse().unwrap(),
         group: name.parse().unwrap(),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
     };
     let caller = Caller::command_line();
-    let made = set_up::site(&stage.management, &caller, stage.team, new).await;
+    let made = provisioning::site(&stage.management, &caller, stage.team, new).await;
     made.unwrap().0.site.id
 }
 
@@ -66,10 +66,10 @@ async fn assert_unknown(stage: &Stage, browser: &mut Browser, places: &[&str]) {
     let new = NewSite {
         name: "Foreign".parse().unwrap(),
         group: "Foreign".parse().unwrap(),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
     };
     let other = other.await.unwrap().id;
-    let made = set_up::site(&stage.management, &caller, other, new).await;
+    let made = provisioning::site(&stage.management, &caller, other, new).await;
     let foreign = made.unwrap().0.site.id;
     let nobody = SiteId::from(uuid::Uuid::now_v7());
     for place in places {

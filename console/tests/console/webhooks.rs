@@ -14,7 +14,7 @@ use domain::{
     webhook::Outcome,
 };
 use management::{
-    Caller, Outlet,
+    Caller, EndpointChecks,
     endpoints::{self, NewEndpoint, NewHeader, Pinged},
 };
 use sqlx::PgPool;
@@ -29,8 +29,8 @@ pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}";
 pub(crate) const SHOWN: &str = "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;\u{202e}";
 
 /// Sends nothing: the host decides how a test ends.
-pub(crate) fn outlet() -> Outlet {
-    Outlet::new(
+pub(crate) fn endpoint_checks() -> EndpointChecks {
+    EndpointChecks::new(
         Arc::new(|_, url| match url.host_str() {
             Some("inside.example") => Err("must have a public address".to_owned()),
             _ => Ok(()),

@@ -125,14 +125,14 @@ where
 
 #[cfg(test)]
 mod tests {
-    use domain::{plan::SubscriptionState, whole::Whole};
+    use domain::{plan::SubscriptionState, bounded_integer::BoundedInteger};
 
     use super::*;
 
     #[test]
     fn a_member_says_what_it_must_be() {
         let refused = |json: &str| {
-            serde_json::from_str::<Field<Whole<1, 100>>>(json)
+            serde_json::from_str::<Field<BoundedInteger<1, 100>>>(json)
                 .unwrap_err()
                 .to_string()
         };

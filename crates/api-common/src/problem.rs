@@ -9,7 +9,7 @@ mod from_errors;
 
 use std::{borrow::Cow, time::Duration};
 
-use domain::limit::{RateScope, RateStanding};
+use domain::rate_limit::{RateScope, RateStanding};
 use poem::{error::ResponseError, http::StatusCode};
 use poem_openapi::{
     ApiResponse,

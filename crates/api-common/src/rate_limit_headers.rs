@@ -1,7 +1,7 @@
 //! Rate limits as clients see them: the headers `RateLimit` and `RateLimit-Policy` of the IETF draft
 //! draft-ietf-httpapi-ratelimit-headers-10.
 
-use domain::limit::{RateStanding, WINDOW_SECONDS};
+use domain::rate_limit::{RateStanding, WINDOW_SECONDS};
 use poem::{
     IntoResponse, Response,
     http::{HeaderMap, HeaderName, HeaderValue},

@@ -1,4 +1,4 @@
-//! Texts in requests. Where they are only judged, half characters become U+FFFD (`domain::json_text`).
+//! Texts in requests. Where they are only judged, half characters become U+FFFD (`domain::lone_surrogates`).
 //!
 //! A value in a public request that is not a text is reported after the key is checked and the request is counted, like all
 //! other mistakes in a submission: a request with a valid key always counts.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use domain::{
-    json_text::{Half, JsonText},
+    lone_surrogates::{Half, JsonText},
     submission::NoText,
 };
 use poem_openapi::{

@@ -13,12 +13,12 @@
 //! a score, because finding nothing says nothing there ([`language`]).
 
 mod context;
-mod foreign;
+mod other_languages;
 mod language;
 mod terms;
 
 use context::{Context, Sign};
-use foreign::Foreign;
+use other_languages::OtherLanguages;
 use terms::{LEXICON, Needs, Role};
 
 use domain::score::{Category, Scores};
@@ -57,7 +57,7 @@ mod factor {
 /// The analyser, with its lexicon compiled. Immutable; make one and share it.
 pub struct Analyser {
     matcher: Matcher,
-    foreign: Foreign,
+    other_languages: OtherLanguages,
 }
 
 impl Analyser {
@@ -72,7 +72,7 @@ impl Analyser {
         });
         Self {
             matcher: Matcher::new(terms).expect("the lexicon is far below what an automaton holds"),
-            foreign: Foreign::new(),
+            other_languages: OtherLanguages::new(),
         }
     }
 
@@ -114,7 +114,7 @@ impl Analyser {
         }
         let readable = is_mostly_latin(text) && language::is_readable(text);
         if !readable {
-            for (category, weight) in self.foreign.find(&readings) {
+            for (category, weight) in self.other_languages.find(&readings) {
                 add(category, weight);
             }
         }

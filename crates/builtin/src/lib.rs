@@ -15,11 +15,10 @@
 //! `crates/builtin/README.md` says where all files come from, and describes their formats. Nothing of the models panics on a damaged
 //! file or on any text or picture, and nothing waits: a call keeps one processor busy until it returns.
 
-mod damaged;
-mod dense;
+mod dense_layer;
 pub mod image;
 pub mod lexicon;
-mod reader;
+mod file_reader;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -31,7 +30,7 @@ use domain::{
     text::{Undisguised, undisguised},
 };
 
-pub use self::damaged::Damaged;
+pub use self::file_reader::Damaged;
 use self::{
     lexicon::{Analyser as Lexicon, CATEGORIES as LEXICAL, Found},
     text::{Encoder, Linear, TextScores, linear},

@@ -2,8 +2,8 @@
 
 mod encoder;
 mod features;
-mod fold;
-mod hashes;
+mod normalize;
+mod hashed_features;
 mod linear;
 mod scores;
 mod wordpiece;

@@ -1,9 +1,9 @@
 //! Closures: a site or a team is disabled at once, and erased after a grace.
 
-use crate::{media::named_set, whole::Whole};
+use crate::{media::named_set, bounded_integer::BoundedInteger};
 
 /// Days from the start of a closure until what it closes is erased.
-pub type GraceDays = Whole<0, 365>;
+pub type GraceDays = BoundedInteger<0, 365>;
 
 /// The most closures that a team can have, those included that ended in the last 90 days. It bounds what a team leaves behind that
 /// closes sites again and again.

@@ -6,15 +6,15 @@
 //! [`OnFailure`].
 
 mod findings;
-mod gap;
-mod manual;
+mod missing_scores;
+mod manual_decision;
 mod reason;
 mod unchecked;
 mod verdict;
 
 pub use findings::{Findings, Judged, Part};
-pub use gap::{Gap, Unscored};
-pub use manual::{Found, ManualDetails};
+pub use missing_scores::{MissingScores, Unscored};
+pub use manual_decision::{Found, ManualDetails};
 pub use unchecked::{ImageProblem, Unchecked};
 pub use verdict::{ModerationDetails, Trace, TracedViolation, Verdict};
 
@@ -38,8 +38,8 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         mut unchecked,
         on_failure,
     } = findings;
-    for gap in gaps {
-        gap.add_unchecked(wanted, &mut unchecked);
+    for missing in gaps {
+        missing.add_unchecked(wanted, &mut unchecked);
     }
     if text == Part::Unexamined {
         unchecked.push(Unchecked::TextNotExamined);

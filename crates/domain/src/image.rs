@@ -1,12 +1,12 @@
 //! Images: how their format is detected from the first bytes, and how long they are kept.
 
-use crate::{media::named_set, whole::Whole};
+use crate::{media::named_set, bounded_integer::BoundedInteger};
 
 /// The most bytes of an image, sent inline or fetched: 10 MiB.
 pub const MAX_IMAGE_BYTES: usize = 10 << 20;
 
 /// For how many days the file of an image is kept after the last verdict about it.
-pub type ImageRetentionDays = Whole<0, 3_650>;
+pub type ImageRetentionDays = BoundedInteger<0, 3_650>;
 
 named_set! {
     /// The supported image formats.

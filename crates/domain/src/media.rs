@@ -1,16 +1,16 @@
 //! The states of a media item, and which state may follow which.
 
-mod step;
+mod transition;
 
-pub use step::{NoRuling, Ruling, Seen, Standing, Step, VerdictNumber};
+pub use transition::{NoRuling, Ruling, Seen, Standing, Step, VerdictNumber};
 
-use crate::whole::Whole;
+use crate::bounded_integer::BoundedInteger;
 
 /// For how many days an item is kept after the last verdict about it.
-pub type ItemRetentionDays = Whole<1, 3_650>;
+pub type ItemRetentionDays = BoundedInteger<1, 3_650>;
 
 /// For how many days the content of an item is kept after the last verdict about it.
-pub type ContentRetentionDays = Whole<1, 3_650>;
+pub type ContentRetentionDays = BoundedInteger<1, 3_650>;
 
 /// Declares a closed set of names: an enum with the same spelling in JSON, in SQL and in `as_str`.
 macro_rules! named_set {

@@ -2,27 +2,27 @@
 
 use serde::Serialize;
 
-use crate::{media::named_set, whole::Whole};
+use crate::{media::named_set, bounded_integer::BoundedInteger};
 
 /// How many submissions a team may make in a billing period, or how many webhooks they may cause.
 /// The highest value is what a JSON number holds exactly.
-pub type PerPeriod = Whole<0, 9_007_199_254_740_991>;
+pub type PerPeriod = BoundedInteger<0, 9_007_199_254_740_991>;
 
 /// How many requests a site key may make in one UTC minute.
-pub type PerMinute = Whole<1, 1_000_000>;
+pub type PerMinute = BoundedInteger<1, 1_000_000>;
 
 /// How many requests all site keys of a team together may make in one UTC minute.
-pub type TeamPerMinute = Whole<1, 10_000_000>;
+pub type TeamPerMinute = BoundedInteger<1, 10_000_000>;
 
 /// How many endpoints a site may have. Each of them gets an event for every item, so the highest
 /// value is what the service was measured with.
-pub type EndpointsPerSite = Whole<0, 100>;
+pub type EndpointsPerSite = BoundedInteger<0, 100>;
 
 /// How many things of a kind a team may have.
-pub type PerTeam = Whole<0, 100_000>;
+pub type PerTeam = BoundedInteger<0, 100_000>;
 
 /// How many hash lists a team may have.
-pub type ListsPerTeam = Whole<0, 1_000>;
+pub type ListsPerTeam = BoundedInteger<0, 1_000>;
 
 named_set! {
     /// What a plan limits, by the name of the plan's member.

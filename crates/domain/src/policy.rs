@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::whole::Whole;
+use crate::bounded_integer::BoundedInteger;
 
 /// For how many seconds a provider's answer to a text is reused for equal texts of the same site; a
 /// week at most.
-pub type AnswerCacheSeconds = Whole<1, 604_800>;
+pub type AnswerCacheSeconds = BoundedInteger<1, 604_800>;
 
 /// A policy: 1 to 16,384 bytes of UTF-8, none of them NUL, and not only white space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,18 +1,18 @@
 //! Reviews: what people are asked to look at, how urgent it is, and what follows from what they say.
 
 mod agreement;
-mod next;
+mod follow_up;
 mod note;
 mod policy;
 
 pub use agreement::{Kappa, Pairs};
-pub use next::{Next, Said, Task, next};
+pub use follow_up::{Next, Said, Task, next};
 pub use note::{InvalidNote, NoteText};
 pub use policy::{Guideline, InvalidGuideline, InvalidPolicyCode, PolicyCode};
 
 use std::time::Duration;
 
-use crate::{media::named_set, whole::Whole};
+use crate::{media::named_set, bounded_integer::BoundedInteger};
 
 /// How long a review is somebody's alone, from the last sign of activity on.
 pub const LEASE: Duration = Duration::from_mins(5);
@@ -39,19 +39,19 @@ pub const SHOWN_OF_BULK: usize = 50;
 pub const MOST_POLICIES: i64 = 100;
 
 /// For how many seconds a decision can be undone before it is told.
-pub type UndoSeconds = Whole<0, 60>;
+pub type UndoSeconds = BoundedInteger<0, 60>;
 
 /// Within how many minutes a person should have decided: a year at most.
-pub type ReviewMinutes = Whole<1, 525_600>;
+pub type ReviewMinutes = BoundedInteger<1, 525_600>;
 
 /// Which percentage of what one person decided is shown to a second one.
-pub type AuditPercent = Whole<0, 100>;
+pub type AuditPercent = BoundedInteger<0, 100>;
 
 /// One in so many reviews is of an item whose answer is known.
-pub type GoldenEvery = Whole<5, 1_000>;
+pub type GoldenEvery = BoundedInteger<5, 1_000>;
 
 /// The key of a policy on the desk.
-pub type PolicyKey = Whole<1, 9>;
+pub type PolicyKey = BoundedInteger<1, 9>;
 
 named_set! {
     /// How urgent a review is: that of the most urgent policy that is suggested for it.

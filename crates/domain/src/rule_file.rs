@@ -4,11 +4,11 @@
 //! YAML is read without anchors and aliases, so that a small document cannot grow into a large one.
 //! Its depth and size are limited, too.
 
-mod given;
+mod input;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::given::{GivenFile, InvalidRuleFile};
+pub use self::input::{InputFile, InvalidRuleFile};
 use crate::{
     id::RuleId,
     name::Name,

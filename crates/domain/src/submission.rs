@@ -1,20 +1,20 @@
 //! What an application submits, parsed once. After [`Submission::parse`], nobody checks these
 //! fields again.
 
-mod fault;
+mod field_error;
 mod image;
 mod limits;
 mod metadata;
-mod nesting;
+mod json_depth;
 
 use serde_json::value::RawValue;
 
-use self::fault::{invalid, no_nul, no_text};
+use self::field_error::{invalid, no_nul, no_text};
 use self::image::{parse_image, parse_url};
 use self::metadata::check_metadata;
 use crate::{id::RuleGroupId, media::ContentType};
 
-pub use self::fault::{Fault, FieldError, NoText};
+pub use self::field_error::{Fault, FieldError, NoText};
 pub use self::image::{ImageSource, is_data_uri};
 pub use self::limits::{MAX_APP_MEDIA_ID, MAX_CONTENT_URL, SubmissionLimits};
 

@@ -3,37 +3,37 @@
 //!
 //! [`Folded`] undoes what does not change a word (case, compatibility forms, marks, invisible
 //! characters, look-alikes). [`Loose`] goes further and is only for whole words (digits for
-//! letters, spelled-out words, stretched letters). It also reads [`Mended`] texts, in which words that
+//! letters, spelled-out words, stretched letters). It also reads [`MixedScripts`] texts, in which words that
 //! no language writes are read in one script and one direction. A [`Matcher`] finds many terms on all
 //! of them at once.
 //! Everything takes linear time, for any Unicode.
 
-mod attached;
-mod boundary;
+mod attached_words;
+mod word_boundary;
 mod confusables;
-mod disguise;
+mod disguised_parts;
 mod fold;
-mod invisible;
+mod invisible_characters;
 mod loose;
 mod matcher;
-mod mended;
+mod mixed_scripts;
 mod trie;
-mod turned;
+mod text_direction;
 
 use std::ops::Range;
 
 pub(crate) use unicode_normalization::char::is_combining_mark as is_mark;
 
-pub(crate) use boundary::is_hangul;
-pub use boundary::is_unspaced;
-use disguise::{around, windows};
+pub(crate) use word_boundary::is_hangul;
+pub use word_boundary::is_unspaced;
+use disguised_parts::{around, windows};
 pub use fold::Folded;
-pub use invisible::is_invisible;
+pub use invisible_characters::is_invisible;
 use loose::Choice;
 use loose::Loose;
 pub(crate) use matcher::Terms;
 pub use matcher::{Answer, Bounds, Hit, Matcher, Term, Where};
-use mended::{Mended, mended};
+use mixed_scripts::{MixedScripts, repaired};
 pub(crate) use trie::trie_states;
 
 /// The most characters of a masked text. Longer ones lose stars, so that a match of a whole text
@@ -89,12 +89,12 @@ pub fn undisguised(text: &str, reach: usize) -> Undisguised {
         &mut parts,
     );
     // Who asks reads English.
-    for mended in mended(text, &folded)
+    for repaired in repaired(text, &folded)
         .iter()
-        .filter(|mended| mended.is_latin)
+        .filter(|repaired| repaired.is_latin)
     {
-        let text = mended.folded.text();
-        let near = around(text, &mended.places, reach);
+        let text = repaired.folded.text();
+        let near = around(text, &repaired.places, reach);
         for part in &near {
             push_new(&mut parts, text[part.clone()].to_owned());
         }
@@ -145,18 +145,18 @@ fn push_new(parts: &mut Vec<String>, reading: String) {
 pub struct Readings<'t> {
     original: &'t str,
     folded: Folded,
-    mended: Vec<Mended>,
+    repaired: Vec<MixedScripts>,
 }
 
 impl<'t> Readings<'t> {
     /// Reads a text.
     pub fn new(original: &'t str) -> Self {
         let folded = Folded::new(original);
-        let mended = mended(original, &folded);
+        let repaired = repaired(original, &folded);
         Self {
             original,
             folded,
-            mended,
+            repaired,
         }
     }
 
@@ -176,11 +176,11 @@ impl<'t> Readings<'t> {
     pub(crate) fn loose(&self, longest: usize) -> impl Iterator<Item = (Loose, &Folded)> {
         let text = self.folded.text();
         let plain = std::iter::once((&self.folded, windows(text, longest)));
-        let mended = self.mended.iter().map(move |mended| {
-            let near = around(mended.folded.text(), &mended.places, longest);
-            (&mended.folded, near)
+        let repaired = self.repaired.iter().map(move |repaired| {
+            let near = around(repaired.folded.text(), &repaired.places, longest);
+            (&repaired.folded, near)
         });
-        plain.chain(mended).flat_map(|(folded, windows)| {
+        plain.chain(repaired).flat_map(|(folded, windows)| {
             loose::readings(folded.text(), windows).map(move |loose| (loose, folded))
         })
     }

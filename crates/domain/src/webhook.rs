@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::{media::named_set, whole::Whole};
+use crate::{media::named_set, bounded_integer::BoundedInteger};
 
 pub use address::{EndpointUrl, InvalidEndpointUrl};
 pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
 pub use health::{BREAKER, DEAD_AFTER, Health};
 
 /// For how many days events, ended deliveries and their attempts are kept.
-pub type WebhookRetentionDays = Whole<1, 365>;
+pub type WebhookRetentionDays = BoundedInteger<1, 365>;
 
 /// How long before its first use a new secret may be created.
 pub const LONGEST_NOTICE: Duration = Duration::from_hours(30 * 24);

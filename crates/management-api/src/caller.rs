@@ -73,7 +73,7 @@ impl<'a> ApiExtractor<'a> for Caller {
         let management = request
             .data::<Arc<Management>>()
             .expect("the listener gives every request its state");
-        let arrived = management.pace.arrive(sender(request), token).await;
+        let arrived = management.rate_limit.arrive(sender(request), token).await;
         arrived.map_err(Refusal::from)?;
         let token = token.ok_or_else(Refusal::invalid_token)?;
         let parameters = Parameters::of(request)?;

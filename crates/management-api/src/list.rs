@@ -4,7 +4,7 @@
 mod cursor;
 
 use api_common::query_parameters::Query;
-use domain::whole::Whole;
+use domain::bounded_integer::BoundedInteger;
 use poem_openapi::{
     Object,
     types::{ParseFromJSON, ToJSON},
@@ -18,7 +18,7 @@ use cursor::{Cursor, ListTag};
 pub(super) use cursor::After;
 
 /// How many items a page can have.
-pub(super) type Limit = Whole<1, 100>;
+pub(super) type Limit = BoundedInteger<1, 100>;
 
 /// How many items a page has by default.
 pub(super) const DEFAULT_LIMIT: i64 = 50;

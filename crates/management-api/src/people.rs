@@ -22,7 +22,7 @@ use domain::{
 };
 use management::{
     Management,
-    people::{self, Standing, resets},
+    people::{self, Standing, password_resets},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
@@ -252,7 +252,7 @@ impl People {
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<PasswordReset>, Refusal> {
-        let issued = resets::create(&management, &caller, person_id.0).await?;
+        let issued = password_resets::create(&management, &caller, person_id.0).await?;
         Ok(Json(issued.into()))
     }
 }

@@ -3,18 +3,18 @@
 //!
 //! None of this needs a scope. It is recorded in the audit log of every team that the person is in.
 
-pub mod factor;
-pub mod first;
+pub mod second_factor;
+pub mod first_operator;
 pub mod identities;
-pub mod links;
-pub mod me;
-pub mod mine;
-mod outcome;
+pub mod one_time_links;
+pub mod current_caller;
+pub mod own_account;
+mod sign_in_metrics;
 pub mod sessions;
 pub mod sign_in;
 pub mod sign_on;
 
-pub use outcome::expect_none;
+pub use sign_in_metrics::expect_none;
 
 use std::{net::IpAddr, time::Duration};
 
@@ -38,7 +38,7 @@ use store::{
 use uuid::Uuid;
 
 use crate::{
-    Management, Refused, Visitor,
+    Management, Refused, AnonymousCaller,
     session::{factor_required, factor_set_up_required, require_recent},
 };
 
@@ -154,7 +154,7 @@ impl Own {
     /// Records what was done, and commits.
     pub(crate) async fn done(
         mut self,
-        visitor: &Visitor,
+        anonymous_caller: &AnonymousCaller,
         action: Action,
         target: Uuid,
         details: &Value,
@@ -162,7 +162,7 @@ impl Own {
         record(
             &mut self.tx,
             self.held.user,
-            visitor,
+            anonymous_caller,
             action,
             target,
             details,
@@ -175,31 +175,31 @@ impl Own {
 /// Creates a session after the password was right, in a transaction that has locked the account.
 async fn enter(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     account: &Account,
 ) -> Result<SignedIn, Refused> {
-    let address = visitor.address.to_string();
-    let created = session::create(conn, account.user, origin(visitor, &address)).await?;
+    let address = anonymous_caller.address.to_string();
+    let created = session::create(conn, account.user, origin(anonymous_caller, &address)).await?;
     entered(conn, account, created, false).await
 }
 
 /// Creates a session after the provider of single sign-on has said who it is.
 async fn enter_by_provider(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     account: &Account,
     proved: Proved,
 ) -> Result<SignedIn, Refused> {
-    let address = visitor.address.to_string();
-    let origin = origin(visitor, &address);
+    let address = anonymous_caller.address.to_string();
+    let origin = origin(anonymous_caller, &address);
     let created = session::create_by_provider(conn, account.user, origin, proved).await?;
     entered(conn, account, created, proved.is_strong).await
 }
 
-fn origin<'a>(visitor: &'a Visitor, address: &'a str) -> Origin<'a> {
+fn origin<'a>(anonymous_caller: &'a AnonymousCaller, address: &'a str) -> Origin<'a> {
     Origin {
         address,
-        user_agent: &visitor.user_agent,
+        user_agent: &anonymous_caller.user_agent,
     }
 }
 
@@ -230,7 +230,7 @@ async fn entered(
 async fn record(
     conn: &mut PgConnection,
     user: UserId,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     action: Action,
     target: Uuid,
     details: &Value,
@@ -242,7 +242,7 @@ async fn record(
             team: membership.team,
             target: Some(target),
             details,
-            request_id: Some(&visitor.request),
+            request_id: Some(&anonymous_caller.request),
         };
         audit::record(conn, entry).await?;
     }

@@ -1,7 +1,8 @@
-//! Who calls.
+//! Who calls: somebody with a credential, or somebody who signs in and is not known yet.
 
 use std::{
     fmt,
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -11,6 +12,9 @@ use std::{
 use domain::{id::TeamId, key::SecretHash};
 
 use crate::{FieldProblem, Snapshot};
+
+/// How much of a browser's name is kept.
+const LONGEST_USER_AGENT: usize = 200;
 
 /// How a caller proves who it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,5 +106,29 @@ impl fmt::Debug for Caller {
             .field("credential", &self.credential)
             .field("request", &self.request)
             .finish_non_exhaustive()
+    }
+}
+
+/// Somebody who signs in, at an address, in a request.
+#[derive(Clone, Debug)]
+pub struct AnonymousCaller {
+    /// The address of the client. Behind a proxy it must be the client's all the same: tries are
+    /// counted by it.
+    pub address: IpAddr,
+    /// The header `User-Agent`, as its owner sees it in the list of sessions.
+    pub(crate) user_agent: String,
+    /// The id of the request, for the audit log.
+    pub(crate) request: String,
+}
+
+impl AnonymousCaller {
+    /// Somebody at this address, with this browser, in this request.
+    pub fn new(address: IpAddr, user_agent: &str, request: String) -> Self {
+        let printable = user_agent.chars().filter(|c| !c.is_control());
+        Self {
+            address,
+            user_agent: printable.take(LONGEST_USER_AGENT).collect(),
+            request,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Deliveries: list, read, send again.
 
-mod sent;
+mod request_headers;
 
 use domain::{
     audit::Action,
@@ -14,7 +14,7 @@ use store::{
     site,
 };
 
-pub use self::sent::{SentHeader, headers};
+pub use self::request_headers::{SentHeader, headers};
 pub use store::{
     delivery::{Delivery, Filter, Latest, Listed, LoggedAttempt, Page},
     endpoint::Label,

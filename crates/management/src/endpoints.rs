@@ -1,6 +1,6 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
-mod audited;
+mod audit_entry;
 mod enable;
 mod health;
 mod ping;
@@ -83,12 +83,12 @@ pub(crate) async fn add(
     site: SiteId,
     new: NewEndpoint,
 ) -> Result<(Endpoint, Change), Refused> {
-    let settings = new.settings(team, &management.outlet)?;
+    let settings = new.settings(team, &management.endpoint_checks)?;
     let key = management.master_key.as_ref();
     check_key(session, key).await?;
     let id = crud::add(session.conn(), key, site, &settings).await?;
     let endpoint = find(management, session, id).await?;
-    let details = audited::creation(site, &settings);
+    let details = audit_entry::creation(site, &settings);
     let change = changed(Action::EndpointCreate, &endpoint, details);
     Ok((endpoint, change))
 }
@@ -139,8 +139,8 @@ async fn apply(
 ) -> Result<Endpoint, Refused> {
     let endpoint = before.id;
     let old = before.settings.clone();
-    let settings = change.applied_to(old, before.team, &management.outlet)?;
-    let Some(details) = audited::change(&before.settings, &settings) else {
+    let settings = change.applied_to(old, before.team, &management.endpoint_checks)?;
+    let Some(details) = audit_entry::change(&before.settings, &settings) else {
         return Ok(before);
     };
     let key = management.master_key.as_ref();
@@ -166,7 +166,7 @@ pub async fn delete(
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let endpoint = lock(management, &mut session, endpoint).await?;
     crud::delete(session.conn(), endpoint.id).await?;
-    let details = audited::deletion(&endpoint);
+    let details = audit_entry::deletion(&endpoint);
     record(session, Action::EndpointDelete, &endpoint, details).await?;
     management.queue.wake([jobs::WEBHOOKS]);
     Ok(())

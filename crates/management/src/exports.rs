@@ -4,8 +4,8 @@
 //! turn is asked for each member. Between members, nothing is held but the place where the next one begins.
 
 pub mod archive;
-mod member;
-mod streams;
+mod archive_member;
+mod concurrent_reads;
 
 use std::time::{Duration, Instant};
 
@@ -24,9 +24,9 @@ use store::{
 
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
 use archive::{Cursor, Part};
-use member::Built;
-pub use streams::Streams;
-use streams::Turn;
+use archive_member::Built;
+pub use concurrent_reads::ConcurrentReads;
+use concurrent_reads::Turn;
 
 /// How long one answer goes on. Then it ends after a whole member, and the client goes on with another request, so that
 /// slow clients cannot keep others waiting for their turn for ever.
@@ -158,7 +158,7 @@ impl Reading {
             if self.cursor.part == Part::End || Instant::now() >= self.ends {
                 return Ok(None);
             }
-            match member::next(management, caller, &self.export, &self.cursor).await? {
+            match archive_member::next(management, caller, &self.export, &self.cursor).await? {
                 Built::Member(name, content, mut next) => {
                     next.number += 1;
                     next.digest = archive::chain(&self.cursor.digest, &name, &content);

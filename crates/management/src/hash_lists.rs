@@ -6,7 +6,7 @@
 pub mod entries;
 pub mod imports;
 pub mod scans;
-mod visible;
+mod view;
 
 use domain::{
     audit::Action,
@@ -15,7 +15,7 @@ use domain::{
     name::Name,
     reason::Reason,
     scope::Scope,
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use serde_json::{Value, json};
 use store::{
@@ -25,13 +25,13 @@ use store::{
 use uuid::Uuid;
 
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created, difference};
-use visible::{find, keep, lock, visible};
+use view::{find, keep, lock, visible};
 
 pub use store::hash_list::MAX_ENTRIES;
-pub use visible::VisibleHashList;
+pub use view::VisibleHashList;
 
 /// In how many bits hashes may differ.
-pub type Distance = Whole<0, 31>;
+pub type Distance = BoundedInteger<0, 31>;
 
 const _: () = assert!(MAX_DISTANCE == 31, "the bound of `Distance`");
 

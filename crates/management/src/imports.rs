@@ -5,7 +5,7 @@
 //! or of another site is ever changed.
 
 mod items;
-mod line;
+mod item_line;
 mod rules;
 mod site;
 
@@ -24,7 +24,7 @@ use crate::{Caller, Change, Management, Refused};
 
 pub use self::{
     items::{Stored, items},
-    line::{Line, WrongLine},
+    item_line::{Line, WrongLine},
     rules::{Placed, version},
     site::{GivenSite, site},
 };

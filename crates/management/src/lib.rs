@@ -1,8 +1,8 @@
 //! What owners, moderators and operators can do. Each use case is written once, with its
 //! authorisation, its checks and its entry in the audit log.
 //!
-//! The crate has several faces: the JSON interface (`api`) and the command line (`gatehouse
-//! admin` and `gatehouse queue`). A face parses the request into typed values, names the [`Caller`], calls one function,
+//! The crate has several interfaces: the JSON interface (`api`) and the command line (`gatehouse
+//! admin` and `gatehouse queue`). An interface parses the request into typed values, names the [`Caller`], calls one function,
 //! and shows the result or the reason why it was [`Refused`]. Nothing here knows HTTP or SQL.
 //!
 //! Every use case runs in one transaction, a `Session`. It begins with a lookup of the caller's
@@ -13,7 +13,7 @@ pub mod account;
 pub mod audit_log;
 mod caller;
 pub mod closures;
-mod darkroom;
+mod preview_pool;
 pub mod dead_jobs;
 pub mod deliveries;
 pub mod desk;
@@ -25,22 +25,22 @@ pub mod hash_lists;
 pub mod imports;
 pub mod legal_holds;
 pub mod media;
-pub mod names;
-mod outdated;
-mod outlet;
-mod pace;
+pub mod display_names;
+mod stale_revision;
+mod endpoint_checks;
+mod rate_limit;
 mod passwords;
 pub mod people;
 pub mod plans;
 pub mod providers;
 pub mod queues;
 pub mod recoveries;
-mod refused;
+mod error;
 pub mod review_policies;
 pub mod reviews;
 pub mod rule_groups;
 mod session;
-pub mod set_up;
+pub mod provisioning;
 mod sign_on;
 pub mod site_keys;
 pub mod sites;
@@ -48,27 +48,25 @@ pub mod statistics;
 pub mod subscriptions;
 pub mod teams;
 pub mod tokens;
-mod turns;
+mod connection_shares;
 pub mod usage;
-mod visitor;
 pub mod webhook_secrets;
-mod workbench;
+mod trial_pool;
 
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
 
 pub use self::{
-    caller::{Caller, Credential},
-    darkroom::{Darkroom, Develop, Undeveloped},
-    outdated::{Changer, Outdated},
-    outlet::{Judge, Outlet, Ping},
-    pace::{Pace, PaceSettings},
+    caller::{AnonymousCaller, Caller, Credential},
+    preview_pool::{PreviewPool, MakePreview, PreviewError},
+    stale_revision::{Changer, Outdated},
+    endpoint_checks::{Judge, EndpointChecks, Ping},
+    rate_limit::{RateLimit, RateLimitSettings},
     passwords::Passwords,
-    refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
+    error::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
     session::{Change, Doing, Session, Snapshot, created, difference},
     sign_on::SignOn,
-    visitor::Visitor,
-    workbench::{Analyse, Analysed, Workbench},
+    trial_pool::{Analyse, Analysed, TrialPool},
 };
 
 /// What the use cases work with.
@@ -80,17 +78,17 @@ pub struct Management {
     /// Seals webhook secrets and headers. Commands that seal nothing need no key.
     pub master_key: Option<MasterKey>,
     /// Where rules are compiled and tried.
-    pub workbench: Workbench,
+    pub trial_pool: TrialPool,
     /// Judges and tests webhook endpoints.
-    pub outlet: Outlet,
+    pub endpoint_checks: EndpointChecks,
     /// Makes previews of images.
-    pub darkroom: Darkroom,
+    pub preview_pool: PreviewPool,
     /// How many bytes of rules a team can store within 24 hours, in versions and backtests.
     pub rules_per_day: u64,
     /// Which archives of exports are read at the same time.
-    pub exports: exports::Streams,
+    pub exports: exports::ConcurrentReads,
     /// Counts requests.
-    pub pace: Pace,
+    pub rate_limit: RateLimit,
     /// Hashes the passwords of people.
     pub passwords: Passwords,
     /// Where people sign in who need no password here. None: nowhere else.

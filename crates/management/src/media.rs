@@ -3,7 +3,7 @@
 mod appeals;
 mod decisions;
 pub(crate) mod previews;
-pub mod why;
+pub mod explanation;
 
 use domain::{
     id::{MediaId, SiteId},

@@ -4,12 +4,12 @@
 //! person's role, and of the role that the person gets. So only owners make owners. A team keeps at
 //! least one owner.
 
-pub mod factors;
-pub mod hand_over;
+pub mod factor_removal;
+pub mod transfer_account;
 pub mod invitations;
-pub mod resets;
+pub mod password_resets;
 pub mod sessions;
-pub mod sign_in;
+pub mod sign_in_rules;
 
 use domain::{
     actor::Actor,
@@ -18,7 +18,7 @@ use domain::{
     reach::Reach,
     role::Role,
     scope::Scope,
-    sign_in::MOST_SITES,
+    sign_in_limits::MOST_SITES,
 };
 use serde_json::json;
 pub use store::person::Person;

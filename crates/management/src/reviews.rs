@@ -7,11 +7,11 @@
 pub mod bulk;
 mod decision;
 mod exposure;
-mod golden;
+mod golden_set;
 mod lease;
 mod notes;
 pub mod quality;
-mod shown;
+mod view;
 
 use domain::{
     actor::Actor,
@@ -27,10 +27,10 @@ use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::preview
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
     exposure::{Exposure, Exposures, exposures},
-    golden::{golden_items, golden_of, set_golden, unset_golden},
+    golden_set::{golden_items, golden_of, set_golden, unset_golden},
     lease::{escalate, renew, skip, unveil},
     notes::{add_note, add_note_to, notes_of},
-    shown::Shown,
+    view::ReviewView,
 };
 
 /// The reviews that the caller has, and if these are fewer than `most`, the most urgent ones that
@@ -43,7 +43,7 @@ pub async fn claim(
     management: &Management,
     caller: &Caller,
     most: usize,
-) -> Result<Vec<Shown>, Refused> {
+) -> Result<Vec<ReviewView>, Refused> {
     let mut session = management.change(caller, Scope::MediaDecide).await?;
     let (actor, team) = reviewer(&session)?;
     let sites = session.person().and_then(|person| person.sites.clone());
@@ -62,7 +62,7 @@ pub async fn claim(
     let claimed = review::claim(session.conn(), new).await?;
     let mut shown = Vec::with_capacity(claimed.reviews.len());
     for id in &claimed.reviews {
-        shown.extend(Shown::of(management, &mut session, *id).await?);
+        shown.extend(ReviewView::of(management, &mut session, *id).await?);
     }
     shown.sort_by_key(|shown| {
         let review = &shown.review;
@@ -87,7 +87,7 @@ pub async fn get(
     management: &Management,
     caller: &Caller,
     review: ReviewId,
-) -> Result<Shown, Refused> {
+) -> Result<ReviewView, Refused> {
     let mut session = management.read(caller, Scope::MediaDecide).await?;
     own(management, &mut session, review).await
 }
@@ -143,9 +143,9 @@ async fn own(
     management: &Management,
     session: &mut Session,
     review: ReviewId,
-) -> Result<Shown, Refused> {
+) -> Result<ReviewView, Refused> {
     let (actor, team) = reviewer(session)?;
-    let shown = Shown::of(management, session, review).await?;
+    let shown = ReviewView::of(management, session, review).await?;
     shown
         .filter(|shown| shown.review.team == team && shown.review.leased_by == Some(actor))
         .ok_or(Refused::NotFound(Noun::Review))

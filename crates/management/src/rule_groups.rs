@@ -6,9 +6,9 @@ pub mod diff;
 pub mod drafts;
 pub mod edits;
 pub mod files;
-mod lists;
+mod hash_lists;
 pub mod overview;
-mod room;
+mod rule_bytes_quota;
 pub mod shadow;
 pub mod threshold;
 pub mod trials;
@@ -22,7 +22,7 @@ use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId, TeamId},
     name::Name,
     reason::Reason,
-    rules::{GivenRules, RuleType},
+    rules::{InputRules, RuleType},
     scope::Scope,
 };
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ use store::rule_group::{self, Authorship, Version};
 
 use crate::{
     Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference,
-    workbench::Checked,
+    trial_pool::Checked,
 };
 
 pub use self::warnings::Warning;
@@ -47,7 +47,7 @@ pub struct NewRuleGroup {
     /// Its team. If `None`, it is the team of the caller. Operators must name a team.
     pub team: Option<TeamId>,
     /// The rules of its first version, which is live at once.
-    pub rules: GivenRules,
+    pub rules: InputRules,
     /// A note about the first version.
     pub note: Option<Reason>,
 }
@@ -121,8 +121,8 @@ pub async fn create(
     let team = session.named_team(new.team).await?;
     let team = team.ok_or_else(|| Refused::field("team_id", "is missing"))?;
     session.end();
-    let rules = management.workbench.rules(Some(team), new.rules).await?;
-    let compiled = management.workbench.check(Some(team), rules).await?;
+    let rules = management.trial_pool.rules(Some(team), new.rules).await?;
+    let compiled = management.trial_pool.check(Some(team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;
@@ -142,8 +142,8 @@ pub(crate) async fn add(
     compiled: &Checked,
     note: &str,
 ) -> Result<(Group, Change), Refused> {
-    lists::require(session, team, &compiled.rules).await?;
-    room::require(management, session, team).await?;
+    hash_lists::require(session, team, &compiled.rules).await?;
+    rule_bytes_quota::require(management, session, team).await?;
     let authorship = Authorship {
         by: session.actor(),
         note,

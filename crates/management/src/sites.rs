@@ -1,7 +1,7 @@
 //! Sites: list, create, read, change.
 
 mod checks;
-mod outlook;
+mod retention_preview;
 mod readiness;
 
 use domain::{
@@ -23,7 +23,7 @@ use checks::{require_groups, unknown_group};
 pub(crate) use self::checks::require_providers;
 pub use self::{
     checks::{MOST_GROUPS, MOST_PROVIDERS},
-    outlook::{Content, RetentionPreview, outlook},
+    retention_preview::{Content, RetentionPreview, outlook},
     readiness::{Counts, Readiness, counts, readiness},
 };
 

@@ -1,6 +1,6 @@
 //! Tokens: list, create, read, disable.
 
-mod new;
+mod new_token;
 
 use domain::{actor::Actor, audit::Action, id::TokenId, key::ManagementToken, scope::Scope};
 use serde_json::json;
@@ -12,9 +12,9 @@ use store::{
 };
 
 use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
-use new::{expires_at, scopes};
+use new_token::{expires_at, scopes};
 
-pub use new::NewToken;
+pub use new_token::NewToken;
 
 /// A token that was just created.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use domain::rules::Limits;
 use management::{
-    Caller, Darkroom, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
-    exports::Streams,
+    Caller, PreviewPool, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, TrialPool,
+    exports::ConcurrentReads,
     queues::{Group, Lane, Pause, update_group, update_lane, update_queue},
 };
 use queue::Queue;
@@ -24,15 +24,15 @@ async fn management(pool: &PgPool) -> Arc<Management> {
         pool: pool.clone(),
         queue,
         master_key: None,
-        workbench: Workbench::new(Limits::default(), None),
-        outlet: Outlet::new(
+        trial_pool: TrialPool::new(Limits::default(), None),
+        endpoint_checks: EndpointChecks::new(
             Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
             Arc::new(|_| Box::pin(async { None })),
         ),
-        darkroom: Darkroom::new(None),
+        preview_pool: PreviewPool::new(None),
         rules_per_day: 1 << 20,
-        exports: Streams::default(),
-        pace: Pace::new(PaceSettings::default()),
+        exports: ConcurrentReads::default(),
+        rate_limit: RateLimit::new(RateLimitSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,
     })

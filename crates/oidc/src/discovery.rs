@@ -4,7 +4,7 @@ use reqwest::Client;
 use serde::Deserialize;
 use url::Url;
 
-use crate::{Failed, Issuer, settings::is_secure, wire};
+use crate::{Failed, Issuer, settings::is_secure, http};
 
 /// What is used of the document (`OpenID` Connect Discovery 1.0, section 3).
 #[derive(Clone, Debug, Deserialize)]
@@ -25,7 +25,7 @@ impl Document {
     pub(crate) async fn read(http: &Client, issuer: &Issuer) -> Result<Self, Failed> {
         let url = issuer.document().parse();
         let url = url.map_err(|_| Failed::Malformed("the issuer's address"))?;
-        wire::get::<Self>(http, url).await?.of(issuer)
+        http::get::<Self>(http, url).await?.of(issuer)
     }
 
     fn of(self, issuer: &Issuer) -> Result<Self, Failed> {

@@ -9,11 +9,11 @@ use url::Url;
 
 use crate::{
     Ask, Attempt, Failed, Identity, Issuer, Settings,
-    cached::Cached,
+    document_cache::DocumentCache,
     claims::{self, Claims},
     discovery::Document,
-    keys::Keys,
-    signature, token, wire,
+    signing_keys::Keys,
+    signature, id_token, http,
 };
 
 /// The longest code that is redeemed.
@@ -24,8 +24,8 @@ const LONGEST_CODE: usize = 4_096;
 pub struct Provider {
     settings: Settings,
     http: Client,
-    document: Cached<Document>,
-    keys: Cached<Keys>,
+    document: DocumentCache<Document>,
+    keys: DocumentCache<Keys>,
 }
 
 /// What the provider said in the address that it sent the browser to.
@@ -46,9 +46,9 @@ impl Provider {
         signature::install();
         Ok(Self {
             settings,
-            http: wire::client(tls).map_err(Failed::Unreachable)?,
-            document: Cached::new(),
-            keys: Cached::new(),
+            http: http::client(tls).map_err(Failed::Unreachable)?,
+            document: DocumentCache::new(),
+            keys: DocumentCache::new(),
         })
     }
 
@@ -113,14 +113,14 @@ impl Provider {
             return Err(Failed::Untrusted("there is no code, or it is too long"));
         }
         let settings = &self.settings;
-        let tokens = token::redeem(&self.http, &document, settings, attempt, answer.code).await?;
-        let header = token::header(&tokens.id_token)?;
+        let tokens = id_token::redeem(&self.http, &document, settings, attempt, answer.code).await?;
+        let header = id_token::header(&tokens.id_token)?;
         let read = async || Keys::read(&self.http, document.jwks_uri.clone()).await;
         let keys = self
             .keys
             .get(Instant::now(), |keys| keys.has(&header), read)
             .await?;
-        let claims = token::verify(&tokens.id_token, &header, &keys, settings)?;
+        let claims = id_token::verify(&tokens.id_token, &header, &keys, settings)?;
         let subject = claims::check(&claims, settings, attempt, now)?;
         let more = match (&tokens.access_token, document.userinfo_endpoint) {
             (Some(access), Some(url)) if Identity::wants_more(settings, &claims) => {
@@ -133,7 +133,7 @@ impl Provider {
 
     /// What the provider says about the person when it is asked. It must be the same person.
     async fn about(&self, url: Url, access: &str, subject: &str) -> Result<Claims, Failed> {
-        let claims: Claims = wire::send(self.http.get(url).bearer_auth(access)).await?;
+        let claims: Claims = http::send(self.http.get(url).bearer_auth(access)).await?;
         if claims::subject(&claims) == Some(subject) {
             Ok(claims)
         } else {

@@ -9,7 +9,7 @@ mod record;
 use std::{sync::Arc, time::Duration};
 
 use domain::{
-    decision::{Gap, ImageProblem, Unchecked},
+    decision::{MissingScores, ImageProblem, Unchecked},
     id::{GroupVersionId, MediaId, SiteId, TeamId},
     image_hash::HashMatch,
     media::{Modality, OnFailure},
@@ -111,7 +111,7 @@ pub struct Analysed {
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
     /// What no provider scored of the text and of the image; none when the analysis did not finish.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<MissingScores>,
     /// Whether earlier runs have kept parts of it.
     pub has_parts: bool,
 }

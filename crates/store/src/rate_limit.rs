@@ -28,7 +28,7 @@ use ::fair_share::{Pacer, Rate, TooFar};
 use domain::{
     id::TeamId,
     key::SecretHash,
-    limit::{RatePolicy, RateScope, RateStanding, WINDOW_SECONDS},
+    rate_limit::{RatePolicy, RateScope, RateStanding, WINDOW_SECONDS},
 };
 use metrics::counter;
 use sqlx::PgPool;

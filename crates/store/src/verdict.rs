@@ -9,7 +9,7 @@ mod store;
 use std::sync::Arc;
 
 use domain::{
-    decision::{Gap, Unchecked},
+    decision::{MissingScores, Unchecked},
     id::{GroupVersionId, MediaId, TeamId},
     image_hash::HashMatch,
     media::{ModerationType, OnFailure, Status, Step},
@@ -52,7 +52,7 @@ pub struct ToJudge {
     /// What the analysis said; none when no provider could score it.
     pub scores: Option<Scores>,
     /// What the analysis did not score of the text and of the image; empty where that is not known.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<MissingScores>,
     /// What could not be checked so far.
     pub unchecked: Vec<Unchecked>,
     /// The site's setting for content that could not be checked.

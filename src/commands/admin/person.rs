@@ -11,10 +11,10 @@ use domain::{
 use management::{
     Caller, Management, Refused,
     people::{
-        self, Standing, factors,
-        hand_over::hand_over as hand_account_over,
+        self, Standing, factor_removal,
+        transfer_account::transfer_account as hand_account_over,
         invitations::{self, Wanted},
-        resets,
+        password_resets,
     },
 };
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Valu
 
 pub(super) async fn reset(management: &Management, wanted: Reset) -> Result<Value, Refused> {
     let Reset { email, console } = wanted;
-    let issued = resets::create_of(management, &Caller::command_line(), &email).await?;
+    let issued = password_resets::create_of(management, &Caller::command_line(), &email).await?;
     Ok(json!({
         "email": email,
         "link": link(&console, &issued.secret),
@@ -94,7 +94,7 @@ pub(super) async fn remove_factor(
     management: &Management,
     email: &Email,
 ) -> Result<Value, Refused> {
-    let removed = factors::remove(management, &Caller::command_line(), email).await?;
+    let removed = factor_removal::remove(management, &Caller::command_line(), email).await?;
     Ok(json!({
         "email": email,
         "had_factor": removed.had_factor,

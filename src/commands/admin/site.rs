@@ -13,7 +13,7 @@ use management::{
     Caller, Management, Refused,
     endpoints::{self, NewEndpoint},
     rule_groups::{self, NewRuleGroup, versions},
-    set_up::{self, NewSite},
+    provisioning::{self, NewSite},
     site_keys::{self, IssuedKey},
 };
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub(super) async fn create(
         name,
         rules: rules.rules,
     };
-    let made = set_up::site(management, &Caller::command_line(), team, new).await;
+    let made = provisioning::site(management, &Caller::command_line(), team, new).await;
     let (issued, group) = made.map_err(|refused| told_of_rules(refused, &names))?;
     Ok(json!({
         "site_id": issued.site.id,

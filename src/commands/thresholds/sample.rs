@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::json_text::JsonText;
+use domain::lone_surrogates::JsonText;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use domain::key::LinkSecret;
-use management::{Management, account::first};
+use management::{Management, account::first_operator};
 
 use super::{super::console, Listeners};
 use crate::{config::UpOptions, data_dir::DataDir, demo_file::Demo, command_line};
@@ -25,7 +25,7 @@ impl Welcome<'_> {
         let first = match &origin {
             Some(_) => {
                 let team = self.demo.map(|demo| demo.team_id);
-                first::link(management, team).await.map_err(command_line::told)?
+                first_operator::link(management, team).await.map_err(command_line::told)?
             }
             None => None,
         };

@@ -18,7 +18,7 @@ fn script(directory: &TempDir, body: &str) -> PathBuf {
     path
 }
 
-async fn with(body: &str, deadline: Duration) -> Result<Vec<u8>, Undeveloped> {
+async fn with(body: &str, deadline: Duration) -> Result<Vec<u8>, PreviewError> {
     let directory = TempDir::new().unwrap();
     let program = script(&directory, body);
     one(&program, vec![0; 1 << 20], 1 << 20, deadline).await
@@ -28,20 +28,20 @@ async fn with(body: &str, deadline: Duration) -> Result<Vec<u8>, Undeveloped> {
 async fn a_darkroom_that_is_not_there_is_unavailable() {
     let nowhere = Path::new("/nonexistent/gatehouse");
     let answer = one(nowhere, Vec::new(), 1, DEADLINE).await;
-    assert_eq!(answer, Err(Undeveloped::Unavailable));
+    assert_eq!(answer, Err(PreviewError::Unavailable));
 }
 
 #[tokio::test]
 async fn a_darkroom_that_hangs_or_never_reads_is_ended_at_the_deadline() {
     for (body, deadline, expected) in [
-        ("exec sleep 600", SOON, Undeveloped::TimedOut),
+        ("exec sleep 600", SOON, PreviewError::TimedOut),
         (
             "cat > /dev/null; exec sleep 600",
             SOON,
-            Undeveloped::TimedOut,
+            PreviewError::TimedOut,
         ),
         // It says more than a preview can be long.
-        ("exec yes", LONG, Undeveloped::Unavailable),
+        ("exec yes", LONG, PreviewError::Unavailable),
     ] {
         let began = Instant::now();
         let answer = with(body, deadline).await;
@@ -55,20 +55,20 @@ async fn what_a_darkroom_says_counts_only_if_it_ends_well_and_it_is_a_preview() 
     let jpeg = r"cat > /dev/null; printf 'P\377\330\377rest'";
     let preview = [&[0xff, 0xd8, 0xff][..], b"rest"].concat();
     assert_eq!(with(jpeg, LONG).await, Ok(preview));
-    let undecodable = Undeveloped::Problem(ImageProblem::Undecodable);
+    let undecodable = PreviewError::Problem(ImageProblem::Undecodable);
     for (body, expected) in [
-        (format!("{jpeg}; exit 1"), Undeveloped::Unavailable),
+        (format!("{jpeg}; exit 1"), PreviewError::Unavailable),
         (format!("{jpeg}; exit 101"), undecodable),
-        (format!("{jpeg}; kill -9 $$"), Undeveloped::Unavailable),
+        (format!("{jpeg}; kill -9 $$"), PreviewError::Unavailable),
         (
             "cat > /dev/null; printf 'P<html>'".to_owned(),
-            Undeveloped::Unavailable,
+            PreviewError::Unavailable,
         ),
-        ("exit 0".to_owned(), Undeveloped::Unavailable),
-        ("printf M".to_owned(), Undeveloped::NeedsMemory),
+        ("exit 0".to_owned(), PreviewError::Unavailable),
+        ("printf M".to_owned(), PreviewError::NeedsMemory),
         (
             "printf Etoo_large".to_owned(),
-            Undeveloped::Problem(ImageProblem::TooLarge),
+            PreviewError::Problem(ImageProblem::TooLarge),
         ),
     ] {
         assert_eq!(with(&body, LONG).await, Err(expected), "{body}");
@@ -79,5 +79,5 @@ async fn what_a_darkroom_says_counts_only_if_it_ends_well_and_it_is_a_preview() 
 async fn a_darkroom_gets_nothing_of_the_environment() {
     let body = "cat > /dev/null; [ -z \"$HOME$CARGO$DATABASE_URL\" ] && printf M";
     let answer = with(body, LONG).await;
-    assert_eq!(answer, Err(Undeveloped::NeedsMemory));
+    assert_eq!(answer, Err(PreviewError::NeedsMemory));
 }

@@ -7,7 +7,7 @@ use store::{item_progress::Stage, schema};
 use uuid::Uuid;
 
 use super::*;
-use crate::{RuleSettings, judges::Judges, provider::Providers};
+use crate::{RuleSettings, rule_pool::RulePool, provider::Providers};
 
 fn item(held: bool) -> ToAnalyse {
     ToAnalyse {
@@ -36,21 +36,21 @@ fn item(held: bool) -> ToAnalyse {
 
 /// Analyses and judges, one item at a time.
 fn analyst(pool: &PgPool) -> Analyst {
-    let judges = Judges::new(Groups::new(pool.clone(), RuleSettings::default()));
+    let rule_pool = RulePool::new(RuleGroupCache::new(pool.clone(), RuleSettings::default()));
     let providers: Providers = Arc::new([]);
     Analyst::new(
         pool.clone(),
-        Arc::new(Panel::new(&providers, pool.clone(), Waits::default())),
-        judges.groups().clone(),
+        Arc::new(ProviderRegistry::new(&providers, pool.clone(), Waits::default())),
+        rule_pool.groups().clone(),
         Duration::ZERO,
         0,
-        Darkroom::default(),
-        Some(Verdicts::new(judges, 1)),
+        DecodePool::default(),
+        Some(Verdicts::new(rule_pool, 1)),
     )
 }
 
 async fn judged(analyst: &Analyst, item: &ToAnalyse, started: Instant) -> Stage {
-    let analysed = Inquiry::end(item, Inquiry::of(item, false, &[]));
+    let analysed = ModalityAnalysis::end(item, ModalityAnalysis::of(item, false, &[]));
     analyst.judge_at_once(item, analysed, started).await
 }
 
@@ -111,7 +111,7 @@ async fn what_cannot_be_judged_now_keeps_its_analysis_and_waits_for_the_rules(po
     // Its job waits for as long as the place said.
     let other = TeamId::from(Uuid::now_v7());
     let verdicts = one.verdicts.as_ref().unwrap();
-    let Ok(_place) = verdicts.take_place(other).await else {
+    let Ok(_place) = verdicts.take_slot(other).await else {
         panic!("nobody had it");
     };
     let stage = judged(&one, &item(false), now).await;

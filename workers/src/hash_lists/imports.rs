@@ -13,7 +13,7 @@ use store::{
 };
 use tokio::task::block_in_place;
 
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// What an import needs.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Importer {
     }
 }
 
-impl Slices for Importer {
+impl ChainWorker for Importer {
     type Chain = Import;
     type Found = Imported;
 

@@ -18,7 +18,7 @@ use store::{
 use tokio::task::block_in_place;
 
 use super::{HashLists, Snapshot};
-use crate::slices::Slices;
+use crate::chain_worker::ChainWorker;
 
 /// Scans whose new entries are kept in memory; more than that rarely run at once.
 const KEPT: usize = 2;
@@ -55,7 +55,7 @@ impl Scanner {
     }
 }
 
-impl Slices for Scanner {
+impl ChainWorker for Scanner {
     type Chain = Scan;
     type Found = Scanned;
 

@@ -16,10 +16,10 @@ use super::*;
 mod attacks;
 mod fetching;
 mod receiver;
-mod receivers;
+mod hostile_receivers;
 mod redirects;
-mod sharing;
-mod teams;
+mod team_limits;
+mod team_exemptions;
 
 use receiver::Receiver;
 

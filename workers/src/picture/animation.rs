@@ -6,10 +6,10 @@
 //! renditions. A frame here is what a viewer shows at that time, not what the file stores.
 
 mod canvas;
-mod film;
+mod frames;
 mod gif;
 mod png;
-mod survey;
+mod frame_count;
 #[cfg(test)]
 mod tests;
 mod webp;
@@ -18,10 +18,10 @@ use std::ops::ControlFlow;
 
 use domain::{decision::ImageProblem, image::ImageFormat};
 
-pub(crate) use self::film::Film;
+pub(crate) use self::frames::Frames;
 use self::{
     canvas::Canvas,
-    survey::{Layout, Survey},
+    frame_count::{Layout, FrameCount},
 };
 use super::MAX_SIDE;
 
@@ -64,19 +64,19 @@ impl Animation {
     /// animation that needs more than `memory` is reduced to its first frame.
     pub(crate) fn of(bytes: &[u8], settings: &AnimationSettings, memory: u64) -> Option<Self> {
         let format = ImageFormat::sniff(bytes)?;
-        let mut survey = Survey::new(settings.pixels);
+        let mut frame_count = FrameCount::new(settings.pixels);
         let found = match format {
             ImageFormat::Jpeg => None,
-            ImageFormat::Png => png::survey(bytes, &mut survey),
-            ImageFormat::Gif => gif::survey(bytes, &mut survey),
-            ImageFormat::Webp => webp::survey(bytes, &mut survey),
+            ImageFormat::Png => png::count_frames(bytes, &mut frame_count),
+            ImageFormat::Gif => gif::count_frames(bytes, &mut frame_count),
+            ImageFormat::Webp => webp::count_frames(bytes, &mut frame_count),
         };
         let Layout {
             width,
             height,
             memory: needed,
         } = found?;
-        if survey.frames <= 1 && survey.unseen.is_none() {
+        if frame_count.frames <= 1 && frame_count.unseen.is_none() {
             return None;
         }
         let mut animation = Self {
@@ -84,10 +84,10 @@ impl Animation {
             width,
             height,
             // The decoder of still pictures may be able to show the first frame.
-            frames: survey.frames.max(1),
+            frames: frame_count.frames.max(1),
             most: settings.frames,
             memory: needed,
-            unseen: survey.unseen,
+            unseen: frame_count.unseen,
         };
         if needed > memory || width.max(height) > MAX_SIDE {
             animation.frames = 1;

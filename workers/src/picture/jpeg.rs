@@ -3,9 +3,9 @@
 //! decoder can know whether compressed pixels are missing before that marker. It is strict, and
 //! reports what it notices. A file without the marker is decoded if nothing else is missing (`scans`).
 
-mod bits;
+mod huffman;
 mod blocks;
-mod scans;
+mod completeness;
 
 use domain::decision::ImageProblem;
 use image::{ColorType, metadata::Orientation};
@@ -57,7 +57,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<(Header, bool), ImageProblem> {
 
 /// Decodes a file from which only the marker of its end is missing.
 pub(super) fn decode_without_end(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {
-    let end = scans::whole(bytes).ok_or(ImageProblem::Undecodable)?;
+    let end = completeness::whole(bytes).ok_or(ImageProblem::Undecodable)?;
     decode(&[&bytes[..end], &[0xff, EOI]].concat())
 }
 

@@ -3,7 +3,7 @@
 
 mod role;
 #[cfg(test)]
-pub(crate) mod stand_in;
+pub(crate) mod fake;
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -23,7 +23,7 @@ use self::role::Holder;
 use super::{
     ProviderError,
     remote::{Auth, Proxy},
-    wire::{Meaning, Received, Wire, parsed},
+    transport::{Meaning, Received, Transport, parsed},
 };
 
 /// An AWS access key. The `Debug` form does not show the secret.
@@ -104,16 +104,16 @@ impl Signer {
     /// have expired, they are renewed and the request is sent once more.
     pub(super) async fn post(
         &self,
-        wire: &Wire,
+        transport: &Transport,
         url: &Url,
         headers: &[(&'static str, &'static str)],
         body: Vec<u8>,
     ) -> Result<Received, ProviderError> {
         let body = Bytes::from(body);
         let send = async |credentials: &Credentials| {
-            let (request, now) = (wire.request(url.clone()), SystemTime::now());
+            let (request, now) = (transport.request(url.clone()), SystemTime::now());
             let request = self.sign(credentials, request, url, headers, &body, now);
-            wire.send(request.body(body.clone())).await
+            transport.send(request.body(body.clone())).await
         };
         let holder = match &self.holder {
             Holding::Key(credentials) => return send(credentials).await,

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Received, Wire, parsed},
+    transport::{Received, Transport, parsed},
 };
 use crate::picture::Limits;
 
@@ -46,7 +46,7 @@ const LIMITS: Limits = Limits {
 
 /// A resource of Azure's, and our key to it.
 pub struct Azure {
-    wire: Wire,
+    transport: Transport,
 }
 
 /// Its categories.
@@ -91,7 +91,7 @@ impl Azure {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "azure")?.with_images(LIMITS),
+            transport: Transport::new(remote, "azure")?.with_images(LIMITS),
         })
     }
 
@@ -126,9 +126,9 @@ impl Azure {
     }
 
     async fn post(&self, path: &str, request: &Value) -> Result<Received, ProviderError> {
-        let mut url = self.wire.at(path);
+        let mut url = self.transport.at(path);
         url.set_query(Some(VERSION));
-        self.wire.post(url, request).await
+        self.transport.post(url, request).await
     }
 }
 
@@ -181,7 +181,7 @@ fn read(body: &[u8], harms: &[Harm]) -> Result<Scores, ProviderError> {
 
 impl Provider for Azure {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

@@ -83,7 +83,7 @@ impl Builtin {
                 limits: sees.then_some(IMAGES),
                 piece_bytes: usize::MAX,
                 told: &[],
-                tally: Arc::default(),
+                cost_counter: Arc::default(),
                 access: None,
             },
             analyser: Arc::new(analyser),

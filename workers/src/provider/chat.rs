@@ -17,13 +17,13 @@ use self::response::read;
 pub use self::settings::{AnswerFormat, ChatSettings, MostTokens, Style};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, cost::TOKENS,
-    remote::Remote, wire::Wire,
+    remote::Remote, transport::Transport,
 };
 use crate::picture::Limits;
 
 /// A model, and how it is asked.
 pub struct Chat {
-    wire: Wire,
+    transport: Transport,
     model: String,
     style: Style,
     settings: ChatSettings,
@@ -57,16 +57,16 @@ impl Chat {
             Style::Policy { .. } => "chat/policy",
         };
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, kind)?
+        let transport = Transport::new(remote, kind)?
             .telling(TOKENS)
             .depending_on(&model)
             .depending_on(&format!("{style:?}"))
             .depending_on(&format!("{settings:?}"));
         Ok(Self {
-            wire: if looks {
-                wire.with_images(LIMITS)
+            transport: if looks {
+                transport.with_images(LIMITS)
             } else {
-                wire
+                transport
             },
             model,
             style,
@@ -120,8 +120,8 @@ impl Chat {
             // Equal texts should get equal answers.
             request["temperature"] = json!(0);
         }
-        let url = self.wire.at(&self.settings.path);
-        let received = self.wire.post(url, &request).await?;
+        let url = self.transport.at(&self.settings.path);
+        let received = self.transport.post(url, &request).await?;
         let choice = read(&received.body)?;
         let scores = match &self.style {
             Style::LlamaGuard => llama_guard::read(&choice, &self.profile().scope.text)?,
@@ -133,7 +133,7 @@ impl Chat {
 
 impl Provider for Chat {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

@@ -7,7 +7,7 @@ mod tests;
 
 use domain::score::{Category, Scores};
 
-use super::{Answer, wire::MAX_KEPT};
+use super::{Answer, transport::MAX_KEPT};
 
 /// Bytes that a piece shares with the one before: a few sentences.
 const OVERLAP: usize = 400;

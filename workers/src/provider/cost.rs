@@ -1,16 +1,51 @@
-//! The cost of providers as metrics, and in the [`Tally`] that is stored: requests, pieces of texts,
+//! The cost of providers as metrics, and in the [`CostCounter`] that is stored: requests, pieces of texts,
 //! and the tokens and units that providers report.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{Arc, Mutex},
+};
 
 use domain::media::Modality;
 use metrics::{Counter, counter};
 use serde_json::Value;
 
-use super::{Profile, tally::Tally};
+use super::Profile;
+use crate::lock::lock;
 
 /// A larger number in one answer is a mistake of the server and is not counted.
 const MOST: u64 = 10_000_000;
+
+/// What is counted, as `provider_costs` names it, and how many.
+pub(super) type Amounts = BTreeMap<&'static str, u64>;
+
+/// What one provider cost since it was last stored: requests, tokens and units. Stored once a minute, and when the process stops.
+#[derive(Debug, Default)]
+pub(super) struct CostCounter(Mutex<Amounts>);
+
+impl CostCounter {
+    /// Counts more.
+    pub(super) fn add(&self, what: &'static str, amount: u64) {
+        if amount > 0 {
+            let mut amounts = lock(&self.0);
+            let count = amounts.entry(what).or_default();
+            *count = count.saturating_add(amount);
+        }
+    }
+
+    /// Takes all counts, to store them.
+    pub(super) fn take(&self) -> Amounts {
+        mem::take(&mut *lock(&self.0))
+    }
+
+    /// Counts again what could not be stored.
+    pub(super) fn put_back(&self, amounts: Amounts) {
+        for (what, amount) in amounts {
+            self.add(what, amount);
+        }
+    }
+}
 
 /// Where an answer tells its cost, as JSON pointers, and what each number counts.
 pub(super) type Usage = &'static [(&'static str, Cost)];
@@ -96,7 +131,7 @@ pub(super) fn count(profile: &Profile, body: &[u8]) {
         let number = answer.pointer(place).and_then(Value::as_u64);
         if let Some(number) = number.filter(|number| *number <= MOST) {
             spent(&profile.name, *cost).increment(number);
-            profile.tally.add(cost.name(), number);
+            profile.cost_counter.add(cost.name(), number);
         }
     }
 }
@@ -104,7 +139,7 @@ pub(super) fn count(profile: &Profile, body: &[u8]) {
 /// A request, which is counted when it ends, whatever the outcome.
 pub(super) struct Request {
     /// None if it was never sent.
-    counted: Option<(Counter, Arc<Tally>, &'static str)>,
+    counted: Option<(Counter, Arc<CostCounter>, &'static str)>,
 }
 
 impl Request {
@@ -116,7 +151,7 @@ impl Request {
         };
         let counter = requests(&profile.name, modality);
         Self {
-            counted: Some((counter, Arc::clone(&profile.tally), what)),
+            counted: Some((counter, Arc::clone(&profile.cost_counter), what)),
         }
     }
 
@@ -128,9 +163,9 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        if let Some((counter, tally, what)) = &self.counted {
+        if let Some((counter, cost_counter, what)) = &self.counted {
             counter.increment(1);
-            tally.add(what, 1);
+            cost_counter.add(what, 1);
         }
     }
 }

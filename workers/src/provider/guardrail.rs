@@ -20,7 +20,7 @@ use super::{
     aws::{Signer, explain},
     cost::{Cost, Usage},
     remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::Limits;
 
@@ -60,7 +60,7 @@ const HEADERS: [(&str, &str); 1] = [("content-type", "application/json")];
 
 /// A guardrail in a region, and our key to it.
 pub struct Guardrail {
-    wire: Wire,
+    transport: Transport,
     signer: Signer,
     path: String,
 }
@@ -107,16 +107,16 @@ impl Guardrail {
         let signer = Signer::new(access, "bedrock", region, remote.proxy.as_ref())?;
         let looks = !remote.scope.image.is_empty();
         let GuardrailId { id, version } = guardrail;
-        let wire = Wire::new(remote, "bedrock_guardrail")?
+        let transport = Transport::new(remote, "bedrock_guardrail")?
             .with_explanations(explain)
             .telling(UNITS)
             .depending_on(id)
             .depending_on(version);
         Ok(Self {
-            wire: if looks {
-                wire.with_images(LIMITS)
+            transport: if looks {
+                transport.with_images(LIMITS)
             } else {
-                wire
+                transport
             },
             signer,
             path: format!("/guardrail/{id}/version/{version}/apply"),
@@ -136,8 +136,8 @@ impl Guardrail {
         };
         let request = json!({ "source": "INPUT", "outputScope": "FULL", "content": [content] });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
-        let url = self.wire.at(&self.path);
-        let received = self.signer.post(&self.wire, &url, &HEADERS, body).await?;
+        let url = self.transport.at(&self.path);
+        let received = self.signer.post(&self.transport, &url, &HEADERS, body).await?;
         let scores = read(&received.body, self.profile().scope.of(modality))?;
         Ok(received.answer(scores))
     }
@@ -145,7 +145,7 @@ impl Guardrail {
 
 impl Provider for Guardrail {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

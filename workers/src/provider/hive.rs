@@ -18,7 +18,7 @@ use serde_json::json;
 use self::response::{of_image, of_text};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::{Limits, Rendition};
 
@@ -32,7 +32,7 @@ const LIMITS: Limits = Limits {
 
 /// A project of Hive's, and our key to it.
 pub struct Hive {
-    wire: Wire,
+    transport: Transport,
 }
 
 impl Hive {
@@ -69,22 +69,22 @@ impl Hive {
         let looks = !remote.scope.image.is_empty();
         // The key selects the project.
         let key = remote.auth.key().to_owned();
-        let wire = Wire::new(remote, "hive")?.depending_on(&key);
+        let transport = Transport::new(remote, "hive")?.depending_on(&key);
         Ok(Self {
-            wire: if looks {
-                wire.with_images(LIMITS)
+            transport: if looks {
+                transport.with_images(LIMITS)
             } else {
-                wire
+                transport
             },
         })
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        let url = self.wire.at("/api/v2/task/sync");
+        let url = self.transport.at("/api/v2/task/sync");
         match question.content {
             Content::Text(text) => {
                 let request = json!({ "text_data": text });
-                let received = self.wire.post(url, &request).await?;
+                let received = self.transport.post(url, &request).await?;
                 let scores = of_text(&received.body, &self.profile().scope.text)?;
                 Ok(received.answer(scores))
             }
@@ -93,8 +93,8 @@ impl Hive {
                 let media = Part::stream_with_length(bytes.clone(), length)
                     .file_name(format!("image.{format}"));
                 let form = Form::new().part("media", media);
-                let request = self.wire.shown(self.wire.request(url), &[]);
-                let received = self.wire.send(request.multipart(form)).await?;
+                let request = self.transport.shown(self.transport.request(url), &[]);
+                let received = self.transport.send(request.multipart(form)).await?;
                 let scores = of_image(&received.body, &self.profile().scope.image)?;
                 Ok(received.answer(scores))
             }
@@ -104,7 +104,7 @@ impl Hive {
 
 impl Provider for Hive {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Received, Wire, once, parsed, score},
+    transport::{Received, Transport, unique_keys, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -28,7 +28,7 @@ const LIMITS: Limits = Limits {
 
 /// A service of the operator.
 pub struct Http {
-    wire: Wire,
+    transport: Transport,
 }
 
 #[derive(Serialize)]
@@ -65,7 +65,7 @@ impl Http {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "http")?.with_images(LIMITS),
+            transport: Transport::new(remote, "http")?.with_images(LIMITS),
         })
     }
 
@@ -98,7 +98,7 @@ impl Http {
             content,
             categories,
         };
-        self.wire.post(self.wire.at(""), &request).await
+        self.transport.post(self.transport.at(""), &request).await
     }
 }
 
@@ -122,7 +122,7 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
 
 impl Provider for Http {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

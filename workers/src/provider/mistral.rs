@@ -15,12 +15,12 @@ use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     cost::TOKENS,
     remote::Remote,
-    wire::{Wire, once, parsed, score},
+    transport::{Transport, unique_keys, parsed, score},
 };
 
 /// The moderation endpoint and our key to it.
 pub struct Mistral {
-    wire: Wire,
+    transport: Transport,
     model: String,
 }
 
@@ -57,7 +57,7 @@ impl Mistral {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote, model: String) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "mistral")?
+            transport: Transport::new(remote, "mistral")?
                 .telling(TOKENS)
                 .depending_on(&model),
             model,
@@ -69,8 +69,8 @@ impl Mistral {
             return Ok(Answer::default());
         };
         let request = json!({ "model": self.model, "input": [text] });
-        let url = self.wire.at("/v1/moderations");
-        let received = self.wire.post(url, &request).await?;
+        let url = self.transport.at("/v1/moderations");
+        let received = self.transport.post(url, &request).await?;
         let scores = read(&received.body, &self.profile().scope.text)?;
         Ok(received.answer(scores))
     }
@@ -114,7 +114,7 @@ const fn names(ours: Category) -> &'static [&'static [&'static str]] {
 
 impl Provider for Mistral {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

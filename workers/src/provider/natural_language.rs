@@ -17,12 +17,12 @@ use serde_json::json;
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Wire, parsed, score},
+    transport::{Transport, parsed, score},
 };
 
 /// The service, and our key to it.
 pub struct NaturalLanguage {
-    wire: Wire,
+    transport: Transport,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ impl NaturalLanguage {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "natural_language")?,
+            transport: Transport::new(remote, "natural_language")?,
         })
     }
 
@@ -74,8 +74,8 @@ impl NaturalLanguage {
             return Ok(Answer::default());
         };
         let request = json!({ "document": { "type": "PLAIN_TEXT", "content": text } });
-        let url = self.wire.at("/v2/documents:moderateText");
-        let received = self.wire.post(url, &request).await?;
+        let url = self.transport.at("/v2/documents:moderateText");
+        let received = self.transport.post(url, &request).await?;
         let scores = read(&received.body, &self.profile().scope.text)?;
         Ok(received.answer(scores))
     }
@@ -123,7 +123,7 @@ const fn names(ours: Category) -> &'static [&'static str] {
 
 impl Provider for NaturalLanguage {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

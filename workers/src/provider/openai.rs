@@ -18,7 +18,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use self::{request::Request, response::read};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::Limits;
 
@@ -37,7 +37,7 @@ const LIMITS: Limits = Limits {
 
 /// The moderation endpoint and our key to it.
 pub struct OpenAi {
-    wire: Wire,
+    transport: Transport,
     model: String,
     flagged_at_least: f64,
 }
@@ -75,7 +75,7 @@ impl OpenAi {
         flagged_at_least: f64,
     ) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "openai")?
+            transport: Transport::new(remote, "openai")?
                 .with_images(LIMITS)
                 .depending_on(&model)
                 .depending_on(&flagged_at_least.to_string()),
@@ -90,8 +90,8 @@ impl OpenAi {
             Content::Image(_) => Modality::Image,
         };
         let request = Request::new(&self.model, content);
-        let url = self.wire.at("/v1/moderations");
-        let received = self.wire.post(url, &request).await?;
+        let url = self.transport.at("/v1/moderations");
+        let received = self.transport.post(url, &request).await?;
         let categories = self.profile().scope.of(modality);
         let scores = read(&received.body, modality, categories, self.flagged_at_least)?;
         Ok(received.answer(scores))
@@ -100,7 +100,7 @@ impl OpenAi {
 
 impl Provider for OpenAi {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

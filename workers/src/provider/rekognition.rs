@@ -17,7 +17,7 @@ use super::{
     Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
     remote::Remote,
-    wire::Wire,
+    transport::Transport,
 };
 use crate::picture::Limits;
 
@@ -36,7 +36,7 @@ const HEADERS: [(&str, &str); 2] = [
 
 /// The service in a region, and our key to it.
 pub struct Rekognition {
-    wire: Wire,
+    transport: Transport,
     signer: Signer,
 }
 
@@ -65,9 +65,9 @@ impl Rekognition {
     ) -> Result<Self, ProviderError> {
         remote.auth = access.auth();
         let signer = Signer::new(access, "rekognition", region, remote.proxy.as_ref())?;
-        let wire = Wire::new(remote, "rekognition")?;
+        let transport = Transport::new(remote, "rekognition")?;
         Ok(Self {
-            wire: wire.with_images(LIMITS).with_explanations(explain),
+            transport: transport.with_images(LIMITS).with_explanations(explain),
             signer,
         })
     }
@@ -81,8 +81,8 @@ impl Rekognition {
             "MinConfidence": 0,
         });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
-        let url = self.wire.at("/");
-        let received = self.signer.post(&self.wire, &url, &HEADERS, body).await?;
+        let url = self.transport.at("/");
+        let received = self.signer.post(&self.transport, &url, &HEADERS, body).await?;
         let scores = labels::read(&received.body, &self.profile().scope.image)?;
         Ok(received.answer(scores))
     }
@@ -90,7 +90,7 @@ impl Rekognition {
 
 impl Provider for Rekognition {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

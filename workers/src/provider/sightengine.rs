@@ -19,7 +19,7 @@ use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     cost::{Cost, Usage},
     remote::{Auth, Remote},
-    wire::{Meaning, Wire},
+    transport::{Meaning, Transport},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -36,7 +36,7 @@ const OPERATIONS: Usage = &[("/request/operations", Cost::Units("operations"))];
 
 /// The service, and our key to it.
 pub struct Sightengine {
-    wire: Wire,
+    transport: Transport,
     user: String,
     secret: String,
     languages: String,
@@ -99,15 +99,15 @@ impl Sightengine {
     ) -> Result<Self, ProviderError> {
         remote.auth = Auth::Own(format!("{user}:{secret}"));
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, "sightengine")?
+        let transport = Transport::new(remote, "sightengine")?
             .with_explanations(explain)
             .telling(OPERATIONS)
             .depending_on(&languages);
         Ok(Self {
-            wire: if looks {
-                wire.with_images(LIMITS)
+            transport: if looks {
+                transport.with_images(LIMITS)
             } else {
-                wire
+                transport
             },
             user,
             secret,
@@ -123,8 +123,8 @@ impl Sightengine {
             .text("models", "general,self-harm")
             .text("lang", self.languages.clone())
             .text("text", text.to_owned());
-        let request = self.wire.request(self.wire.at("/1.0/text/check.json"));
-        let received = self.wire.send(request.multipart(form)).await?;
+        let request = self.transport.request(self.transport.at("/1.0/text/check.json"));
+        let received = self.transport.send(request.multipart(form)).await?;
         let scores = text::read(&received.body, &self.profile().scope.text)?;
         Ok(received.answer(scores))
     }
@@ -142,8 +142,8 @@ impl Sightengine {
             .text("api_secret", self.secret.clone())
             .text("models", models(question.categories))
             .part("media", media);
-        let request = self.wire.request(self.wire.at("/1.0/check.json"));
-        let received = self.wire.send(request.multipart(form)).await?;
+        let request = self.transport.request(self.transport.at("/1.0/check.json"));
+        let received = self.transport.send(request.multipart(form)).await?;
         let scores = image::read(&received.body, question.categories)?;
         Ok(received.answer(scores))
     }
@@ -151,7 +151,7 @@ impl Sightengine {
 
 impl Provider for Sightengine {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

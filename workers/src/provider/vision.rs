@@ -19,7 +19,7 @@ use serde_json::json;
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    wire::{Meaning, Wire, parsed, told},
+    transport::{Meaning, Transport, parsed, told},
 };
 use crate::picture::Limits;
 
@@ -39,7 +39,7 @@ const LIMITS: Limits = Limits {
 
 /// The service, and our key to it.
 pub struct Vision {
-    wire: Wire,
+    transport: Transport,
 }
 
 #[derive(Deserialize)]
@@ -127,7 +127,7 @@ impl Vision {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "vision")?.with_images(LIMITS),
+            transport: Transport::new(remote, "vision")?.with_images(LIMITS),
         })
     }
 
@@ -139,8 +139,8 @@ impl Vision {
             "image": { "content": STANDARD.encode(&image.bytes) },
             "features": [{ "type": "SAFE_SEARCH_DETECTION" }],
         }] });
-        let url = self.wire.at("/v1/images:annotate");
-        let received = self.wire.post(url, &request).await?;
+        let url = self.transport.at("/v1/images:annotate");
+        let received = self.transport.post(url, &request).await?;
         let scores = read(&received.body, &self.profile().scope.image)?;
         Ok(received.answer(scores))
     }
@@ -171,7 +171,7 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
 
 impl Provider for Vision {
     fn profile(&self) -> &Profile {
-        self.wire.profile()
+        self.transport.profile()
     }
 
     fn analyse<'a>(

@@ -11,9 +11,9 @@ use telemetry::{RepeatedFailure, failed, over};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    examined::{Examined, verdict_on},
-    groups::PATIENCE,
-    judges::Judges,
+    findings::{GroupFindings, verdict_on},
+    rule_group_cache::PATIENCE,
+    rule_pool::RulePool,
 };
 
 /// Shadows that could not judge, of the whole process.
@@ -22,14 +22,14 @@ static TROUBLE: RepeatedFailure = RepeatedFailure::at_once();
 /// The results of the item's shadows. A shadow that cannot judge has none.
 pub(super) async fn judge(
     item: &Arc<ToJudge>,
-    live: &[Examined],
-    judges: &Judges,
+    live: &[GroupFindings],
+    rule_pool: &RulePool,
 ) -> Vec<Shadowed> {
     let end = Instant::now() + PATIENCE / 2;
     let mut shadowed = Vec::with_capacity(item.shadows.len());
     for version in &item.shadows {
         // A panic would fail the job and lose the verdict.
-        let judging = AssertUnwindSafe(judge_with(item, live, judges, *version)).catch_unwind();
+        let judging = AssertUnwindSafe(judge_with(item, live, rule_pool, *version)).catch_unwind();
         let said = match timeout_at(end, judging).await {
             Ok(Ok(said)) => said,
             Ok(Err(_)) => Err("it panicked".into()),
@@ -50,11 +50,11 @@ pub(super) async fn judge(
 
 async fn judge_with(
     item: &Arc<ToJudge>,
-    live: &[Examined],
-    judges: &Judges,
+    live: &[GroupFindings],
+    rule_pool: &RulePool,
     version: GroupVersionId,
 ) -> Result<Shadowed, BoxDynError> {
-    let examined = judges.examine(item.team, item, &[version], None).await?;
+    let examined = rule_pool.examine(item.team, item, &[version], None).await?;
     let shadow = examined.first().ok_or("it did not judge")?;
     if shadow.judged.is_none() {
         return Err("it is too heavy to judge".into());

@@ -11,7 +11,7 @@
 mod load;
 mod log;
 mod progress;
-mod spread;
+mod split;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -34,16 +34,16 @@ use store::{
 use telemetry::{failed, over};
 use tokio::time::timeout;
 
-pub(super) use self::spread::expect_none;
+pub(super) use self::split::expect_none;
 use self::{
     log::{discarded, waits},
-    spread::Spread,
+    split::Split,
 };
 use super::{
     Courier,
     attempt::attempt,
-    pace::Place,
-    turn::{Turn, soon, turn},
+    send_concurrency::SendPlace,
+    delivery_turn::{Turn, soon, turn},
 };
 
 /// The longest time that sent deliveries stay unrecorded while the page continues, in addition to
@@ -78,7 +78,7 @@ pub(super) struct Page<'a> {
     is_rerun: bool,
     /// When it got its first place.
     began: Instant,
-    place: Option<Place>,
+    place: Option<SendPlace>,
     /// What is left to send. No turn is empty. The first one stays here until its request has
     /// ended.
     turns: VecDeque<jobs::Turn>,
@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
 
     async fn send_all(&mut self) -> Result<End, Failure> {
         if self.is_rerun && self.turns.len() > 1 {
-            self.spread_from(0, Spread::Rerun);
+            self.split_from(0, Split::Rerun);
         }
         while let Some(delivery) = self.turns.front().and_then(|turn| turn.first().copied()) {
             let has_place = self.has_place().await?;
@@ -213,7 +213,7 @@ impl<'a> Page<'a> {
         let is_held = delivery
             .held_by
             .is_some_and(|first| !self.made.contains(&first));
-        let slow = courier.pace.slow();
+        let slow = courier.concurrency.slow();
         let Courier {
             pool,
             outbound,
@@ -265,12 +265,12 @@ impl<'a> Page<'a> {
         }
         match state {
             DeliveryState::Pending(_) | DeliveryState::Exhausted => {
-                self.spread_from(0, Spread::Failed);
+                self.split_from(0, Split::Failed);
             }
             DeliveryState::Delivered | DeliveryState::Discarded => {
                 let is_limited = delivery.max_per_second.is_some();
-                if !is_limited && self.began.elapsed() > slow && courier.pace.is_calm() {
-                    self.spread_from(0, Spread::Idle);
+                if !is_limited && self.began.elapsed() > slow && courier.concurrency.is_calm() {
+                    self.split_from(0, Split::Idle);
                 }
             }
         }
@@ -281,9 +281,9 @@ impl<'a> Page<'a> {
     async fn has_place(&mut self) -> Result<bool, Failure> {
         if self.place.is_none() {
             let courier = self.courier;
-            let place = courier.pace.place(self.team);
+            let place = courier.concurrency.place(self.team);
             let place = courier.stopping.run_until_cancelled(place);
-            let place = meanwhile(place, courier.pace.slow(), self.record()).await?;
+            let place = meanwhile(place, courier.concurrency.slow(), self.record()).await?;
             self.place = place.flatten();
             if self.loaded_at.is_none() {
                 self.began = Instant::now();
@@ -298,7 +298,7 @@ impl<'a> Page<'a> {
         self.place = None;
         self.loaded.clear();
         if self.turns.len() > 1 {
-            self.spread_from(1, Spread::Slow);
+            self.split_from(1, Split::Slow);
         }
         self.record().await
     }

@@ -7,7 +7,7 @@ use api_common::{
     response::Json,
     problem::{Code, Refusal},
 };
-use domain::limit::RatePolicy;
+use domain::rate_limit::RatePolicy;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! How many requests the management interface takes in a minute.
 
 use http_server::serve::Settings;
-use management::PaceSettings;
+use management::RateLimitSettings;
 use sqlx::PgPool;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     client::{Answer, Wire},
 };
 
-fn options(pace: PaceSettings) -> Options {
+fn options(pace: RateLimitSettings) -> Options {
     Options {
         pace,
         serve: Settings::default(),
@@ -17,12 +17,12 @@ fn options(pace: PaceSettings) -> Options {
     }
 }
 
-fn pace() -> PaceSettings {
-    PaceSettings {
+fn pace() -> RateLimitSettings {
+    RateLimitSettings {
         per_token: 4,
         per_team: 6,
         per_address: 20,
-        ..PaceSettings::default()
+        ..RateLimitSettings::default()
     }
 }
 
@@ -91,7 +91,7 @@ async fn case_45_an_address_that_guesses_tokens_is_refused_and_another_is_not(po
         .problem(401, "invalid_token");
 
     let proxies = fair_share::Proxies::new(["127.0.0.0/8".parse().unwrap()]);
-    let behind = PaceSettings { proxies, ..pace() };
+    let behind = RateLimitSettings { proxies, ..pace() };
     let app = App::serve(
         app.pool.clone(),
         Tenant::create(&app.pool, "another").await,

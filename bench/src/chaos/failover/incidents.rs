@@ -11,7 +11,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use tokio::time::{sleep, timeout};
 
-use super::pair::Pair;
+use super::primary_and_standby::PrimaryAndStandby;
 use crate::{cluster::Cluster, stack::Stack};
 
 /// The length of an outage that the operator ends.
@@ -74,7 +74,7 @@ impl Kind {
 /// What an incident needs.
 pub(super) struct Scene<'a> {
     pub(super) stack: &'a mut Stack,
-    pub(super) pair: &'a mut Pair,
+    pub(super) databases: &'a mut PrimaryAndStandby,
 }
 
 /// A past incident, and what was observed.
@@ -97,15 +97,15 @@ impl Scene<'_> {
     }
 
     async fn wrong_server(&mut self) -> anyhow::Result<Past> {
-        let Pair { name, probe, .. } = &*self.pair;
-        let standby = self.pair.standby()?;
-        name.lead_to(self.pair.standby_address);
-        Cluster::end_sessions(&mut self.stack.ground.cluster.connect().await?).await?;
+        let PrimaryAndStandby { name, probe, .. } = &*self.databases;
+        let standby = self.databases.standby()?;
+        name.lead_to(self.databases.standby_address);
+        Cluster::end_sessions(&mut self.stack.environment.cluster.connect().await?).await?;
         probe.until_down().await?;
         sleep(MISLED).await;
         let during = standby.sessions().await?;
         // The sessions on the standby stay open, as long as the service keeps them.
-        name.lead_to(self.pair.primary);
+        name.lead_to(self.databases.primary);
         Ok(Past {
             writable: probe.until_writable().await,
             told: format!("the service had {during} sessions there at the end"),
@@ -113,15 +113,15 @@ impl Scene<'_> {
     }
 
     async fn failover(&mut self) -> anyhow::Result<Past> {
-        let standby = self.pair.standby.take();
+        let standby = self.databases.standby.take();
         let standby = standby.context("there is no standby any more")?;
-        self.stack.ground.cluster.kill()?;
-        self.pair.probe.until_down().await?;
+        self.stack.environment.cluster.kill()?;
+        self.databases.probe.until_down().await?;
         sleep(NOTICE).await;
         let (promoted, writable) =
-            tokio::join!(standby.promote(), self.pair.probe.until_writable());
+            tokio::join!(standby.promote(), self.databases.probe.until_writable());
         promoted?;
-        self.stack.ground.cluster = standby;
+        self.stack.environment.cluster = standby;
         Ok(Past {
             writable,
             told: format!(
@@ -140,13 +140,13 @@ impl Scene<'_> {
             count += 1;
         }
         Ok(Past {
-            writable: self.pair.probe.until_writable().await,
+            writable: self.databases.probe.until_writable().await,
             told: format!("SIGTERM to {count} processes"),
         })
     }
 
     async fn full_disk(&mut self) -> anyhow::Result<Past> {
-        let cluster = &mut self.stack.ground.cluster;
+        let cluster = &mut self.stack.environment.cluster;
         let begun = Instant::now();
         let mut full_since = None;
         while full_since.is_none_or(|since: Instant| since.elapsed() < OUTAGE) {
@@ -158,7 +158,7 @@ impl Scene<'_> {
                     .execute(&mut conn)
                     .await;
             }
-            if full_since.is_none() && !self.pair.probe.writes().await {
+            if full_since.is_none() && !self.databases.probe.writes().await {
                 full_since = Some(Instant::now());
             }
             ensure!(
@@ -171,7 +171,7 @@ impl Scene<'_> {
         if let Some(disk) = cluster.disk() {
             disk.free()?;
         }
-        let (served, writable) = tokio::join!(cluster.serve(), self.pair.probe.until_writable());
+        let (served, writable) = tokio::join!(cluster.serve(), self.databases.probe.until_writable());
         served?;
         let told = if has_died {
             "Postgres ended and was started again"
@@ -185,7 +185,7 @@ impl Scene<'_> {
     }
 
     async fn no_connections(&mut self) -> anyhow::Result<Past> {
-        let cluster = &self.stack.ground.cluster;
+        let cluster = &self.stack.environment.cluster;
         let mut first = cluster.connect().await?;
         let most: String = sqlx::query_scalar("show max_connections")
             .fetch_one(&mut first)
@@ -197,11 +197,11 @@ impl Scene<'_> {
             others = timeout(BEGINS, taking) => others.context("the service still has connections")??,
             failed = end_sessions(&mut first) => match failed? {},
         };
-        self.pair.probe.until_down().await?;
+        self.databases.probe.until_down().await?;
         sleep(OUTAGE).await;
         drop((others, first));
         Ok(Past {
-            writable: self.pair.probe.until_writable().await,
+            writable: self.databases.probe.until_writable().await,
             told: format!("{most} of {most}, those of the service, too"),
         })
     }

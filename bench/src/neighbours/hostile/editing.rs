@@ -7,7 +7,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::{
-    heavy,
+    heavy_rules,
     team::{Said, Team, id},
 };
 
@@ -17,7 +17,7 @@ const SIZES: [usize; 6] = [60, 60, 157, 40, 10, 3];
 pub(super) async fn attack(team: &Team) {
     let groups: Rc<[Value]> = (0..)
         .zip(SIZES)
-        .map(|(variant, size)| heavy::patterns(size, variant))
+        .map(|(variant, size)| heavy_rules::patterns(size, variant))
         .collect();
     let connections = (0..CONNECTIONS).map(|number| edit(team, number, Rc::clone(&groups)));
     join_all(connections).await;
@@ -25,7 +25,7 @@ pub(super) async fn attack(team: &Team) {
 
 async fn edit(team: &Team, connection: usize, groups: Rc<[Value]>) {
     let mut client = team.client(connection);
-    let body = json!({ "name": format!("Light {connection}"), "rules": heavy::light() });
+    let body = json!({ "name": format!("Light {connection}"), "rules": heavy_rules::light() });
     let own = loop {
         let made = team.manage(
             &mut client,

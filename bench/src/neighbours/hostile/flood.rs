@@ -5,7 +5,7 @@ use futures::future::join_all;
 use serde_json::json;
 
 use super::{
-    heavy,
+    heavy_rules,
     team::{Team, one_byte},
 };
 use crate::http;
@@ -15,7 +15,7 @@ const CONNECTIONS: usize = 64;
 const SUBMITTERS: usize = 2;
 
 pub(super) async fn attack(team: &Team) {
-    let Some(site) = team.site("Listed", &heavy::light()).await else {
+    let Some(site) = team.site("Listed", &heavy_rules::light()).await else {
         return;
     };
     let (own, stranger) = (&*team.brief.token, format!("mgmt_{}", "0".repeat(32)));

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::{
-    heavy,
+    heavy_rules,
     team::{OwnSite, SUBMIT, Team, submission},
 };
 use crate::http;
@@ -25,7 +25,7 @@ const PERMITTED: usize = 31;
 const BYTES: usize = 16_000;
 
 pub(super) async fn attack(team: &Team) {
-    let Some(site) = team.site("Deep", &heavy::light()).await else {
+    let Some(site) = team.site("Deep", &heavy_rules::light()).await else {
         return;
     };
     let (deepest, permitted) = (nested(DEEPEST), many(PERMITTED));

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::{
-    heavy,
+    heavy_rules,
     team::{MOST_ENDPOINTS, OwnSite, Team, submission},
 };
 
@@ -18,7 +18,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 const IMAGES: u64 = 1 << 20;
 
 pub(super) async fn attack(team: &Team) {
-    let Some(site) = team.site("Spread", &heavy::light()).await else {
+    let Some(site) = team.site("Spread", &heavy_rules::light()).await else {
         return;
     };
     let next = |number: u64| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{
-    heavy,
+    heavy_rules,
     team::{OwnSite, Team, one_byte},
 };
 
@@ -14,7 +14,7 @@ const CONNECTIONS: usize = 8;
 const BETWEEN_RECOVERIES: Duration = Duration::from_millis(200);
 
 pub(super) async fn attack(team: &Team) {
-    let Some(site) = team.site("Stored", &heavy::light()).await else {
+    let Some(site) = team.site("Stored", &heavy_rules::light()).await else {
         return;
     };
     let url = |number: u64| {

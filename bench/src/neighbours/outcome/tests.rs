@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     latency::Latencies,
-    neighbours::{busy::Busy, hostile::Tally, victim::Felt, watch::Peak},
+    neighbours::{cpu_usage::CpuUsage, hostile::Tally, victim::Felt, watch::Peak},
 };
 
 fn minute(p99_ms: u64, worker_mib: f64) -> Minute {
@@ -24,7 +24,7 @@ fn minute(p99_ms: u64, worker_mib: f64) -> Minute {
         },
         api: peak(100.0),
         worker: peak(worker_mib),
-        busy: Busy::default(),
+        busy: CpuUsage::default(),
         grown_bytes: 1_000,
         hostile: None,
     }

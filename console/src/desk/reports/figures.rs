@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use domain::{
-    curve::Point,
+    precision_recall::Point,
     id::{RuleGroupId, RuleId},
     proportion::Proportion,
     review::Kappa,

@@ -21,7 +21,7 @@ pub(super) async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
             "" => None,
             limit => {
                 let limit = limit.parse();
-                Some(limit.map_err(|wrong: domain::whole::OutOfBounds| {
+                Some(limit.map_err(|wrong: domain::bounded_integer::OutOfBounds| {
                     Refused::field("limit", wrong.to_string())
                 })?)
             }

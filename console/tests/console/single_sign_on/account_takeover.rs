@@ -6,9 +6,9 @@ mod stranger;
 
 use domain::role::Role;
 use management::{
-    Caller, Visitor,
-    account::links,
-    people::{self, Standing, hand_over::hand_over},
+    Caller, AnonymousCaller,
+    account::one_time_links,
+    people::{self, Standing, transfer_account::transfer_account},
 };
 use poem::http::StatusCode;
 use serde_json::{Value, json};
@@ -260,7 +260,7 @@ async fn one_command_hands_the_account_over(pool: PgPool) {
     connect(&scene.provider, &mut stranger.browser, "eve").await;
     let mut half = Stranger::half_session(stage).await;
     let (management, by) = (&stage.management, Caller::command_line());
-    let done = hand_over(management, &by, &ceo()).await.unwrap();
+    let done = transfer_account(management, &by, &ceo()).await.unwrap();
     assert!(done.had_factor);
     assert_nothing_is_left(&scene, &mut stranger, &mut half).await;
     let ended = json!({
@@ -287,13 +287,13 @@ async fn an_account_in_no_team_is_handed_over_too(pool: PgPool) {
     let pool = &stage.management.pool;
     sqlx::query(disable).execute(pool).await.unwrap();
     let by = Caller::command_line();
-    let done = hand_over(&stage.management, &by, &ceo()).await.unwrap();
+    let done = transfer_account(&stage.management, &by, &ceo()).await.unwrap();
     let (who, _) = stage.last("account.hand_over").await;
     assert_eq!(who, "command_line");
     // In no team, nobody is told of the new password.
-    let here = Visitor::new([192, 0, 2, 1].into(), "Firefox", "req_1".to_owned());
+    let here = AnonymousCaller::new([192, 0, 2, 1].into(), "Firefox", "req_1".to_owned());
     let link = done.link.secret.hash();
-    links::reset_password(&stage.management, &here, link, NEW)
+    one_time_links::reset_password(&stage.management, &here, link, NEW)
         .await
         .unwrap();
     let other = stage.with_another_team().await;

@@ -80,7 +80,7 @@ async fn who_had_only_the_provider_comes_back_to_it_after_a_new_password(pool: P
     scene.sign_on(&mut stage.browser(), "ada", &roles).await;
     let by = management::Caller::command_line();
     let email = ADA.parse().unwrap();
-    let link = management::people::resets::create_of(&stage.management, &by, &email);
+    let link = management::people::password_resets::create_of(&stage.management, &by, &email);
     let link = format!("/links/{}", link.await.unwrap().secret.expose());
     let form = "password=gravel+lantern+moth";
     stage.browser().post(&link, form).await.leads_to();

@@ -1,6 +1,6 @@
 //! The settings of a site, and its rule groups.
 
-use domain::{id::SiteId, role::Role, rules::GivenRules, score::Category};
+use domain::{id::SiteId, role::Role, rules::InputRules, score::Category};
 use management::{
     Caller,
     rule_groups::{self, NewRuleGroup},
@@ -224,7 +224,7 @@ async fn rule_groups_are_attached_and_detached(pool: PgPool) {
     let new = NewRuleGroup {
         name: HOSTILE.parse().unwrap(),
         team: Some(stage.team),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
         note: None,
     };
     let made = rule_groups::create(&stage.management, &caller, new).await;
@@ -349,7 +349,7 @@ async fn a_rule_group_that_is_attached_meanwhile_does_not_disturb(pool: PgPool) 
     let new = NewRuleGroup {
         name: "More".parse().unwrap(),
         team: Some(stage.team),
-        rules: GivenRules::default(),
+        rules: InputRules::default(),
         note: None,
     };
     let group = rule_groups::create(&stage.management, &caller, new).await;

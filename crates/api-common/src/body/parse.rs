@@ -1,6 +1,6 @@
 //! Parses JSON. Errors name the path of what is wrong, and never repeat a value.
 
-use domain::json_text::Half;
+use domain::lone_surrogates::Half;
 use poem::Result;
 use serde::de::{Deserialize, DeserializeOwned};
 use serde_json::{Deserializer, de::Read};
@@ -49,7 +49,7 @@ pub(super) const ROOT: &str = ".";
 
 pub(super) const NAMELESS: &str = "?";
 
-/// What the parser says about half of a character (`domain::json_text`), in a text that is more than judged.
+/// What the parser says about half of a character (`domain::lone_surrogates`), in a text that is more than judged.
 const HALVES: [&str; 2] = [
     "lone leading surrogate in hex escape",
     "unexpected end of hex escape",

@@ -2,13 +2,13 @@
 
 use domain::{
     score::{Category, Scores},
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 
 use super::Described;
 
-impl<const MIN: i64, const MAX: i64> Described for Whole<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> Described for BoundedInteger<MIN, MAX> {
     fn expected() -> String {
         format!("a whole number from {MIN} to {MAX}")
     }

@@ -57,7 +57,7 @@ impl From<Refused> for Refusal {
                 ..Self::new(Code::TooManyTries, detail)
             },
             Refused::PreviewTimedOut => Self::new(Code::PreviewTimedOut, detail),
-            Refused::NoDarkroom => Self::new(Code::DarkroomUnavailable, detail),
+            Refused::PreviewsUnavailable => Self::new(Code::DarkroomUnavailable, detail),
             Refused::Overloaded => Self::overloaded(),
             Refused::Store(error) => error.into(),
             Refused::Internal => Self::internal(),

@@ -8,7 +8,7 @@ mod layers;
 mod read;
 
 use self::layers::Layer;
-use crate::{Damaged, dense::Machine};
+use crate::{Damaged, dense_layer::Machine};
 
 #[derive(Debug)]
 pub(super) struct Network {

@@ -6,13 +6,13 @@ mod read;
 
 use self::layers::{Block, Norm};
 use super::{
-    fold::fold,
+    normalize::normalize,
     scores::{CATEGORIES, TextScores},
     wordpiece::WordPiece,
 };
 use crate::{
     Damaged,
-    dense::{Act, Machine, Packed},
+    dense_layer::{Act, Machine, Packed},
 };
 
 /// Pieces of a text that are seen together, at most: as in training.
@@ -69,7 +69,7 @@ impl Encoder {
     pub fn scores(&self, text: &str, windows: usize) -> TextScores {
         let window = WINDOW.min(self.places.len() / self.width - 2);
         let limit = windows.max(1).saturating_mul(window);
-        let pieces = self.words.pieces(&fold(text), limit);
+        let pieces = self.words.pieces(&normalize(text), limit);
         let mut highest = [f32::MIN; CATEGORIES];
         let mut rest = pieces.as_slice();
         loop {

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use super::{
     features::{Features, Weights},
-    fold::fold,
-    hashes::Hashes,
+    normalize::normalize,
+    hashed_features::HashedFeatures,
     scores::{CATEGORIES, TextScores},
 };
-use crate::{Damaged, reader::Reader};
+use crate::{Damaged, file_reader::Reader};
 
 /// Words in a stretch, and between the starts of two stretches.
 const STRETCH: usize = 40;
@@ -97,7 +97,7 @@ impl Linear {
 
     /// Of the whole text, and the highest of its stretches.
     fn logits(&self, text: &str) -> (Logits, Logits) {
-        let hashes = Hashes::new(&fold(text));
+        let hashes = HashedFeatures::new(&normalize(text));
         let tokens = hashes.tokens.len();
         let words = [&hashes.tokens[..], &hashes.pairs].concat();
         let mut words = Features::new(&words, self.mask, &self.words);

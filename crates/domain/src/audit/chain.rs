@@ -4,7 +4,7 @@
 
 mod finding;
 mod hash;
-mod walk;
+mod verify;
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub use self::{
     finding::Finding,
     hash::{ChainHash, Link, MalformedLink},
-    walk::Walk,
+    verify::Walk,
 };
 use crate::id::TeamId;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gap, Unchecked};
+use super::{MissingScores, Unchecked};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::media::OnFailure;
 use crate::rules::Violation;
@@ -32,7 +32,7 @@ pub struct Findings<'a> {
     /// trace.
     pub wanted: &'a [Category],
     /// What the analysis could not score of the text and of the image; empty if that is not known.
-    pub gaps: &'a [Gap],
+    pub gaps: &'a [MissingScores],
     /// Whether the text was looked at.
     pub text: Part,
     /// Whether the image was looked at.

@@ -1,14 +1,14 @@
 //! The hashes of one list in memory, so that looking up a picture takes microseconds:
 //! [`HashIndex`].
 
-mod near;
-mod words;
+mod nearest;
+mod multi_index;
 
 use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use self::near::Near;
+use self::nearest::Near;
 use super::{HashAlgorithm, Hashed, ImageHash, MAX_DISTANCE, Sha256Digest};
 use crate::id::HashEntryId;
 

@@ -10,11 +10,11 @@
 //! are used, and no others are computed. The luma of each pixel is added to one or two sums, and
 //! the memory needed is one row.
 
-mod shrink;
+mod resize;
 
 use std::{f64::consts::PI, sync::LazyLock};
 
-use self::shrink::shrink;
+use self::resize::shrink;
 use super::Pdq;
 
 /// Rows and columns of the filtered picture.

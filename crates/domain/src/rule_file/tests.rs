@@ -3,7 +3,7 @@
 use super::*;
 
 fn refused(yaml: &str) -> String {
-    match GivenFile::from_yaml(yaml) {
+    match InputFile::from_yaml(yaml) {
         Ok(file) => {
             let wrong = file.rules.into_rules(|| uuid::Uuid::nil().into());
             wrong.unwrap_err().all_errors().to_string()
@@ -33,7 +33,7 @@ fn what_is_written_is_read_back_equal_whatever_the_texts_look_like() {
         .collect();
     let name: Name = "a: b # 'c'".parse().unwrap();
     let yaml = RuleFile { name, rules }.to_yaml();
-    let read = GivenFile::from_yaml(&yaml).unwrap();
+    let read = InputFile::from_yaml(&yaml).unwrap();
     assert_eq!(read.name.as_str(), "a: b # 'c'");
     assert_eq!(read.rules.into_rules(fresh).unwrap(), expected, "{yaml}");
 }

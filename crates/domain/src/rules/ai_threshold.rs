@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 use super::{Evidence, RuleEffect, RuleType, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::score::{Category, Scores};
@@ -23,16 +23,16 @@ pub struct AiThreshold {
 }
 
 impl AiThreshold {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+    pub(super) fn check(&self, errors: &mut RuleErrorList<'_>) {
         for (field, threshold) in [("review_at", self.review_at), ("reject_at", self.reject_at)] {
             if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-                faults.add(field, "must be from 0 to 1");
+                errors.add(field, "must be from 0 to 1");
             }
         }
         match (self.review_at, self.reject_at) {
-            (None, None) => faults.add("review_at", "`review_at` or `reject_at` is required"),
+            (None, None) => errors.add("review_at", "`review_at` or `reject_at` is required"),
             (Some(review), Some(reject)) if review > reject => {
-                faults.add("review_at", "must not be greater than `reject_at`");
+                errors.add("review_at", "must not be greater than `reject_at`");
             }
             (Some(_), _) | (_, Some(_)) => {}
         }

@@ -1,17 +1,17 @@
 //! A rule group's version, compiled once and shared by all callers that examine content with it.
 
-mod check;
-mod parts;
+mod common_checks;
+mod by_kind;
 
 use std::time::Duration;
 
-pub(super) use self::check::check_common;
-use self::parts::Parts;
+pub(super) use self::common_checks::check_common;
+use self::by_kind::Parts;
 use super::ai_threshold::Threshold;
 use super::budget::{Limits, Meter};
-use super::content::{Exceptions, Finding};
+use super::content_rule::{Exceptions, Finding};
 use super::error::RuleErrors;
-use super::faults::Faults;
+use super::error_list::ErrorList;
 use super::image_hash::Recognition;
 use super::keyword::Keywords;
 use super::link::Links;
@@ -81,24 +81,24 @@ impl CompiledGroup {
         limits: Limits,
         clock: &dyn Fn() -> Duration,
     ) -> Result<Self, RuleErrors> {
-        let mut faults = Faults::default();
+        let mut errors = ErrorList::default();
         if rules.len() > MAX_RULES {
-            faults.group("rules", format!("a group has at most {MAX_RULES} rules"));
-            return Err(faults.into_errors());
+            errors.group("rules", format!("a group has at most {MAX_RULES} rules"));
+            return Err(errors.into_errors());
         }
         let mut meter = Meter::new(limits, clock);
         let places = rules.iter().enumerate();
-        let compiled = Parts::check(places, &mut faults, &mut meter).and_then(|parts| {
+        let compiled = Parts::check(places, &mut errors, &mut meter).and_then(|parts| {
             // Do not compile a group that has faulty rules.
-            let parts = if faults.is_empty() {
+            let parts = if errors.is_empty() {
                 parts
             } else {
                 Parts::default()
             };
             parts.compile(group, version, &mut meter)
         });
-        if !faults.is_empty() {
-            return Err(faults.into_errors());
+        if !errors.is_empty() {
+            return Err(errors.into_errors());
         }
         compiled.map_err(|over| meter.refuse(over, rules))
     }
@@ -188,14 +188,14 @@ impl CompiledGroup {
 /// long, the rest is not checked.
 pub(super) fn check_apart(
     rules: &[(usize, Rule)],
-    faults: &mut Faults,
+    errors: &mut ErrorList,
     limits: Limits,
     clock: &dyn Fn() -> Duration,
 ) {
     let places = rules.iter().map(|(place, rule)| (*place, rule));
     // The group is refused for its wrong rules. The cost of the others is reported when these are
     // corrected.
-    let _ = Parts::check(places, faults, &mut Meter::new(limits, clock));
+    let _ = Parts::check(places, errors, &mut Meter::new(limits, clock));
 }
 
 #[cfg(test)]

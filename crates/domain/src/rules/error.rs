@@ -20,26 +20,26 @@ impl fmt::Display for Place {
     }
 }
 
-/// One fault in one rule.
+/// One error in one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
-    /// The place of the rule in the group, from 0. `None` if the group as a whole is at fault.
+    /// The place of the rule in the group, from 0. `None` if the group as a whole is wrong.
     pub rule: Option<usize>,
     /// The name of the rule, empty for the group as a whole.
     pub name: String,
-    /// The member at fault, such as `keywords[3]` or `pattern`; empty if the rule as a whole is at
-    /// fault.
+    /// The wrong member, such as `keywords[3]` or `pattern`; empty if the rule as a whole is
+    /// wrong.
     pub field: String,
     /// What is wrong with it.
     pub message: String,
-    /// The place of the fault in the member, in characters from 0, if it is known.
+    /// The place of the error in the member, in characters from 0, if it is known.
     pub position: Option<usize>,
     /// The place of the member in its file, if people write the file.
     pub place: Option<Place>,
 }
 
 impl RuleError {
-    /// A fault of the group as a whole.
+    /// An error of the group as a whole.
     pub(super) fn of_group(field: &str, message: String) -> Self {
         Self {
             rule: None,
@@ -79,16 +79,16 @@ impl fmt::Display for RuleError {
 }
 
 /// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`]
-/// faults are listed.
+/// errors are listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct RuleErrors {
-    faults: Vec<RuleError>,
+    errors: Vec<RuleError>,
     is_too_heavy: bool,
     has_more: bool,
 }
 
 impl RuleErrors {
-    /// The most faults that are listed, so that a wrong import of thousands of rules gives a
+    /// The most errors that are listed, so that a wrong import of thousands of rules gives a
     /// readable answer.
     pub const MOST: usize = 100;
 
@@ -101,30 +101,30 @@ impl RuleErrors {
         }
     }
 
-    /// These faults, or the first of them if they are too many.
-    pub(super) fn of(mut faults: Vec<RuleError>, has_more: bool) -> Self {
-        let has_more = has_more || faults.len() > Self::MOST;
-        faults.truncate(Self::MOST);
+    /// These errors, or the first of them if they are too many.
+    pub(super) fn of(mut errors: Vec<RuleError>, has_more: bool) -> Self {
+        let has_more = has_more || errors.len() > Self::MOST;
+        errors.truncate(Self::MOST);
         Self {
-            faults,
+            errors,
             is_too_heavy: false,
             has_more,
         }
     }
 
-    /// Whether there are more faults than are listed.
+    /// Whether there are more errors than are listed.
     pub const fn has_more(&self) -> bool {
         self.has_more
     }
 
-    /// Whether the only fault of the rules is their cost.
+    /// Whether the only error of the rules is their cost.
     pub const fn is_too_heavy(&self) -> bool {
         self.is_too_heavy
     }
 
-    /// The faults, in the order of the rules.
+    /// The errors, in the order of the rules.
     pub fn iter(&self) -> std::slice::Iter<'_, RuleError> {
-        self.faults.iter()
+        self.errors.iter()
     }
 }
 
@@ -142,13 +142,13 @@ impl IntoIterator for RuleErrors {
     type IntoIter = std::vec::IntoIter<RuleError>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.faults.into_iter()
+        self.errors.into_iter()
     }
 }
 
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, error) in self.faults.iter().enumerate() {
+        for (at, error) in self.errors.iter().enumerate() {
             if at > 0 {
                 f.write_str("; ")?;
             }

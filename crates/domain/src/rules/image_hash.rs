@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 use super::{Evidence, Rule, RuleEffect, RuleType, Violation};
 use crate::id::{HashListId, RuleGroupId, RuleId};
 use crate::image_hash::{HashAlgorithm, HashMatch, ListKind};
@@ -27,18 +27,18 @@ pub struct ImageHash {
 }
 
 impl ImageHash {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+    pub(super) fn check(&self, errors: &mut RuleErrorList<'_>) {
         if self.lists.is_empty() {
-            faults.add("lists", "at least one list is required");
+            errors.add("lists", "at least one list is required");
         }
         if self.lists.len() > MAX_LISTS {
-            faults.add("lists", format!("must contain at most {MAX_LISTS} lists"));
+            errors.add("lists", format!("must contain at most {MAX_LISTS} lists"));
             return;
         }
         let mut seen = HashSet::new();
         for (at, list) in self.lists.iter().enumerate() {
             if !seen.insert(list) {
-                faults.add(format!("lists[{at}]"), "is listed twice");
+                errors.add(format!("lists[{at}]"), "is listed twice");
             }
         }
     }

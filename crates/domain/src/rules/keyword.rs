@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Meter, Over};
-use super::content::{ContentRule, Exceptions, Finding};
+use super::content_rule::{ContentRule, Exceptions, Finding};
 use super::error::NUL;
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 use super::{RuleEffect, RuleType, View};
 use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
 
@@ -43,27 +43,27 @@ pub enum Matching {
 }
 
 impl Keyword {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+    pub(super) fn check(&self, errors: &mut RuleErrorList<'_>) {
         if self.keywords.is_empty() {
-            faults.add("keywords", "at least one keyword is required");
+            errors.add("keywords", "at least one keyword is required");
         }
         for (at, keyword) in self.keywords.iter().enumerate() {
-            check_term(keyword, || format!("keywords[{at}]"), faults);
+            check_term(keyword, || format!("keywords[{at}]"), errors);
         }
     }
 }
 
 /// Checks a keyword or an exception.
-pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut RuleFaults<'_>) {
+pub(super) fn check_term(term: &str, field: impl Fn() -> String, errors: &mut RuleErrorList<'_>) {
     if term.chars().count() > MAX_TERM_CHARS {
-        faults.add(
+        errors.add(
             field(),
             format!("must have at most {MAX_TERM_CHARS} characters"),
         );
     } else if term.contains('\0') {
-        faults.add(field(), NUL);
+        errors.add(field(), NUL);
     } else if !Matcher::is_findable(term) {
-        faults.add(field(), "must have visible characters");
+        errors.add(field(), "must have visible characters");
     }
 }
 

@@ -1,8 +1,8 @@
 //! The rule kind `link`: domains that a text may or may not link to.
 
-mod bare;
+mod bare_domains;
 mod compiled;
-mod mention;
+mod linked_host;
 mod scan;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use url::Host;
 pub(super) use self::compiled::Links;
 use super::RuleEffect;
 use super::budget::{Meter, Over};
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 
 /// The most domains in a group, over all its rules.
 pub const MAX_DOMAINS: usize = 50_000;
@@ -71,16 +71,16 @@ impl Bare {
 }
 
 impl Link {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>, meter: &Meter<'_>) -> Result<(), Over> {
+    pub(super) fn check(&self, errors: &mut RuleErrorList<'_>, meter: &Meter<'_>) -> Result<(), Over> {
         if self.policy == LinkPolicy::Deny && self.domains.is_empty() {
-            faults.add("domains", "at least one domain is required");
+            errors.add("domains", "at least one domain is required");
         }
         for (at, domain) in self.domains.iter().enumerate() {
             if at % DOMAINS_PER_CHECK == 0 {
                 meter.check_time()?;
             }
             if let Err(message) = parse(domain) {
-                faults.add(format!("domains[{at}]"), message);
+                errors.add(format!("domains[{at}]"), message);
             }
         }
         Ok(())

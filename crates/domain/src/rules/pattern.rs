@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::compiled::Patterns;
 use super::RuleEffect;
 use super::error::NUL;
-use super::faults::RuleFaults;
+use super::error_list::RuleErrorList;
 
 /// The longest pattern, in characters.
 pub const MAX_PATTERN_CHARS: usize = 2_000;
@@ -68,34 +68,34 @@ impl Parsed {
 }
 
 impl Pattern {
-    pub(super) fn parse(&self, faults: &mut RuleFaults<'_>) -> Option<Parsed> {
+    pub(super) fn parse(&self, errors: &mut RuleErrorList<'_>) -> Option<Parsed> {
         if self.pattern.chars().count() > MAX_PATTERN_CHARS {
-            faults.add(
+            errors.add(
                 "pattern",
                 format!("must have at most {MAX_PATTERN_CHARS} characters"),
             );
             return None;
         }
         if let Some(at) = self.pattern.chars().position(|c| c == '\0') {
-            faults.add_at("pattern", NUL, at);
+            errors.add_at("pattern", NUL, at);
             return None;
         }
         let hir = ParserBuilder::new()
             .nest_limit(MAX_NESTING)
             .build()
             .parse(&self.pattern)
-            .map_err(|error| self.refuse(&error, faults))
+            .map_err(|error| self.refuse(&error, errors))
             .ok()?;
         match hir.properties().minimum_len() {
             Some(0) => {
-                faults.add(
+                errors.add(
                     "pattern",
                     "matches the empty text, so it would match every text",
                 );
                 return None;
             }
             None => {
-                faults.add("pattern", "can never match");
+                errors.add("pattern", "can never match");
                 return None;
             }
             Some(1..) => {}
@@ -108,7 +108,7 @@ impl Pattern {
             self.refuse_at(
                 size::largest_repetition(&self.pattern, MAX_NESTING),
                 message,
-                faults,
+                errors,
             );
             return None;
         }
@@ -120,7 +120,7 @@ impl Pattern {
             self.refuse_at(
                 size::largest_repetition(&self.pattern, MAX_NESTING),
                 message,
-                faults,
+                errors,
             );
             return None;
         };
@@ -131,21 +131,21 @@ impl Pattern {
         })
     }
 
-    fn refuse(&self, error: &Error, faults: &mut RuleFaults<'_>) {
+    fn refuse(&self, error: &Error, errors: &mut RuleErrorList<'_>) {
         let (message, offset) = match error {
             Error::Parse(error) => (error.kind().to_string(), Some(error.span().start.offset)),
             Error::Translate(error) => (error.kind().to_string(), Some(error.span().start.offset)),
             // The crate may add kinds of errors. Then only their text is usable.
             other => (other.to_string(), None),
         };
-        self.refuse_at(offset, message, faults);
+        self.refuse_at(offset, message, errors);
     }
 
     /// Refuses the pattern because of something at a place, in bytes.
-    fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleFaults<'_>) {
+    fn refuse_at(&self, place: Option<usize>, message: String, errors: &mut RuleErrorList<'_>) {
         match place.and_then(|place| self.pattern.get(..place)) {
-            Some(before) => faults.add_at("pattern", message, before.chars().count()),
-            None => faults.add("pattern", message),
+            Some(before) => errors.add_at("pattern", message, before.chars().count()),
+            None => errors.add("pattern", message),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! The image of a submission: a URL, or a file as base64.
 
-mod encoded;
+mod base64_image;
 
 use url::Url;
 
-use super::fault::{Fault, FieldError, invalid};
+use super::field_error::{Fault, FieldError, invalid};
 use super::limits::MAX_CONTENT_URL;
 use crate::image::ImageFormat;
-use encoded::{Encoded, Undecodable};
+use base64_image::{Encoded, Undecodable};
 
-pub use encoded::is_data_uri;
+pub use base64_image::is_data_uri;
 
 /// Where the image of a submission is.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use serde_json::value::RawValue;
 
-use super::fault::{FieldError, invalid};
+use super::field_error::{FieldError, invalid};
 use super::limits::SubmissionLimits;
-use super::nesting;
-use crate::json_text;
+use super::json_depth;
+use crate::lone_surrogates;
 
 /// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
 /// without NUL, which many receivers' databases cannot store, and without half characters, which many parsers refuse.
@@ -30,7 +30,7 @@ pub(super) fn check_metadata(
         ));
     }
     let most = limits.metadata_depth;
-    if let Some(path) = nesting::too_deep("metadata", raw, most) {
+    if let Some(path) = json_depth::too_deep("metadata", raw, most) {
         let message = format!(
             "is nested too deeply: objects and arrays may be nested at most {most} deep, including metadata itself"
         );
@@ -42,8 +42,8 @@ pub(super) fn check_metadata(
             "must not contain the NUL character (U+0000)",
         ));
     }
-    if let Some((at, half)) = json_text::first_half(raw) {
-        let path = nesting::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
+    if let Some((at, half)) = lone_surrogates::first_half(raw) {
+        let path = json_depth::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
         return Err(invalid(path, half.to_string()));
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! Letters that look like others, and signs that look like ASCII signs.
 //!
-//! Most come from the data of Unicode ([`unicode`], [`named`]). [`drawn`] has what writers of fancy
+//! Most come from the data of Unicode ([`unicode`], [`latin_variants`]). [`fancy_letters`] has what writers of fancy
 //! text use in addition. The table here is small on purpose: it has letters of languages with many
 //! readers that anybody mistakes for a Latin one at a glance, so they are read as such in every word.
 //! NFKC has already folded what Unicode itself calls compatible (fullwidth, mathematical and circled
 //! letters, ligatures).
 
-mod drawn;
-mod named;
+mod fancy_letters;
+mod latin_variants;
 mod unicode;
 
 use std::collections::HashMap;
@@ -121,8 +121,8 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
 /// form at the end of a word.
 pub(super) fn letter_of(c: char) -> Option<char> {
     static LETTERS: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
-        let rows = unicode::ALWAYS.iter().chain(&named::LETTERS);
-        let rows = rows.chain(&drawn::ALWAYS).chain(&unicode::ARABIC);
+        let rows = unicode::ALWAYS.iter().chain(&latin_variants::LETTERS);
+        let rows = rows.chain(&fancy_letters::ALWAYS).chain(&unicode::ARABIC);
         by_character(rows.chain(&[('כ', "ך"), ('מ', "ם"), ('נ', "ן"), ('פ', "ף"), ('צ', "ץ")]))
     });
     LETTERS.get(&c).copied()
@@ -131,7 +131,7 @@ pub(super) fn letter_of(c: char) -> Option<char> {
 /// The Latin letter that a letter or sign of another script is read as in a word that mixes scripts.
 pub(super) fn latin_in_mixed_word(c: char) -> Option<char> {
     static LETTERS: LazyLock<HashMap<char, char>> =
-        LazyLock::new(|| by_character(drawn::MIXED.iter().chain(&unicode::MIXED)));
+        LazyLock::new(|| by_character(fancy_letters::MIXED.iter().chain(&unicode::MIXED)));
     LETTERS.get(&c).copied()
 }
 

@@ -7,11 +7,11 @@
 //! Stretched letters count as one only if no spelling has them ("good" is not "god").
 
 mod leet;
-mod reading;
+mod reader;
 
 use std::ops::Range;
 
-use super::attached::{is_begun, is_ended};
+use super::attached_words::{is_begun, is_ended};
 
 pub(super) use leet::{Choice, is_outer_sign};
 
@@ -81,7 +81,7 @@ impl Loose {
         let mut ambiguous = windows;
         ambiguous.retain(|window| {
             loose.break_off();
-            reading::read(folded, window.clone(), choice, &mut loose)
+            reader::read(folded, window.clone(), choice, &mut loose)
         });
         (loose, ambiguous)
     }

@@ -10,8 +10,8 @@ use aho_corasick::BuildError;
 use self::automaton::Automaton;
 use self::terms::fold_term;
 use super::Readings;
-use super::attached::{is_begun, is_ended};
-use super::boundary::{is_twin, joined};
+use super::attached_words::{is_begun, is_ended};
+use super::word_boundary::{is_twin, joined};
 
 pub(crate) use self::terms::Terms;
 

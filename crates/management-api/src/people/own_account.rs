@@ -10,7 +10,7 @@ use api_common::{
 use domain::{id::TeamId, scope::Scope};
 use management::{
     Management,
-    account::me::{self, Who},
+    account::current_caller::{self, Who},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
@@ -45,8 +45,8 @@ pub(super) struct Myself {
     expires_at: Option<Field<Time>>,
 }
 
-impl From<me::Me> for Myself {
-    fn from(me: me::Me) -> Self {
+impl From<current_caller::Me> for Myself {
+    fn from(me: current_caller::Me) -> Self {
         let (name, expires_at) = match me.who {
             Who::Token(token) => (Some(token.name), token.expires_at),
             Who::Person(person, _) => (Some(person.name), None),
@@ -76,7 +76,7 @@ impl Me {
         management: Data<&Arc<Management>>,
         caller: Caller,
     ) -> Result<Json<Myself>, Refusal> {
-        Ok(Json(me::get(&management, &caller).await?.into()))
+        Ok(Json(current_caller::get(&management, &caller).await?.into()))
     }
 }
 

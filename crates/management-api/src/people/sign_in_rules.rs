@@ -6,7 +6,7 @@ use api_common::{response::Json, field::given, path_parameters::Path, body::Json
 use domain::{id::TeamId, scope::Scope};
 use management::{
     Management,
-    people::sign_in::{self, Rules},
+    people::sign_in_rules::{self, Rules},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
@@ -56,7 +56,7 @@ impl SignIn {
         /// The team.
         team_id: Path<TeamId>,
     ) -> Result<Json<SignInRules>, Refusal> {
-        let rules = sign_in::get(&management, &caller, team_id.0).await?;
+        let rules = sign_in_rules::get(&management, &caller, team_id.0).await?;
         Ok(Json(rules.into()))
     }
 
@@ -80,7 +80,7 @@ impl SignIn {
         let edit = |rules: Rules| Rules {
             factor_required: change.factor_required.unwrap_or(rules.factor_required),
         };
-        let rules = sign_in::update(&management, &caller, team_id.0, edit).await?;
+        let rules = sign_in_rules::update(&management, &caller, team_id.0, edit).await?;
         Ok(Json(rules.into()))
     }
 }

@@ -1,13 +1,13 @@
 //! Changes of pauses and caps.
 
 use api_common::field::{Field, Time, given};
-use domain::whole::Whole;
+use domain::bounded_integer::BoundedInteger;
 use management::{Refused, queues::Pause};
 use poem_openapi::Object;
 use serde::Deserialize;
 
 /// How many jobs can run at once.
-type Cap = Whole<1, 2_147_483_647>;
+type Cap = BoundedInteger<1, 2_147_483_647>;
 
 /// Fields of a queue to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]

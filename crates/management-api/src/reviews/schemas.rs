@@ -13,7 +13,7 @@ use domain::{
     media::{ContentType, Ruling},
     reason::Reason,
     review::{NoteText, ReviewKind, Severity, Tier},
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use management::reviews;
 use poem_openapi::Object;
@@ -29,7 +29,7 @@ use crate::media::{MediaImage, without_internals};
 pub(crate) struct NewClaim {
     /// The most reviews that the caller wants to have. If omitted, one.
     #[serde(default, deserialize_with = "given")]
-    limit: Option<Field<Whole<1, 20>>>,
+    limit: Option<Field<BoundedInteger<1, 20>>>,
 }
 
 impl NewClaim {
@@ -150,10 +150,10 @@ struct ReviewOpinion {
     decided_at: Field<Time>,
 }
 
-impl TryFrom<Vec<reviews::Shown>> for ClaimedReviews {
+impl TryFrom<Vec<reviews::ReviewView>> for ClaimedReviews {
     type Error = store::Error;
 
-    fn try_from(shown: Vec<reviews::Shown>) -> Result<Self, store::Error> {
+    fn try_from(shown: Vec<reviews::ReviewView>) -> Result<Self, store::Error> {
         let data = shown.into_iter().map(Review::try_from);
         Ok(Self {
             data: data.collect::<Result<_, _>>()?,
@@ -161,11 +161,11 @@ impl TryFrom<Vec<reviews::Shown>> for ClaimedReviews {
     }
 }
 
-impl TryFrom<reviews::Shown> for Review {
+impl TryFrom<reviews::ReviewView> for Review {
     type Error = store::Error;
 
-    fn try_from(shown: reviews::Shown) -> Result<Self, store::Error> {
-        let reviews::Shown {
+    fn try_from(shown: reviews::ReviewView) -> Result<Self, store::Error> {
+        let reviews::ReviewView {
             review,
             author,
             notes,

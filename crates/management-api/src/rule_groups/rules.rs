@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use domain::{
     rule_file::Entry,
-    rules::{GivenRules, MAX_RULES, Rule},
+    rules::{InputRules, MAX_RULES, Rule},
 };
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
@@ -61,7 +61,7 @@ impl Type for RuleDocument {
 /// The rules of a request, not checked yet.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct RuleDocuments(pub(super) GivenRules);
+pub(crate) struct RuleDocuments(pub(super) InputRules);
 
 #[cfg(test)]
 impl RuleDocuments {

@@ -5,7 +5,7 @@ use serde_json::json;
 pub use store::person::sso_identity::Connected;
 use store::person::{self, sso_identity};
 
-use crate::{Management, Noun, Refused, SignOn, Visitor};
+use crate::{Management, Noun, Refused, SignOn, AnonymousCaller};
 
 /// The identities of the session's owner at all providers, the oldest first, also at those that are not configured now.
 ///
@@ -30,7 +30,7 @@ pub fn is_in_use(management: &Management, identity: &Connected) -> bool {
 /// it has no password, so that nobody could sign in any more.
 pub async fn disconnect(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     identity: IdentityId,
 ) -> Result<(), Refused> {
@@ -52,5 +52,5 @@ pub async fn disconnect(
         "ended_sessions": ended.unwrap_or_default(),
     });
     let (action, target) = (Action::IdentityDelete, identity.as_uuid());
-    own.done(visitor, action, target, &details).await
+    own.done(anonymous_caller, action, target, &details).await
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use store::person::session;
 pub use store::person::session::Listed;
 
-use crate::{Management, Noun, Refused, Visitor};
+use crate::{Management, Noun, Refused, AnonymousCaller};
 
 /// The id of this session, and all sessions of the person that are not over, the latest first.
 ///
@@ -26,7 +26,7 @@ pub async fn list(
 /// The session is over or lacks its second factor, or the person has no such session.
 pub async fn end(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     ended: SessionId,
 ) -> Result<(), Refused> {
@@ -34,7 +34,7 @@ pub async fn end(
     if !session::end(&mut own.tx, own.held.user, ended).await? {
         return Err(Refused::NotFound(Noun::Session));
     }
-    own.done(visitor, Action::SessionEnd, ended.as_uuid(), &json!({}))
+    own.done(anonymous_caller, Action::SessionEnd, ended.as_uuid(), &json!({}))
         .await
 }
 
@@ -44,7 +44,7 @@ pub async fn end(
 /// The session is over or lacks its second factor.
 pub async fn end_others(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<u64, Refused> {
     let mut own = management.own(session).await?;
@@ -52,7 +52,7 @@ pub async fn end_others(
     let ended = session::end_all(&mut own.tx, user, Some(this)).await?;
     if ended > 0 {
         let details = json!({ "ended": ended });
-        own.done(visitor, Action::SessionEnd, this.as_uuid(), &details)
+        own.done(anonymous_caller, Action::SessionEnd, this.as_uuid(), &details)
             .await?;
     }
     Ok(ended)

@@ -4,7 +4,7 @@ use domain::{
     audit::Action,
     email::Email,
     key::{SecretHash, SessionSecret},
-    sign_in::MOST_CODES,
+    sign_in_limits::MOST_CODES,
     totp::FactorCode,
 };
 use serde_json::json;
@@ -15,8 +15,8 @@ use store::person::{
 };
 use tracing::info;
 
-use super::{Own, SignedIn, enter, factor, outcome::Outcome, record};
-use crate::{Management, Refused, Visitor};
+use super::{Own, SignedIn, enter, second_factor, sign_in_metrics::Outcome, record};
+use crate::{Management, Refused, AnonymousCaller};
 
 /// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may
 /// do.
@@ -26,11 +26,11 @@ use crate::{Management, Refused, Visitor};
 /// [`Refused::TooManyTries`]; [`Refused::Overloaded`] while too many passwords are being compared.
 pub async fn sign_in(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     email: &str,
     password: &str,
 ) -> Result<SignedIn, Refused> {
-    let signed_in = enter_with_password(management, visitor, email, password).await;
+    let signed_in = enter_with_password(management, anonymous_caller, email, password).await;
     if let Some(outcome) = Outcome::of(&signed_in, Outcome::Password) {
         outcome.count();
     }
@@ -39,7 +39,7 @@ pub async fn sign_in(
 
 async fn enter_with_password(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     email: &str,
     password: &str,
 ) -> Result<SignedIn, Refused> {
@@ -54,12 +54,12 @@ async fn enter_with_password(
     let account = person::account(&mut conn, &email).await?;
     // No request holds a connection while it waits for its turn.
     drop(conn);
-    let pair = Pair::of(email.as_str(), fair_share::client(visitor.address));
+    let pair = Pair::of(email.as_str(), fair_share::client(anonymous_caller.address));
     let is_right = management
-        .is_password(visitor.address, pair, password, account.as_ref())
+        .is_password(anonymous_caller.address, pair, password, account.as_ref())
         .await?;
     let Some(account) = account.filter(|_| is_right) else {
-        info!(address = %visitor.address, "a sign-in failed");
+        info!(address = %anonymous_caller.address, "a sign-in failed");
         return Err(Refused::SignInFailed);
     };
     let mut tx = management.begin().await?;
@@ -71,13 +71,13 @@ async fn enter_with_password(
         return Err(Refused::SignInFailed);
     }
     failed_sign_in::forget(&mut tx, pair).await?;
-    let signed_in = enter(&mut tx, visitor, &now).await?;
-    let details = json!({ "address": visitor.address });
+    let signed_in = enter(&mut tx, anonymous_caller, &now).await?;
+    let details = json!({ "address": anonymous_caller.address });
     let target = signed_in.session.as_uuid();
     record(
         &mut tx,
         now.user,
-        visitor,
+        anonymous_caller,
         Action::SessionCreate,
         target,
         &details,
@@ -95,11 +95,11 @@ async fn enter_with_password(
 /// there were too many tries.
 pub async fn give_code(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     code: &str,
 ) -> Result<SessionSecret, Refused> {
-    let given = raise_with_code(management, visitor, session, code).await;
+    let given = raise_with_code(management, anonymous_caller, session, code).await;
     if let Some(outcome) = Outcome::of(&given, Outcome::Code) {
         outcome.count();
     }
@@ -108,7 +108,7 @@ pub async fn give_code(
 
 async fn raise_with_code(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     code: &str,
 ) -> Result<SessionSecret, Refused> {
@@ -116,8 +116,8 @@ async fn raise_with_code(
     if !held.has_factor {
         return Err(Refused::WrongCode);
     }
-    let name = factor::throttled(held.user);
-    let pair = Pair::of(&name, fair_share::client(visitor.address));
+    let name = second_factor::throttled(held.user);
+    let pair = Pair::of(&name, fair_share::client(anonymous_caller.address));
     management.count_try(pair).await?;
     let anywhere = Pair::anywhere(&name);
     management.count_try(anywhere).await?;
@@ -125,12 +125,12 @@ async fn raise_with_code(
     let user = own.held.user;
     let code = code.parse::<FactorCode>().ok();
     let accepted = match &code {
-        Some(code) => factor::accept(&mut own.tx, management, user, code).await?,
+        Some(code) => second_factor::accept(&mut own.tx, management, user, code).await?,
         None => false,
     };
     if !accepted {
-        info!(address = %visitor.address, "a code of a second factor was wrong");
-        count_wrong_code(own, visitor).await?;
+        info!(address = %anonymous_caller.address, "a code of a second factor was wrong");
+        count_wrong_code(own, anonymous_caller).await?;
         return Err(Refused::WrongCode);
     }
     failed_sign_in::forget(&mut own.tx, pair).await?;
@@ -140,7 +140,7 @@ async fn raise_with_code(
         let left = person::second_factor::recovery_codes_left(&mut own.tx, user).await?;
         let details = json!({ "left": left });
         let action = Action::RecoveryCodeUse;
-        own.done(visitor, action, user.as_uuid(), &details).await?;
+        own.done(anonymous_caller, action, user.as_uuid(), &details).await?;
     } else {
         own.tx.commit().await.map_err(store::Error::from)?;
     }
@@ -149,15 +149,15 @@ async fn raise_with_code(
 
 /// Counts a wrong code, and ends the session after the fifth. The audit log records this, because
 /// the password was right.
-async fn count_wrong_code(mut own: Own, visitor: &Visitor) -> Result<(), Refused> {
+async fn count_wrong_code(mut own: Own, anonymous_caller: &AnonymousCaller) -> Result<(), Refused> {
     let session = own.held.id;
     let failed = session::count_wrong_code(&mut own.tx, session).await?;
     if failed < MOST_CODES {
         return Ok(own.tx.commit().await.map_err(store::Error::from)?);
     }
     session::end(&mut own.tx, own.held.user, session).await?;
-    let details = json!({ "wrong_codes": failed, "address": visitor.address });
-    own.done(visitor, Action::SessionEnd, session.as_uuid(), &details)
+    let details = json!({ "wrong_codes": failed, "address": anonymous_caller.address });
+    own.done(anonymous_caller, Action::SessionEnd, session.as_uuid(), &details)
         .await
 }
 
@@ -168,7 +168,7 @@ async fn count_wrong_code(mut own: Own, visitor: &Visitor) -> Result<(), Refused
 /// The database failed.
 pub async fn sign_out(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
 ) -> Result<(), Refused> {
     let mut own = match management.own_unproved(session).await {
@@ -178,7 +178,7 @@ pub async fn sign_out(
     };
     let ended = own.held.id;
     session::end(&mut own.tx, own.held.user, ended).await?;
-    own.done(visitor, Action::SessionEnd, ended.as_uuid(), &json!({}))
+    own.done(anonymous_caller, Action::SessionEnd, ended.as_uuid(), &json!({}))
         .await
 }
 
@@ -189,15 +189,15 @@ pub async fn sign_out(
 /// tries.
 pub async fn give_password(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     password: &str,
 ) -> Result<(), Refused> {
     let user = management.own(session).await?.held.user;
     let account = management.account_of(user).await?;
-    let pair = Pair::of(&account.email, fair_share::client(visitor.address));
+    let pair = Pair::of(&account.email, fair_share::client(anonymous_caller.address));
     if !management
-        .is_password(visitor.address, pair, password, Some(&account))
+        .is_password(anonymous_caller.address, pair, password, Some(&account))
         .await?
     {
         return Err(Refused::SignInFailed);
@@ -219,22 +219,22 @@ pub async fn give_password(
 /// As for [`give_password`], or the new password cannot be chosen.
 pub async fn change_password(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     session: SecretHash,
     current: &str,
     new: &str,
 ) -> Result<(), Refused> {
-    give_password(management, visitor, session, current).await?;
+    give_password(management, anonymous_caller, session, current).await?;
     let user = management.own(session).await?.held.user;
     let account = management.account_of(user).await?;
     let email = account.email.parse::<Email>();
     let email = email.map_err(|error| store::Error::Unreadable(error.to_string()))?;
-    let hash = management.choose(visitor.address, &email, new).await?;
+    let hash = management.choose(anonymous_caller.address, &email, new).await?;
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
     person::set_password(&mut own.tx, user, &hash).await?;
     person::one_time_link::cancel_resets(&mut own.tx, user).await?;
     session::end_all(&mut own.tx, user, Some(own.held.id)).await?;
-    own.done(visitor, Action::PasswordChange, user.as_uuid(), &json!({}))
+    own.done(anonymous_caller, Action::PasswordChange, user.as_uuid(), &json!({}))
         .await
 }

@@ -5,12 +5,12 @@
 //! in the browser that began.
 
 mod account;
-mod enter;
+mod sign_in;
 mod grants;
 mod memberships;
 mod refusal;
-mod sealed;
-mod stated;
+mod encrypted_attempt;
+mod identity_claims;
 
 use chrono::Utc;
 use domain::{
@@ -23,12 +23,12 @@ use store::person::{sso_identity, session};
 use tracing::info;
 use url::Url;
 
-use self::{enter::Wish, stated::Stated};
-use super::{SignedIn, outcome::Outcome};
-use crate::{Management, Refused, SignOn, Visitor};
+use self::{sign_in::Wish, identity_claims::IdentityClaims};
+use super::{SignedIn, sign_in_metrics::Outcome};
+use crate::{Management, Refused, SignOn, AnonymousCaller};
 
-use sealed::Sealed;
-pub use {refusal::NotSignedOn, sealed::Purpose};
+use encrypted_attempt::EncryptedAttempt;
+pub use {refusal::NotSignedOn, encrypted_attempt::Purpose};
 
 /// An attempt that has begun.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub enum Finished {
 /// factor; and for connecting, the password was given too long ago.
 pub async fn begin(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     purpose: Purpose,
 ) -> Result<Begun, NotSignedOn> {
     let sign_on = provider(management)?;
@@ -88,11 +88,11 @@ pub async fn begin(
         }
     };
     let attempt = Attempt::begin(ask, Utc::now());
-    let turn = sign_on.turn(visitor.address).await?;
+    let turn = sign_on.turn(anonymous_caller.address).await?;
     let address = sign_on.provider.address(&attempt).await;
     drop(turn);
-    let address = address.map_err(|failed| refusal::of(&failed, visitor))?;
-    let kept = Sealed { attempt, purpose }.seal(management.master_key()?);
+    let address = address.map_err(|failed| refusal::of(&failed, anonymous_caller))?;
+    let kept = EncryptedAttempt { attempt, purpose }.seal(management.master_key()?);
     Ok(Begun { address, kept })
 }
 
@@ -104,12 +104,12 @@ pub async fn begin(
 /// provider no longer grants.
 pub async fn finish(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     held: Option<SecretHash>,
     kept: &str,
     returned: Returned<'_>,
 ) -> Result<Finished, NotSignedOn> {
-    let finished = finish_attempt(management, visitor, held, kept, returned).await;
+    let finished = finish_attempt(management, anonymous_caller, held, kept, returned).await;
     match &finished {
         Ok(Finished::Entered(_) | Finished::Joining(..)) => Outcome::SignOn.count(),
         Err(NotSignedOn::Refused(Refused::Overloaded)) => Outcome::Overloaded.count(),
@@ -123,35 +123,35 @@ pub async fn finish(
 
 async fn finish_attempt(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     held: Option<SecretHash>,
     kept: &str,
     returned: Returned<'_>,
 ) -> Result<Finished, NotSignedOn> {
     let sign_on = provider(management)?;
     let now = Utc::now();
-    let opened = Sealed::open(kept, management.master_key()?, now);
-    let Some(Sealed { attempt, purpose }) =
+    let opened = EncryptedAttempt::open(kept, management.master_key()?, now);
+    let Some(EncryptedAttempt { attempt, purpose }) =
         opened.filter(|sealed| sealed.attempt.state == returned.state)
     else {
-        info!(address = %visitor.address, "a sign-in came back to a browser that did not begin it");
+        info!(address = %anonymous_caller.address, "a sign-in came back to a browser that did not begin it");
         return Err(NotSignedOn::Lost);
     };
     if !returned.error.is_empty() {
-        info!(address = %visitor.address, error = refusal::code(returned.error), "the provider refused a sign-in");
+        info!(address = %anonymous_caller.address, error = refusal::code(returned.error), "the provider refused a sign-in");
         return Err(NotSignedOn::Denied);
     }
     let answer = oidc::Answer {
         code: returned.code,
         issuer: returned.issuer,
     };
-    let turn = sign_on.turn(visitor.address).await?;
+    let turn = sign_on.turn(anonymous_caller.address).await?;
     let redeemed = sign_on.provider.redeem(&attempt, answer, now).await;
     drop(turn);
-    let identity = redeemed.map_err(|failed| refusal::of(&failed, visitor))?;
-    let stated = Stated::of(&identity, sign_on, visitor)?;
+    let identity = redeemed.map_err(|failed| refusal::of(&failed, anonymous_caller))?;
+    let claims = IdentityClaims::of(&identity, sign_on, anonymous_caller)?;
     let enter = async |wish: Wish| {
-        enter::enter(management, visitor, sign_on, &attempt, &stated, wish).await
+        sign_in::enter(management, anonymous_caller, sign_on, &attempt, &claims, wish).await
     };
     match purpose {
         Purpose::Enter => Ok(Finished::Entered(enter(Wish::Enter).await?)),
@@ -162,12 +162,12 @@ async fn finish_attempt(
         }
         Purpose::ProveAgain(session) => {
             require_same(held, session)?;
-            prove_again(management, sign_on, session, &attempt, &stated).await?;
+            prove_again(management, sign_on, session, &attempt, &claims).await?;
             Ok(Finished::ProvedAgain)
         }
         Purpose::Connect(session) => {
             require_same(held, session)?;
-            connect(management, visitor, sign_on, session, &attempt, &stated).await?;
+            connect(management, anonymous_caller, sign_on, session, &attempt, &claims).await?;
             Ok(Finished::Connected)
         }
     }
@@ -192,14 +192,14 @@ async fn prove_again(
     sign_on: &SignOn,
     session: SecretHash,
     attempt: &Attempt,
-    stated: &Stated,
+    claims: &IdentityClaims,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
-    if !sso_identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
+    if !sso_identity::use_up(&mut own.tx, encrypted_attempt::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
-    let known = sso_identity::sign_in(&mut own.tx, issuer, &stated.subject, user, stated.address());
+    let known = sso_identity::sign_in(&mut own.tx, issuer, &claims.subject, user, claims.address());
     if known.await?.is_none() {
         return Err(NotSignedOn::OtherPerson);
     }
@@ -211,24 +211,24 @@ async fn prove_again(
 /// Connects the owner of the session with the provider's person. The provider's roles count from the next sign-in there.
 async fn connect(
     management: &Management,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     sign_on: &SignOn,
     session: SecretHash,
     attempt: &Attempt,
-    stated: &Stated,
+    claims: &IdentityClaims,
 ) -> Result<(), NotSignedOn> {
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
-    if !sso_identity::use_up(&mut own.tx, sealed::key(attempt)).await? {
+    if !sso_identity::use_up(&mut own.tx, encrypted_attempt::key(attempt)).await? {
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
-    let created = sso_identity::create(&mut own.tx, issuer, &stated.subject, user, stated.address());
+    let created = sso_identity::create(&mut own.tx, issuer, &claims.subject, user, claims.address());
     if created.await?.is_none() {
         return Err(NotSignedOn::KnownPerson);
     }
     let (action, details) = (Action::IdentityCreate, json!({ "issuer": issuer }));
-    own.done(visitor, action, user.as_uuid(), &details).await?;
+    own.done(anonymous_caller, action, user.as_uuid(), &details).await?;
     Ok(())
 }
 

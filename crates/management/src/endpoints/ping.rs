@@ -36,7 +36,7 @@ pub async fn ping(
 
 async fn run(management: &Management, doing: Doing, target: Target) -> Result<Pinged, Refused> {
     let (endpoint, team) = (target.endpoint, target.team);
-    let pinged = management.outlet.ping(target).await?;
+    let pinged = management.endpoint_checks.ping(target).await?;
     let change = Change {
         action: Action::EndpointPing,
         team: Some(team),

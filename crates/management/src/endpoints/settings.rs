@@ -7,14 +7,14 @@ use domain::{
     id::TeamId,
     name::Name,
     webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use store::endpoint::crud::Settings;
 
-use crate::{FieldProblem, Outlet, Refused};
+use crate::{FieldProblem, EndpointChecks, Refused};
 
 /// How many requests a second an endpoint gets.
-pub type PerSecond = Whole<1, 10_000>;
+pub type PerSecond = BoundedInteger<1, 10_000>;
 
 /// A custom header of every request.
 #[derive(Clone, Debug)]
@@ -54,10 +54,10 @@ impl NewEndpoint {
 
     /// # Errors
     /// The members that are wrong.
-    pub(super) fn settings(self, team: TeamId, outlet: &Outlet) -> Result<Settings, Refused> {
+    pub(super) fn settings(self, team: TeamId, endpoint_checks: &EndpointChecks) -> Result<Settings, Refused> {
         let events = self.events.map(checked_events);
         Ok(Settings {
-            url: judged(team, self.url, outlet)?,
+            url: judged(team, self.url, endpoint_checks)?,
             events: events.unwrap_or_else(|| Ok(EventKind::ALL.to_vec()))?,
             description: self.description.map(Name::into),
             max_per_second: self.max_per_second.map(plain),
@@ -88,11 +88,11 @@ impl EndpointChange {
         self,
         old: Settings,
         team: TeamId,
-        outlet: &Outlet,
+        endpoint_checks: &EndpointChecks,
     ) -> Result<Settings, Refused> {
         Ok(Settings {
             url: match self.url {
-                Some(url) => judged(team, url, outlet)?,
+                Some(url) => judged(team, url, endpoint_checks)?,
                 None => old.url,
             },
             events: self.events.map_or(Ok(old.events), checked_events)?,
@@ -112,8 +112,8 @@ impl EndpointChange {
     }
 }
 
-fn judged(team: TeamId, address: EndpointUrl, outlet: &Outlet) -> Result<String, Refused> {
-    let judged = outlet.judge(team, address.url());
+fn judged(team: TeamId, address: EndpointUrl, endpoint_checks: &EndpointChecks) -> Result<String, Refused> {
+    let judged = endpoint_checks.judge(team, address.url());
     judged.map_err(|why| Refused::field("url", why))?;
     Ok(address.into())
 }

@@ -4,7 +4,7 @@ use domain::{
     audit::Action,
     id::{HashListId, HashScanId, TeamId},
     scope::Scope,
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use serde_json::json;
 use store::{hash_list::scan, page::Page};
@@ -15,7 +15,7 @@ use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
 pub use store::hash_list::scan::{LISTED, Match, Scan};
 
 /// A revision of a list.
-pub type Revision = Whole<0, 1_000_000_000_000>;
+pub type Revision = BoundedInteger<0, 1_000_000_000_000>;
 
 /// What to scan.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ pub async fn create(
     let wanted = scan::NewScan {
         list: list.id,
         team,
-        since_revision: new.since_revision.map(Whole::get),
+        since_revision: new.since_revision.map(BoundedInteger::get),
         by: session.actor(),
     };
     let started = scan::create(session.conn(), wanted).await?;

@@ -5,7 +5,7 @@ use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId, of_copy},
     name::Name,
     reason::Reason,
-    rule_file::GivenFile,
+    rule_file::InputFile,
     scope::Scope,
 };
 use serde_json::json;
@@ -38,11 +38,11 @@ pub async fn version(
     caller: &Caller,
     team: TeamId,
     (group, listed): (&ExportedGroup, &ListedVersion),
-    file: GivenFile,
+    file: InputFile,
 ) -> Result<Placed, Refused> {
-    let GivenFile { name, rules } = file;
-    let rules = management.workbench.rules(None, rules).await?;
-    let compiled = management.workbench.check(None, rules).await?;
+    let InputFile { name, rules } = file;
+    let rules = management.trial_pool.rules(None, rules).await?;
+    let compiled = management.trial_pool.check(None, rules).await?;
     // A note that this version would not take is left out.
     let note: Option<Reason> = Reason::try_from(listed.note.clone()).ok();
 

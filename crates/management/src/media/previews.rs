@@ -37,7 +37,7 @@ pub(crate) async fn of_item(
     // No connection is held while it waits for its turn.
     session.end();
     let file = || load(&management.pool, image);
-    management.darkroom.preview(reach.team(), file).await
+    management.preview_pool.preview(reach.team(), file).await
 }
 
 /// Why an item has no preview, as far as it is known before one is made.
@@ -52,7 +52,7 @@ pub(crate) fn obstacle_of(
     image: Option<KnownImage>,
 ) -> Option<Refused> {
     match image.and_then(|known| known.bytes) {
-        Some(_) => (!management.darkroom.is_there()).then_some(Refused::NoDarkroom),
+        Some(_) => (!management.preview_pool.is_there()).then_some(Refused::PreviewsUnavailable),
         None => Some(Refused::NoImage(why_none(content_type, image))),
     }
 }

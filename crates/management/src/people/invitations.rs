@@ -9,7 +9,7 @@ use domain::{
     reach::Reach,
     role::Role,
     scope::Scope,
-    sign_in::MOST_PEOPLE,
+    sign_in_limits::MOST_PEOPLE,
 };
 use serde_json::json;
 pub use store::person::one_time_link::Invitation;

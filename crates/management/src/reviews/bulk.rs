@@ -17,7 +17,7 @@ use store::{
     review::exposure,
 };
 
-use super::{NewDecision, Shown, decision, reviewer, team};
+use super::{NewDecision, ReviewView, decision, reviewer, team};
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
 
 /// What a bulk decision would be about.
@@ -28,7 +28,7 @@ pub struct Preview {
     /// Whether more match than one bulk decision can be about.
     pub is_too_many: bool,
     /// The most urgent of them, at most [`SHOWN_OF_BULK`].
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ReviewView>,
 }
 
 /// Which reviews a bulk decision is about.
@@ -58,7 +58,7 @@ pub async fn preview(
     let found = matching(&mut session, filter).await?;
     let mut shown = Vec::with_capacity(found.len().min(SHOWN_OF_BULK));
     for review in found.iter().take(SHOWN_OF_BULK) {
-        shown.extend(Shown::of(management, &mut session, *review).await?);
+        shown.extend(ReviewView::of(management, &mut session, *review).await?);
     }
     Ok(Preview {
         count: found.len().min(MOST_IN_BULK),

@@ -11,7 +11,7 @@ use domain::{
 use serde_json::json;
 use store::review::{self, NewOpinion, UsedPolicy};
 
-use super::{Shown, lock_own, own, reviewer};
+use super::{ReviewView, lock_own, own, reviewer};
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session};
 
 /// What applications are told about an approval without a reason.
@@ -94,7 +94,7 @@ pub async fn undo(
     management: &Management,
     caller: &Caller,
     review: ReviewId,
-) -> Result<Shown, Refused> {
+) -> Result<ReviewView, Refused> {
     let mut session = management.change(caller, Scope::MediaDecide).await?;
     let (actor, _) = reviewer(&session)?;
     let reach = session.reach();

@@ -5,7 +5,7 @@ use domain::scope::Scope;
 use store::review::exposure;
 pub use store::review::exposure::Exposure;
 
-use super::{quality::span, reviewer};
+use super::{quality::time_range, reviewer};
 use crate::{Caller, Management, Refused};
 
 /// At most so many rows are read.
@@ -35,7 +35,7 @@ pub async fn exposures(
     from: Option<DateTime<Utc>>,
     to: Option<DateTime<Utc>>,
 ) -> Result<Exposures, Refused> {
-    let (from, to) = span::of(from, to, Utc::now())?;
+    let (from, to) = time_range::of(from, to, Utc::now())?;
     let (from, to) = (from.date_naive(), to.date_naive());
     let mut session = management.read(caller, Scope::ReviewsRead).await?;
     let (actor, team) = reviewer(&session)?;

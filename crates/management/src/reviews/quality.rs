@@ -4,10 +4,10 @@
 //! in `domain`.
 
 mod csv;
-mod groups;
-mod machine;
-pub(super) mod span;
-mod tally;
+mod dimensions;
+mod machine_agreement;
+pub(super) mod time_range;
+mod opinion_counts;
 mod waiting;
 
 use chrono::{DateTime, Utc};
@@ -16,9 +16,9 @@ use store::review::quality::{self as read, Span};
 
 pub use self::{
     csv::csv,
-    groups::{ByPolicy, Named, NamedPolicy},
-    machine::{Curve, Machine, MatchedRule, RuleCurves},
-    tally::{Agreement, Overturned, Person, Speed, Tally},
+    dimensions::{ByPolicy, Named, NamedPolicy},
+    machine_agreement::{Curve, Machine, MatchedRule, RuleCurves},
+    opinion_counts::{Agreement, Overturned, Person, Speed, OpinionCounts},
     waiting::{Backlog, Waiting},
 };
 use super::team;
@@ -63,7 +63,7 @@ pub struct Quality {
     /// What waits now.
     pub waiting: Waiting,
     /// What people said.
-    pub tally: Tally,
+    pub tally: OpinionCounts,
     /// How the machine compares with people.
     pub machine: Machine,
 }
@@ -77,7 +77,7 @@ pub async fn quality(
     caller: &Caller,
     query: Query,
 ) -> Result<Quality, Refused> {
-    let (from, to) = span::of(query.from, query.to, Utc::now())?;
+    let (from, to) = time_range::of(query.from, query.to, Utc::now())?;
     let mut session = management.read(caller, Scope::ReviewsManage).await?;
     let team = team(&session)?;
     if let Some(site) = query.site {
@@ -98,7 +98,7 @@ pub async fn quality(
     let left_out = read::left_out(conn, team).await?;
     let items = read::compared(conn, span, more_than(ITEMS)).await?;
     let matches = read::matches(conn, span, more_than(ITEMS) - 1, RULES).await?;
-    let names = groups::Names::of(conn, team, &backlog, &said).await?;
+    let names = dimensions::Names::of(conn, team, &backlog, &said).await?;
     session.end();
     let calculating = move || Quality {
         site: query.site,
@@ -107,10 +107,10 @@ pub async fn quality(
         counted: said.len(),
         is_complete,
         waiting: Waiting::of(&backlog, &names, WAITING),
-        tally: Tally::of(&said, &names),
+        tally: OpinionCounts::of(&said, &names),
         machine: Machine::of(items, rules, left_out, matches),
     };
-    management.workbench.work(Some(team), calculating).await
+    management.trial_pool.work(Some(team), calculating).await
 }
 
 /// One more than a bound, so that it shows whether there are more.

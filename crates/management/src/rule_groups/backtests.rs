@@ -7,18 +7,18 @@ use domain::{
     id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
     reach::Reach,
     scope::Scope,
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use serde_json::json;
 use store::{backtest, page::Page, site::settings};
 
-use super::{drafts::draft, find, named_version, record, room};
+use super::{drafts::draft, find, named_version, record, rule_bytes_quota};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
 
 pub use store::backtest::{Backtest, Change};
 
 /// The most items that a backtest looks at.
-pub type Items = Whole<1, 100_000>;
+pub type Items = BoundedInteger<1, 100_000>;
 
 /// How many items a backtest looks at by default.
 const DEFAULT_ITEMS: i64 = 10_000;
@@ -90,11 +90,11 @@ pub async fn create(
         None => draft(&mut session, group.id).await?.rules,
     };
     session.end();
-    let compiled = management.workbench.check(Some(group.team), rules).await?;
+    let compiled = management.trial_pool.check(Some(group.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group.id).await?;
-    room::require(management, &mut session, group.team).await?;
+    rule_bytes_quota::require(management, &mut session, group.team).await?;
     let wanted = backtest::NewBacktest {
         team: group.team,
         group: group.id,
@@ -103,7 +103,7 @@ pub async fn create(
         site: new.site,
         since: new.since,
         until: new.until,
-        limit: new.limit.map_or(DEFAULT_ITEMS, Whole::get),
+        limit: new.limit.map_or(DEFAULT_ITEMS, BoundedInteger::get),
         by: session.actor(),
     };
     let started = backtest::create(session.conn(), wanted).await?;

@@ -34,5 +34,5 @@ pub async fn between(
     };
     session.end();
     let work = move || Difference::between(&from.rules, &to);
-    management.workbench.work(Some(group.team), work).await
+    management.trial_pool.work(Some(group.team), work).await
 }

@@ -4,14 +4,14 @@ use domain::{
     audit::Action,
     id::RuleGroupId,
     rule_diff::Difference,
-    rules::{GivenRules, Rule},
+    rules::{InputRules, Rule},
     scope::Scope,
 };
 use serde_json::{Value, json};
 use store::rule_group::{self, Group};
 
 use super::{
-    find, lists, lock, named_version, record, unknown,
+    find, hash_lists, lock, named_version, record, unknown,
     warnings::{self, Warning},
 };
 use crate::{Caller, Management, Refused, Session};
@@ -78,7 +78,7 @@ pub async fn compare(
         draft,
         warnings,
     };
-    management.workbench.work(Some(group.team), comparing).await
+    management.trial_pool.work(Some(group.team), comparing).await
 }
 
 /// Replaces a group's draft if it still has this revision. Without a revision, replaces it in any
@@ -91,7 +91,7 @@ pub async fn replace(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
-    rules: GivenRules,
+    rules: InputRules,
     revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
     // Check this first: it saves compiling rules that would be refused anyway.
@@ -99,7 +99,7 @@ pub async fn replace(
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;
     session.end();
-    let rules = management.workbench.rules(Some(found.team), rules).await?;
+    let rules = management.trial_pool.rules(Some(found.team), rules).await?;
     put(management, caller, &found, rules, revision, json!({})).await
 }
 
@@ -116,12 +116,12 @@ pub(super) async fn put(
     revision: Option<i64>,
     mut details: Value,
 ) -> Result<CheckedDraft, Refused> {
-    let compiled = management.workbench.check(Some(group.team), rules).await?;
+    let compiled = management.trial_pool.check(Some(group.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;
     require(revision, group.draft_revision)?;
-    lists::require(&mut session, group.team, &compiled.rules).await?;
+    hash_lists::require(&mut session, group.team, &compiled.rules).await?;
     let rules = Some(compiled.rules.as_slice());
     let revision = rule_group::edit(session.conn(), group.id, rules).await?;
     let warnings = warnings::of(&mut session, &compiled.rules).await?;

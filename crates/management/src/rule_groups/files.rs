@@ -3,7 +3,7 @@
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     name::Name,
-    rule_file::{GivenFile, RuleFile},
+    rule_file::{InputFile, RuleFile},
     rules::Rule,
     scope::Scope,
 };
@@ -33,9 +33,9 @@ pub async fn import_group<E: From<Refused> + Send + 'static>(
     management: &Management,
     caller: &Caller,
     team: Option<TeamId>,
-    read: impl FnOnce() -> Result<GivenFile, E> + Send + 'static,
+    read: impl FnOnce() -> Result<InputFile, E> + Send + 'static,
 ) -> Result<CreatedRuleGroup, E> {
-    let GivenFile { name, rules } = read_for(management, caller, read).await?;
+    let InputFile { name, rules } = read_for(management, caller, read).await?;
     let new = NewRuleGroup {
         name,
         team,
@@ -56,7 +56,7 @@ pub async fn import_draft<E: From<Refused> + Send + 'static>(
     caller: &Caller,
     group: RuleGroupId,
     revision: Option<i64>,
-    read: impl FnOnce() -> Result<GivenFile, E> + Send + 'static,
+    read: impl FnOnce() -> Result<InputFile, E> + Send + 'static,
 ) -> Result<CheckedDraft, E> {
     let file = read_for(management, caller, read).await?;
     Ok(drafts::replace(management, caller, group, file.rules, revision).await?)
@@ -108,17 +108,17 @@ async fn write(management: &Management, group: Group, rules: Vec<Rule>) -> Resul
         rules: rules.into_iter().map(Into::into).collect(),
     };
     let writing = move || file.to_yaml();
-    management.workbench.work(Some(group.team), writing).await
+    management.trial_pool.work(Some(group.team), writing).await
 }
 
-/// Reads a document on the workbench, for a caller who can import it.
+/// Reads a document in the trial pool, for a caller who can import it.
 async fn read_for<E: From<Refused> + Send + 'static>(
     management: &Management,
     caller: &Caller,
-    read: impl FnOnce() -> Result<GivenFile, E> + Send + 'static,
-) -> Result<GivenFile, E> {
+    read: impl FnOnce() -> Result<InputFile, E> + Send + 'static,
+) -> Result<InputFile, E> {
     let session = management.read(caller, Scope::RulesWrite).await?;
     let holder = session.only_team();
     session.end();
-    management.workbench.work(holder, read).await?
+    management.trial_pool.work(holder, read).await?
 }

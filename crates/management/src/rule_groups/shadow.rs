@@ -17,7 +17,7 @@ use store::{
 };
 
 use super::{
-    find, lists, lock, named_version, record,
+    find, hash_lists, lock, named_version, record,
     versions::{self, NewVersion},
 };
 use crate::{Caller, Conflict, Management, Noun, Refused, Session};
@@ -96,8 +96,8 @@ pub async fn set(
     let group = find(&mut session, group).await?;
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
     session.end();
-    let (workbench, holder) = (&management.workbench, Some(group.team));
-    let compiled = workbench.check(holder, version.rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(group.team));
+    let compiled = trial_pool.check(holder, version.rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;
@@ -107,7 +107,7 @@ pub async fn set(
             "The version is live: in its own shadow it would say the same.",
         ));
     }
-    lists::require_still(&mut session, group.team, &compiled.rules).await?;
+    hash_lists::require_still(&mut session, group.team, &compiled.rules).await?;
     replace(session, group, Some(wanted)).await
 }
 

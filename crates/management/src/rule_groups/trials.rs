@@ -1,25 +1,25 @@
 //! Try rules on a sample. Nothing of it is stored, and nothing of it is logged.
 
-mod beside;
+mod comparison;
 mod judge;
 
 use domain::{
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
-    rules::{CompiledGroup, GivenRules, Violation},
+    rules::{CompiledGroup, InputRules, Violation},
     scope::Scope,
     score::{Category, Scores},
 };
 use serde_json::value::RawValue;
 
-use super::{drafts::draft, find, lists, named_version};
+use super::{drafts::draft, find, hash_lists, named_version};
 use crate::{
-    Caller, Management, Refused, Workbench,
-    workbench::{Holder, with_ids},
+    Caller, Management, Refused, TrialPool,
+    trial_pool::{Holder, with_ids},
 };
 use judge::{Sample, judge, require_content, wanted};
 
-pub use beside::{Beside, beside_live};
+pub use comparison::{Comparison, beside_live};
 
 /// A sample, and the rules that judge it.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct NewTrial {
     /// A version of the group whose rules judge. Without it, and without `rules`, the draft judges.
     pub version: Option<GroupVersionId>,
     /// Rules that judge instead of the group's.
-    pub rules: Option<GivenRules>,
+    pub rules: Option<InputRules>,
     /// What happens to content that cannot be checked.
     pub on_failure: OnFailure,
 }
@@ -102,7 +102,7 @@ pub async fn run(
     require_content(&new)?;
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
-    let (workbench, team) = (&management.workbench, Some(group.team));
+    let (trial_pool, team) = (&management.trial_pool, Some(group.team));
     let rules = match (new.rules, new.version) {
         (Some(_), Some(_)) => {
             let message = "must not be given together with `rules`";
@@ -110,12 +110,12 @@ pub async fn run(
         }
         (Some(given), None) => match with_ids(given) {
             Ok(rules) => {
-                lists::look_for(&mut session, group.team, &rules).await?;
+                hash_lists::look_for(&mut session, group.team, &rules).await?;
                 rules
             }
             Err(wrong) => {
                 session.end();
-                return Err(workbench.refuse(team, wrong).await);
+                return Err(trial_pool.refuse(team, wrong).await);
             }
         },
         (None, Some(version)) => {
@@ -132,9 +132,9 @@ pub async fn run(
         ask: new.ask,
         on_failure: new.on_failure,
     };
-    let sample = sample(workbench, team, asked, &wanted(&rules)).await?;
+    let sample = sample(trial_pool, team, asked, &wanted(&rules)).await?;
     let judging = move |group: &CompiledGroup| judge(group, sample);
-    workbench.with_compiled(team, rules, judging).await
+    trial_pool.with_compiled(team, rules, judging).await
 }
 
 /// What is known of a sample before the providers are asked.
@@ -147,7 +147,7 @@ struct Asked {
 
 /// The sample that rules judge. The providers are asked for these categories, if they are to be asked at all.
 async fn sample(
-    workbench: &Workbench,
+    trial_pool: &TrialPool,
     team: Holder,
     asked: Asked,
     wanted: &[Category],
@@ -164,7 +164,7 @@ async fn sample(
     };
     let asks = asked.ask && !wanted.is_empty();
     if let (None, Some(text), true) = (&sample.scores, &sample.text, asks)
-        && let Some(analysed) = workbench.analyse(team, text, wanted).await?
+        && let Some(analysed) = trial_pool.analyse(team, text, wanted).await?
     {
         sample.scores_from = ScoresFrom::Providers;
         sample.scores = analysed.scores;

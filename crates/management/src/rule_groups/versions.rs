@@ -4,7 +4,7 @@ use domain::{
     audit::Action,
     id::{GroupVersionId, RuleGroupId},
     reason::Reason,
-    rules::GivenRules,
+    rules::InputRules,
     scope::Scope,
 };
 use serde_json::json;
@@ -15,7 +15,7 @@ use store::{
 
 use super::{
     drafts::{draft, require},
-    find, lists, lock, named_version, record, room,
+    find, hash_lists, lock, named_version, record, rule_bytes_quota,
 };
 use crate::{Caller, Management, Noun, Refused, created};
 
@@ -65,14 +65,14 @@ pub async fn create(
     let draft = draft(&mut session, found.id).await?;
     require(Some(new.revision), draft.revision)?;
     session.end();
-    let (workbench, holder) = (&management.workbench, Some(found.team));
-    let compiled = workbench.check(holder, draft.rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(found.team));
+    let compiled = trial_pool.check(holder, draft.rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     require(Some(new.revision), group.draft_revision)?;
-    lists::require(&mut session, group.team, &compiled.rules).await?;
-    room::require(management, &mut session, group.team).await?;
+    hash_lists::require(&mut session, group.team, &compiled.rules).await?;
+    rule_bytes_quota::require(management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship {
         by,
@@ -106,19 +106,19 @@ pub async fn publish(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
-    rules: GivenRules,
+    rules: InputRules,
 ) -> Result<ListedVersion, Refused> {
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     session.end();
-    let (workbench, holder) = (&management.workbench, Some(found.team));
-    let rules = workbench.rules(holder, rules).await?;
-    let compiled = workbench.check(holder, rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(found.team));
+    let rules = trial_pool.rules(holder, rules).await?;
+    let compiled = trial_pool.check(holder, rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
-    lists::require(&mut session, group.team, &compiled.rules).await?;
-    room::require(management, &mut session, group.team).await?;
+    hash_lists::require(&mut session, group.team, &compiled.rules).await?;
+    rule_bytes_quota::require(management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship { by, note: "" };
     let conn = session.conn();
@@ -167,15 +167,15 @@ pub async fn set_live(
         return Ok(group);
     }
     // Rules that this binary cannot judge with must not become live.
-    let (workbench, holder) = (&management.workbench, Some(group.team));
-    let compiled = workbench.check(holder, version.rules).await?;
+    let (trial_pool, holder) = (&management.trial_pool, Some(group.team));
+    let compiled = trial_pool.check(holder, version.rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let before = lock(&mut session, group.id).await?;
     if before.live == wanted {
         return Ok(before);
     }
-    lists::require_still(&mut session, before.team, &compiled.rules).await?;
+    hash_lists::require_still(&mut session, before.team, &compiled.rules).await?;
     let by = session.actor();
     rule_group::set_live(session.conn(), before.id, wanted, by).await?;
     let after = find(&mut session, before.id).await?;

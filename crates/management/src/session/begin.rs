@@ -1,4 +1,4 @@
-//! How a use case begins: the credential is looked up in the transaction, then the team's turn, the pace and the scope
+//! How a use case begins: the credential is looked up in the transaction, then the team's turn, the rate limit and the scope
 //! are checked.
 
 use std::mem;
@@ -11,7 +11,7 @@ use store::{
 };
 
 use super::{Session, require::require_factor, snapshot::Lent};
-use crate::{Caller, Conflict, Credential, Management, Refused, turns::Turn};
+use crate::{Caller, Conflict, Credential, Management, Refused, connection_shares::ConnectionShare};
 
 impl Management {
     /// Begins a use case that only reads. All its statements see the database at one moment.
@@ -85,11 +85,11 @@ impl Management {
             return Ok(Some(begun));
         }
         let holder = begun.grant.reach.team();
-        if let Some(turn) = self.pace.turns.at_once(holder) {
+        if let Some(turn) = self.rate_limit.turns.at_once(holder) {
             return Ok(Some(begun.with(turn)));
         }
         drop(begun);
-        let turn = self.pace.turns.wait(holder).await?;
+        let turn = self.rate_limit.turns.wait(holder).await?;
         let begun = self.look_up(credential, what).await?;
         Ok(begun.map(|begun| begun.with(turn)))
     }
@@ -159,7 +159,7 @@ impl Management {
         let is_first = caller.is_first() && !was_admitted;
         match caller.credential {
             Credential::Token(hash) | Credential::Session { hash, .. } if is_first => {
-                self.pace.admit(hash, &begun.grant)?;
+                self.rate_limit.admit(hash, &begun.grant)?;
             }
             Credential::Token(_) | Credential::Session { .. } | Credential::CommandLine => {}
         }
@@ -197,7 +197,7 @@ pub(super) struct Begun {
     /// Whether the request was counted.
     is_admitted: bool,
     /// Held until the transaction has ended. The command line has none.
-    _turn: Option<Turn>,
+    _turn: Option<ConnectionShare>,
 }
 
 impl Begun {
@@ -230,7 +230,7 @@ impl Begun {
         }
     }
 
-    fn with(self, turn: Turn) -> Self {
+    fn with(self, turn: ConnectionShare) -> Self {
         Self {
             _turn: Some(turn),
             ..self

@@ -5,7 +5,7 @@ use domain::{
     id::{SiteId, TeamId},
     reach::Reach,
     scope::Scope,
-    sign_in::RECENT,
+    sign_in_limits::RECENT,
 };
 use store::{person::session::Entered, team};
 

@@ -4,12 +4,12 @@ use chrono::Utc;
 use domain::{key::SecretHash, role::Role};
 use management::{
     Caller, Forbidden, Refused,
-    account::{Next, factor, links, sessions},
+    account::{Next, second_factor, one_time_links, sessions},
     people,
 };
 use sqlx::PgPool;
 
-use crate::fixture::{Fixture, HERE, MANY_FAILURES, PASSWORD, forbidden, visitor};
+use crate::fixture::{Fixture, HERE, MANY_FAILURES, PASSWORD, forbidden, anonymous_caller};
 
 #[sqlx::test(migrations = false)]
 async fn who_needs_a_factor_and_has_none_may_only_set_one_up(pool: PgPool) {
@@ -33,11 +33,11 @@ async fn who_needs_a_factor_and_has_none_may_only_set_one_up(pool: PgPool) {
         let listed = sessions::list(&app.management, session).await;
         assert_eq!(forbidden(listed), Forbidden::FactorSetUpRequired, "{role}");
 
-        let begun = factor::set_up(&app.management, session).await.unwrap();
-        let wrong = factor::confirm(&app.management, &visitor(HERE), session, "abcdef").await;
+        let begun = second_factor::set_up(&app.management, session).await.unwrap();
+        let wrong = second_factor::confirm(&app.management, &anonymous_caller(HERE), session, "abcdef").await;
         assert!(matches!(wrong, Err(Refused::WrongCode)), "{wrong:?}");
         let code = begun.secret.code_at(Utc::now()).to_string();
-        let confirmed = factor::confirm(&app.management, &visitor(HERE), session, &code).await;
+        let confirmed = second_factor::confirm(&app.management, &anonymous_caller(HERE), session, &code).await;
         let confirmed = confirmed.unwrap();
         assert_eq!(confirmed.recovery_codes.len(), 10);
         // The session has another secret now.
@@ -66,9 +66,9 @@ async fn a_code_is_accepted_once_and_a_session_without_it_may_do_nothing(pool: P
     let half = Caller::session(first, Some(app.team), "req_1".to_owned());
     let listed = people::list(&app.management, &half, crate::fixture::ALL).await;
     assert_eq!(forbidden(listed), Forbidden::FactorRequired);
-    let removed = factor::remove(&app.management, &visitor(HERE), first).await;
+    let removed = second_factor::remove(&app.management, &anonymous_caller(HERE), first).await;
     assert_eq!(forbidden(removed), Forbidden::FactorRequired);
-    let begun = factor::set_up(&app.management, first).await;
+    let begun = second_factor::set_up(&app.management, first).await;
     assert!(matches!(begun, Err(Refused::Conflict(..))), "{begun:?}");
 
     // Computed once, because a step of 30 seconds may end during the test.
@@ -125,8 +125,8 @@ async fn wrong_codes_end_the_session_and_slow_the_guesser_down(pool: PgPool) {
 async fn a_recovery_code_stands_in_once(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
-    let here = visitor(HERE);
-    let renew = || factor::renew_recovery_codes(&app.management, &here, owner.session);
+    let here = anonymous_caller(HERE);
+    let renew = || second_factor::renew_recovery_codes(&app.management, &here, owner.session);
     let old = renew().await.unwrap();
     let codes = renew().await.unwrap();
     assert_eq!(codes.len(), 10);
@@ -155,11 +155,11 @@ async fn a_new_password_by_a_link_does_not_bypass_the_factor(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
     let by = Caller::command_line();
-    let link = people::resets::create(&app.management, &by, owner.id)
+    let link = people::password_resets::create(&app.management, &by, owner.id)
         .await
         .unwrap();
     let new = "a quite different one";
-    links::reset_password(&app.management, &visitor(HERE), link.secret.hash(), new)
+    one_time_links::reset_password(&app.management, &anonymous_caller(HERE), link.secret.hash(), new)
         .await
         .unwrap();
     let ended = app.people(&owner).await;
@@ -181,7 +181,7 @@ async fn a_team_can_ask_everybody_for_a_factor(pool: PgPool) {
     let mut viewer = app.person("viewer@example.com", Role::Viewer).await;
     app.people(&viewer).await.unwrap();
     let by = admin.caller();
-    let rules = people::sign_in::update(&app.management, &by, app.team, |mut rules| {
+    let rules = people::sign_in_rules::update(&app.management, &by, app.team, |mut rules| {
         rules.factor_required = true;
         rules
     });
@@ -210,8 +210,8 @@ async fn removing_the_factor_leaves_nothing_but_setting_up_the_next(pool: PgPool
     let owner = app.person("owner@example.com", Role::Owner).await;
     app.run("update sessions set password_at = now() - interval '11 minutes'")
         .await;
-    let here = visitor(HERE);
-    let remove = || factor::remove(&app.management, &here, owner.session);
+    let here = anonymous_caller(HERE);
+    let remove = || second_factor::remove(&app.management, &here, owner.session);
     assert_eq!(
         forbidden(remove().await),
         Forbidden::ReauthenticationRequired

@@ -11,14 +11,14 @@ use domain::{
     totp::TotpSecret,
 };
 use management::{
-    Caller, Darkroom, Forbidden, Management, Outlet, Pace, PaceSettings, Passwords, Refused,
-    Visitor, Workbench,
+    Caller, PreviewPool, Forbidden, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, Refused,
+    AnonymousCaller, TrialPool,
     account::{
-        SignedIn, factor,
-        links::{self, Accepted},
+        SignedIn, second_factor,
+        one_time_links::{self, Accepted},
         sign_in::{give_code, sign_in},
     },
-    exports::Streams,
+    exports::ConcurrentReads,
     people::{Standing, invitations},
 };
 use queue::Queue;
@@ -59,8 +59,8 @@ pub(crate) struct Somebody {
     pub(crate) factor: Option<TotpSecret>,
 }
 
-pub(crate) fn visitor(address: [u8; 4]) -> Visitor {
-    Visitor::new(IpAddr::from(address), "Firefox", "req_1".to_owned())
+pub(crate) fn anonymous_caller(address: [u8; 4]) -> AnonymousCaller {
+    AnonymousCaller::new(IpAddr::from(address), "Firefox", "req_1".to_owned())
 }
 
 impl Somebody {
@@ -83,15 +83,15 @@ impl Fixture {
             pool: pool.clone(),
             queue,
             master_key: Some(MasterKey::new([7; 32])),
-            workbench: Workbench::new(Limits::default(), None),
-            outlet: Outlet::new(
+            trial_pool: TrialPool::new(Limits::default(), None),
+            endpoint_checks: EndpointChecks::new(
                 Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
                 Arc::new(|_| Box::pin(async { None })),
             ),
-            darkroom: Darkroom::new(None),
+            preview_pool: PreviewPool::new(None),
             rules_per_day: 1 << 20,
-            exports: Streams::default(),
-            pace: Pace::new(PaceSettings::default()),
+            exports: ConcurrentReads::default(),
+            rate_limit: RateLimit::new(RateLimitSettings::default()),
             passwords: Passwords::default(),
             sign_on: None,
         };
@@ -141,14 +141,14 @@ impl Fixture {
     }
 
     pub(crate) async fn accept(&self, link: SecretHash) -> Result<SignedIn, Refused> {
-        let (name, here) = ("Ada".parse().unwrap(), visitor(HERE));
-        let accepted = links::accept(&self.management, &here, link, Some(&name), PASSWORD);
+        let (name, here) = ("Ada".parse().unwrap(), anonymous_caller(HERE));
+        let accepted = one_time_links::accept(&self.management, &here, link, Some(&name), PASSWORD);
         match accepted.await? {
             Accepted::Joined(signed_in) => Ok(signed_in),
             // Something else can sign in, and ends now.
             Accepted::SignedIn(signed_in) => {
                 let session = signed_in.secret.hash();
-                links::accept_signed_in(&self.management, &here, link, session).await?;
+                one_time_links::accept_signed_in(&self.management, &here, link, session).await?;
                 Ok(signed_in)
             }
         }
@@ -183,13 +183,13 @@ impl Fixture {
     }
 
     pub(crate) async fn set_up_factor(&self, somebody: &mut Somebody) {
-        let begun = factor::set_up(&self.management, somebody.session)
+        let begun = second_factor::set_up(&self.management, somebody.session)
             .await
             .unwrap();
         somebody.factor = Some(begun.secret);
         let confirm = async |somebody: &Somebody| {
             let code = somebody.code(-30);
-            factor::confirm(&self.management, &visitor(HERE), somebody.session, &code).await
+            second_factor::confirm(&self.management, &anonymous_caller(HERE), somebody.session, &code).await
         };
         let confirmed = match confirm(somebody).await {
             // The period of the code ended while it was on its way.
@@ -205,7 +205,7 @@ impl Fixture {
         email: &str,
         password: &str,
     ) -> Result<SignedIn, Refused> {
-        sign_in(&self.management, &visitor(address), email, password).await
+        sign_in(&self.management, &anonymous_caller(address), email, password).await
     }
 
     pub(crate) async fn give_code(
@@ -213,7 +213,7 @@ impl Fixture {
         session: SecretHash,
         code: &str,
     ) -> Result<SessionSecret, Refused> {
-        give_code(&self.management, &visitor(HERE), session, code).await
+        give_code(&self.management, &anonymous_caller(HERE), session, code).await
     }
 
     pub(crate) async fn people(&self, by: &Somebody) -> Result<Vec<Person>, Refused> {

@@ -9,15 +9,15 @@ use domain::{
 };
 use management::{
     Caller, Conflict, Forbidden, Noun, Refused,
-    account::links,
+    account::one_time_links,
     media::{self, NewDecision},
-    people::{self, Standing, invitations, resets},
+    people::{self, Standing, invitations, password_resets},
     tokens,
 };
 use sqlx::PgPool;
 use store::token::Extent;
 
-use crate::fixture::{ALL, Fixture, HERE, forbidden, visitor};
+use crate::fixture::{ALL, Fixture, HERE, forbidden, anonymous_caller};
 
 /// A token of the team: its id and the hash of its secret.
 async fn token(app: &Fixture, scopes: &[Scope]) -> (TokenId, SecretHash) {
@@ -43,7 +43,7 @@ async fn case_79_what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
         .invite(&by(), None, "thief@example.com", Role::Owner)
         .await
         .unwrap();
-    let reset = resets::create(&app.management, &by(), viewer.id).await;
+    let reset = password_resets::create(&app.management, &by(), viewer.id).await;
     let reset = reset.unwrap().secret.hash();
     tokens::disable(
         &app.management,
@@ -54,7 +54,7 @@ async fn case_79_what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
     .await
     .unwrap();
     for link in [invitation, reset] {
-        let leads = links::look(&app.management, link, None).await;
+        let leads = one_time_links::look(&app.management, link, None).await;
         assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
     }
 }
@@ -80,11 +80,11 @@ async fn case_78_links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
             .await
             .unwrap();
         // Made and used.
-        let reset = resets::create(&app.management, &owner.caller(), viewer.id)
+        let reset = password_resets::create(&app.management, &owner.caller(), viewer.id)
             .await
             .unwrap();
         let new = format!("quite a new one {n}");
-        links::reset_password(&app.management, &visitor(HERE), reset.secret.hash(), &new)
+        one_time_links::reset_password(&app.management, &anonymous_caller(HERE), reset.secret.hash(), &new)
             .await
             .unwrap();
     }
@@ -117,7 +117,7 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
         .invite(&admin.caller(), None, "next@example.com", Role::Viewer)
         .await;
     assert_eq!(forbidden(replaced), Forbidden::MissingScope);
-    links::look(&app.management, link, None).await.unwrap();
+    one_time_links::look(&app.management, link, None).await.unwrap();
     // The owner replaces it, and the operator withdraws a first owner's.
     app.invite(&owner.caller(), None, "next@example.com", Role::Viewer)
         .await
@@ -140,7 +140,7 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
     invitations::cancel(&app.management, &operator.caller(), of_another.id)
         .await
         .unwrap();
-    let leads = links::look(&app.management, first, None).await;
+    let leads = one_time_links::look(&app.management, first, None).await;
     assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
 }
 

@@ -5,13 +5,13 @@ use management::{
     Caller, Conflict, Refused,
     account::{
         Next,
-        links::{self, Accepted, Entry, Leads},
+        one_time_links::{self, Accepted, Entry, Leads},
     },
-    people::{self, invitations, resets},
+    people::{self, invitations, password_resets},
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, Somebody, visitor};
+use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, Somebody, anonymous_caller};
 
 fn conflict<T: std::fmt::Debug>(result: Result<T, Refused>) -> Conflict {
     match result {
@@ -26,10 +26,10 @@ async fn assert_unusable(app: &Fixture, link: SecretHash) {
         matches!(accepted, Err(Refused::NotFound(_))),
         "{accepted:?}"
     );
-    let here = visitor(HERE);
-    let reset = links::reset_password(&app.management, &here, link, "a quite new one").await;
+    let here = anonymous_caller(HERE);
+    let reset = one_time_links::reset_password(&app.management, &here, link, "a quite new one").await;
     assert!(matches!(reset, Err(Refused::NotFound(_))), "{reset:?}");
-    let leads = links::look(&app.management, link, None).await;
+    let leads = one_time_links::look(&app.management, link, None).await;
     assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
 }
 
@@ -41,7 +41,7 @@ async fn an_invitation_is_used_once_also_by_two_at_once(pool: PgPool) {
         .invite(&by, Some(app.team), "ada@example.com", Role::Lead)
         .await
         .unwrap();
-    let leads = links::look(&app.management, link, None).await.unwrap();
+    let leads = one_time_links::look(&app.management, link, None).await.unwrap();
     assert_eq!(
         leads,
         Leads::Invitation {
@@ -101,8 +101,8 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
         .unwrap();
     // Having only the link gives access neither to the team nor to the account's password.
     let name = "Mallory".parse().unwrap();
-    let elsewhere = visitor(ELSEWHERE);
-    let accepted = links::accept(
+    let elsewhere = anonymous_caller(ELSEWHERE);
+    let accepted = one_time_links::accept(
         &app.management,
         &elsewhere,
         link,
@@ -111,16 +111,16 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
     );
     let refused = accepted.await;
     assert!(matches!(refused, Err(Refused::SignInFailed)), "{refused:?}");
-    let here = visitor(HERE);
-    let accepted = links::accept(&app.management, &here, link, None, PASSWORD).await;
+    let here = anonymous_caller(HERE);
+    let accepted = one_time_links::accept(&app.management, &here, link, None, PASSWORD).await;
     let Ok(Accepted::SignedIn(signed_in)) = accepted else {
         panic!("the second factor comes first: {accepted:?}");
     };
     assert_eq!(signed_in.next, Next::GiveFactor);
     let half = signed_in.secret.hash();
-    let joined = links::accept_signed_in(&app.management, &here, link, half).await;
+    let joined = one_time_links::accept_signed_in(&app.management, &here, link, half).await;
     assert!(matches!(joined, Err(Refused::SignInFailed)), "{joined:?}");
-    let leads = links::look(&app.management, link, Some(half)).await;
+    let leads = one_time_links::look(&app.management, link, Some(half)).await;
     assert!(
         matches!(
             &leads,
@@ -132,7 +132,7 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
         "{leads:?}"
     );
     let session = app.give_code(half, &owner.code(0)).await.unwrap().hash();
-    let leads = links::look(&app.management, link, Some(session)).await;
+    let leads = one_time_links::look(&app.management, link, Some(session)).await;
     let Ok(Leads::Invitation {
         entry: Entry::Confirm(others),
         ..
@@ -141,7 +141,7 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
         panic!("{leads:?}");
     };
     assert_eq!((others.sessions, others.recovery_codes), (1, 10));
-    let joined = links::accept_signed_in(&app.management, &here, link, session).await;
+    let joined = one_time_links::accept_signed_in(&app.management, &here, link, session).await;
     assert_eq!(joined.unwrap(), Next::Enter);
     assert_eq!(app.count("select count(*) from users").await, 1);
     assert_eq!(
@@ -186,7 +186,7 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     let admin = app.person("admin@example.com", Role::Admin).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     let reset = async || {
-        let link = resets::create(&app.management, &admin.caller(), viewer.id).await;
+        let link = password_resets::create(&app.management, &admin.caller(), viewer.id).await;
         link.unwrap().secret.hash()
     };
     let first = reset().await;
@@ -194,7 +194,7 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     assert_unusable(&app, first).await;
     let set = |link, new: &'static str| {
         let app = &app;
-        async move { links::reset_password(&app.management, &visitor(HERE), link, new).await }
+        async move { one_time_links::reset_password(&app.management, &anonymous_caller(HERE), link, new).await }
     };
     let weak = set(second, "password1234").await;
     assert!(matches!(weak, Err(Refused::Fields(_))), "{weak:?}");
@@ -217,7 +217,7 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     });
     promote.await.unwrap();
     assert_unusable(&app, third).await;
-    let refused = resets::create(&app.management, &admin.caller(), viewer.id).await;
+    let refused = password_resets::create(&app.management, &admin.caller(), viewer.id).await;
     assert!(
         matches!(refused, Err(Refused::Forbidden(..))),
         "{refused:?}"
@@ -229,7 +229,7 @@ async fn a_team_makes_no_link_to_the_password_of_somebody_in_another_team(pool: 
     let app = Fixture::new(pool).await;
     let admin = app.person("admin@example.com", Role::Admin).await;
     let both = app.person("both@example.com", Role::Viewer).await;
-    let early = resets::create(&app.management, &admin.caller(), both.id)
+    let early = password_resets::create(&app.management, &admin.caller(), both.id)
         .await
         .unwrap();
     let another = app.another_team().await;
@@ -239,10 +239,10 @@ async fn a_team_makes_no_link_to_the_password_of_somebody_in_another_team(pool: 
         .await;
     app.accept(link.unwrap()).await.unwrap();
     assert_unusable(&app, early.secret.hash()).await;
-    let refused = resets::create(&app.management, &admin.caller(), both.id).await;
+    let refused = password_resets::create(&app.management, &admin.caller(), both.id).await;
     assert_eq!(conflict(refused), Conflict::InOtherTeams);
     let email = "both@example.com".parse().unwrap();
-    resets::create_of(&app.management, &by, &email)
+    password_resets::create_of(&app.management, &by, &email)
         .await
         .unwrap();
 }
@@ -257,7 +257,7 @@ async fn what_a_disabled_person_has_made_is_worth_nothing(pool: PgPool) {
         .invite(&by, None, "friend@example.com", Role::Lead)
         .await
         .unwrap();
-    let reset = resets::create(&app.management, &admin.caller(), viewer.id)
+    let reset = password_resets::create(&app.management, &admin.caller(), viewer.id)
         .await
         .unwrap();
     people::disable(&app.management, &Caller::command_line(), admin.id)

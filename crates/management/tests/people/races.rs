@@ -6,7 +6,7 @@ use domain::{role::Role, scope::Scope};
 use management::{
     Caller, Forbidden, Noun, Refused,
     account::sessions,
-    people::{self, resets},
+    people::{self, password_resets},
 };
 use sqlx::PgPool;
 
@@ -60,7 +60,7 @@ async fn case_74_nobody_gets_a_link_for_a_person_who_is_disabled_at_that_moment(
             .unwrap();
     }
     let by = admin.caller();
-    let (link, ()) = tokio::join!(resets::create(&app.management, &by, viewer.id), async {
+    let (link, ()) = tokio::join!(password_resets::create(&app.management, &by, viewer.id), async {
         until_statements_wait(&app, 1).await;
         disabling.commit().await.unwrap();
     });

@@ -241,7 +241,7 @@ async fn another_teams_people_are_as_unknown_as_nobodys(pool: PgPool) {
                 .await
                 .map(drop),
             people::disable(&app.management, &owner.caller(), id).await,
-            people::resets::create(&app.management, &owner.caller(), id)
+            people::password_resets::create(&app.management, &owner.caller(), id)
                 .await
                 .map(drop),
         ];

@@ -6,7 +6,7 @@ use domain::{id::MemberId, role::Role, scope::Scope};
 use management::{Caller, Refused, account::sessions, people};
 use sqlx::PgPool;
 
-use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, visitor};
+use crate::fixture::{ALL, ELSEWHERE, Fixture, HERE, PASSWORD, anonymous_caller};
 
 #[sqlx::test(migrations = false)]
 async fn a_session_ends_when_it_is_not_used_and_after_half_a_day(pool: PgPool) {
@@ -64,10 +64,10 @@ async fn every_sign_in_is_a_session_of_its_own_and_each_can_be_ended(pool: PgPoo
         ]
     );
     // Somebody else's is as unknown as nobody's.
-    let foreign = sessions::end(&app.management, &visitor(HERE), other.session, this).await;
+    let foreign = sessions::end(&app.management, &anonymous_caller(HERE), other.session, this).await;
     assert!(matches!(foreign, Err(Refused::NotFound(_))), "{foreign:?}");
 
-    sessions::end(&app.management, &visitor(HERE), ada.session, second.session)
+    sessions::end(&app.management, &anonymous_caller(HERE), ada.session, second.session)
         .await
         .unwrap();
     let over = sessions::list(&app.management, second.secret.hash()).await;
@@ -76,7 +76,7 @@ async fn every_sign_in_is_a_session_of_its_own_and_each_can_be_ended(pool: PgPoo
     app.sign_in(HERE, "ada@example.com", PASSWORD)
         .await
         .unwrap();
-    let ended = sessions::end_others(&app.management, &visitor(HERE), ada.session).await;
+    let ended = sessions::end_others(&app.management, &anonymous_caller(HERE), ada.session).await;
     assert_eq!(ended.unwrap(), 1);
 }
 

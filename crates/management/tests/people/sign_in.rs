@@ -8,14 +8,14 @@ use management::{
     Caller, Forbidden, Refused,
     account::{
         Next,
-        me::{self, Who},
+        current_caller::{self, Who},
         sign_in::{change_password, give_password, sign_out},
     },
     people,
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ELSEWHERE, Fixture, HERE, MANY_FAILURES, PASSWORD, forbidden, visitor};
+use crate::fixture::{ELSEWHERE, Fixture, HERE, MANY_FAILURES, PASSWORD, forbidden, anonymous_caller};
 
 #[sqlx::test(migrations = false)]
 async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
@@ -28,7 +28,7 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     assert_eq!(signed_in.next, Next::Enter);
     let session = signed_in.secret.hash();
     let caller = || Caller::session(session, Some(app.team), "req_3".to_owned());
-    let me = me::get(&app.management, &caller()).await.unwrap();
+    let me = current_caller::get(&app.management, &caller()).await.unwrap();
     let Who::Person(person, memberships) = me.who else {
         panic!("{:?}", me.who);
     };
@@ -42,21 +42,21 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     // In a team that the person is not in, and as an operator, the session is worth nothing.
     for team in [Some(app.another_team().await), None] {
         let stranger = Caller::session(session, team, "req_4".to_owned());
-        let refused = me::get(&app.management, &stranger).await;
+        let refused = current_caller::get(&app.management, &stranger).await;
         assert!(
             matches!(refused, Err(Refused::Unauthenticated)),
             "{refused:?}"
         );
     }
-    sign_out(&app.management, &visitor(HERE), session)
+    sign_out(&app.management, &anonymous_caller(HERE), session)
         .await
         .unwrap();
-    let refused = me::get(&app.management, &caller()).await;
+    let refused = current_caller::get(&app.management, &caller()).await;
     assert!(
         matches!(refused, Err(Refused::Unauthenticated)),
         "{refused:?}"
     );
-    sign_out(&app.management, &visitor(HERE), session)
+    sign_out(&app.management, &anonymous_caller(HERE), session)
         .await
         .unwrap();
     assert_eq!(
@@ -185,7 +185,7 @@ async fn delicate_changes_ask_for_the_password_again(pool: PgPool) {
     );
     app.people(&owner).await.unwrap();
 
-    let here = visitor(HERE);
+    let here = anonymous_caller(HERE);
     let confirm =
         |password: &'static str| give_password(&app.management, &here, owner.session, password);
     let refused = confirm("kelp otter viola").await;
@@ -215,7 +215,7 @@ async fn a_new_password_ends_the_other_sessions_and_the_old_one_is_worth_nothing
         .unwrap();
     let change = |current: &'static str, new: &'static str| {
         let (app, session) = (&app, ada.session);
-        async move { change_password(&app.management, &visitor(HERE), session, current, new).await }
+        async move { change_password(&app.management, &anonymous_caller(HERE), session, current, new).await }
     };
     let refused = change("kelp otter viola", "another long one").await;
     assert!(matches!(refused, Err(Refused::SignInFailed)), "{refused:?}");

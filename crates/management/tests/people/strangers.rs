@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use domain::role::Role;
 use management::{
-    Refused, Visitor,
+    Refused, AnonymousCaller,
     account::{
-        Next, factor,
+        Next, second_factor,
         sign_in::{self, give_code, give_password},
     },
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ELSEWHERE, Fixture, HERE, PASSWORD, visitor};
+use crate::fixture::{ELSEWHERE, Fixture, HERE, PASSWORD, anonymous_caller};
 
 #[sqlx::test(migrations = false)]
 async fn case_78_what_costs_no_hash_leaves_no_row(pool: PgPool) {
@@ -67,7 +67,7 @@ async fn case_76_codes_are_not_guessed_from_many_addresses(pool: PgPool) {
     let owner = app.person("owner@example.com", Role::Owner).await;
     let mut tried = 0;
     for n in 0..40 {
-        let from = Visitor::new([203, 0, 113, n].into(), "", "req_1".to_owned());
+        let from = AnonymousCaller::new([203, 0, 113, n].into(), "", "req_1".to_owned());
         let signed_in = app
             .sign_in([203, 0, 113, n], "owner@example.com", PASSWORD)
             .await
@@ -95,7 +95,7 @@ async fn case_76_codes_are_not_guessed_from_many_addresses(pool: PgPool) {
 async fn nothing_secret_is_printed(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
-    let begun = factor::set_up(&app.management, viewer.session)
+    let begun = second_factor::set_up(&app.management, viewer.session)
         .await
         .unwrap();
     let printed = format!("{begun:?}");
@@ -118,7 +118,7 @@ async fn a_greedy_address_does_not_keep_others_from_signing_in(pool: PgPool) {
                 let management = management.clone();
                 async move {
                     let email = format!("{n}@example.com");
-                    let from = visitor(ELSEWHERE);
+                    let from = anonymous_caller(ELSEWHERE);
                     sign_in::sign_in(&management, &from, &email, PASSWORD)
                         .await
                         .is_ok()
@@ -131,7 +131,7 @@ async fn a_greedy_address_does_not_keep_others_from_signing_in(pool: PgPool) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let began = std::time::Instant::now();
-    give_password(&app.management, &visitor(HERE), ada.session, PASSWORD)
+    give_password(&app.management, &anonymous_caller(HERE), ada.session, PASSWORD)
         .await
         .unwrap();
     let took = began.elapsed();

@@ -12,7 +12,7 @@ use ring::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{ClientSecret, Failed, Settings, keys::Keys, token};
+use crate::{ClientSecret, Failed, Settings, signing_keys::Keys, id_token};
 
 /// A key that signs in tests only.
 const RSA: &[u8] = include_bytes!("rsa_of_tests.pk8");
@@ -100,9 +100,9 @@ fn verified(token: &str, key: &Value) -> std::result::Result<(), Failed> {
         roles_claim: "roles".to_owned(),
         strong_acrs: Vec::new(),
     };
-    let header: Header = token::header(token)?;
+    let header: Header = id_token::header(token)?;
     let keys = Keys::of(vec![key.clone()]);
-    token::verify(token, &header, &keys, &settings).map(|_| ())
+    id_token::verify(token, &header, &keys, &settings).map(|_| ())
 }
 
 #[test]

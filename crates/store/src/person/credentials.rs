@@ -3,7 +3,7 @@
 use domain::{
     email::Email,
     id::{SessionId, UserId},
-    sign_in::{IDLE, LONGEST_SESSION},
+    sign_in_limits::{IDLE, LONGEST_SESSION},
 };
 use serde::Serialize;
 use sqlx::PgConnection;

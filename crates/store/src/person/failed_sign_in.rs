@@ -5,7 +5,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use domain::sign_in::{FORGOTTEN_AFTER, Guesses, wait_after};
+use domain::sign_in_limits::{FORGOTTEN_AFTER, Guesses, wait_after};
 use sha2::{Digest as _, Sha256};
 use sqlx::{Connection as _, PgConnection};
 

@@ -1,6 +1,6 @@
 //! The first person: while nobody runs the instance, a link makes its user the first operator.
 
-use domain::{actor::Actor, id::TeamId, key::LinkSecret, sign_in::INVITATION};
+use domain::{actor::Actor, id::TeamId, key::LinkSecret, sign_in_limits::INVITATION};
 use sqlx::PgConnection;
 use uuid::Uuid;
 

@@ -12,7 +12,7 @@ use domain::{
     key::{LinkSecret, SecretHash},
     reach::Reach,
     role::Role,
-    sign_in::{INVITATION, RESET},
+    sign_in_limits::{INVITATION, RESET},
 };
 use serde::Serialize;
 use sqlx::PgConnection;

@@ -4,7 +4,7 @@ use domain::{
     id::TeamId,
     key::SecretHash,
     role::Role,
-    sign_in::{IDLE, LONGEST_SESSION},
+    sign_in_limits::{IDLE, LONGEST_SESSION},
 };
 use sqlx::PgPool;
 

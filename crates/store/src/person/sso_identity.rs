@@ -5,7 +5,7 @@ use domain::{
     email::Email,
     id::{IdentityId, SessionId, UserId},
     key::SecretHash,
-    sign_in::ATTEMPT,
+    sign_in_limits::ATTEMPT,
     subject::Subject,
 };
 use sqlx::PgConnection;

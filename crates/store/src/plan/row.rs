@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     name::Name,
     plan::{Limits, PerPeriod},
-    whole::{OutOfBounds, Whole},
+    bounded_integer::{OutOfBounds, BoundedInteger},
 };
 use uuid::Uuid;
 
@@ -76,6 +76,6 @@ impl Row {
     }
 }
 
-fn whole<const MIN: i64, const MAX: i64>(number: i32) -> Result<Whole<MIN, MAX>, OutOfBounds> {
+fn whole<const MIN: i64, const MAX: i64>(number: i32) -> Result<BoundedInteger<MIN, MAX>, OutOfBounds> {
     i64::from(number).try_into()
 }

@@ -44,7 +44,7 @@ impl<'a> Message<'a> {
 
 #[cfg(test)]
 mod tests {
-    use domain::limit::RatePolicy;
+    use domain::rate_limit::RatePolicy;
 
     use super::*;
 

@@ -10,7 +10,7 @@ use std::{
 
 use domain::{
     id::TeamId,
-    limit::{RateScope, RateStanding},
+    rate_limit::{RateScope, RateStanding},
 };
 use tokio::time::Instant;
 

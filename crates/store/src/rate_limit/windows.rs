@@ -5,7 +5,7 @@ mod take;
 
 use std::collections::HashMap;
 
-use domain::{id::TeamId, limit::RatePolicy};
+use domain::{id::TeamId, rate_limit::RatePolicy};
 
 pub(super) use self::{
     give_back::{call_in, give_back},

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{
-    decision::{Gap, ImageProblem, Unchecked},
+    decision::{MissingScores, ImageProblem, Unchecked},
     id::{GroupVersionId, MediaId},
     score::Scores,
 };

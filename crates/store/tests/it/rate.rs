@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use domain::{
     key::{SecretHash, SiteKey},
-    limit::RatePolicy,
+    rate_limit::RatePolicy,
 };
 use sqlx::PgPool;
 use store::{

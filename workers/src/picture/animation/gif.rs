@@ -6,7 +6,7 @@ use gif::{ColorOutput, DecodeOptions, DisposalMethod};
 
 use super::{
     super::Header,
-    Each, Layout, Survey,
+    Each, Layout, FrameCount,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
@@ -19,13 +19,13 @@ const EXTENSION: u8 = 0x21;
 const IMAGE: u8 = 0x2c;
 const TRAILER: u8 = 0x3b;
 
-pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
+pub(super) fn count_frames(bytes: &[u8], frame_count: &mut FrameCount) -> Option<Layout> {
     let head = bytes.get(..13)?;
     let (width, height) = (side(head, 6)?, side(head, 8)?);
-    if walk(bytes, 13 + colors(head[10]), survey).is_none() {
-        survey.damaged();
+    if walk(bytes, 13 + colors(head[10]), frame_count).is_none() {
+        frame_count.damaged();
     }
-    if survey.frames == 0 {
+    if frame_count.frames == 0 {
         // Nothing shows that there should be more than one.
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
 
 /// Counts the frames. None if the file ends within a block, or if something follows that is not a
 /// block.
-fn walk(bytes: &[u8], mut at: usize, survey: &mut Survey) -> Option<()> {
+fn walk(bytes: &[u8], mut at: usize, frame_count: &mut FrameCount) -> Option<()> {
     loop {
         match bytes.get(at) {
             // Viewers do without the trailer.
@@ -48,7 +48,7 @@ fn walk(bytes: &[u8], mut at: usize, survey: &mut Survey) -> Option<()> {
                 let head = bytes.get(at..at + 10)?;
                 // The palette, then the size of the first codes.
                 at = skip_data(bytes, at + 10 + colors(head[9]) + 1)?;
-                survey.frame(side(head, 5)?, side(head, 7)?)?;
+                frame_count.frame(side(head, 5)?, side(head, 7)?)?;
             }
             // Some writers fill the rest of a file.
             Some(0) if bytes[at..].iter().all(|byte| *byte == 0) => return Some(()),

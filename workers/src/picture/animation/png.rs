@@ -11,7 +11,7 @@ use png::{BlendOp, ColorType, Decoder, DecodingError, DisposeOp, Transformations
 
 use super::{
     super::{Header, png::METADATA},
-    Each, Layout, Survey,
+    Each, Layout, FrameCount,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
@@ -20,18 +20,18 @@ const FRAME: u64 = 4;
 /// Bytes before the first chunk.
 const SIGNATURE: usize = 8;
 
-pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
+pub(super) fn count_frames(bytes: &[u8], frame_count: &mut FrameCount) -> Option<Layout> {
     let mut found = Found::default();
-    if walk(bytes, survey, &mut found).is_none() {
-        survey.damaged();
+    if walk(bytes, frame_count, &mut found).is_none() {
+        frame_count.damaged();
     }
     let (width, height) = found.size?;
     let told = u64::from(found.told?) + u64::from(!found.has_first);
-    if survey.frames == 0 && told <= 1 {
+    if frame_count.frames == 0 && told <= 1 {
         return None;
     }
-    if survey.unseen.is_none() && survey.frames as u64 != told {
-        survey.damaged();
+    if frame_count.unseen.is_none() && frame_count.frames as u64 != told {
+        frame_count.damaged();
     }
     Some(Layout {
         width,
@@ -56,7 +56,7 @@ struct Found {
 }
 
 /// Counts the frames. None if the file ends within a chunk.
-fn walk(bytes: &[u8], survey: &mut Survey, found: &mut Found) -> Option<()> {
+fn walk(bytes: &[u8], frame_count: &mut FrameCount, found: &mut Found) -> Option<()> {
     let mut at = SIGNATURE;
     while at < bytes.len() {
         let length = word(bytes, at)? as usize;
@@ -75,11 +75,11 @@ fn walk(bytes: &[u8], survey: &mut Survey, found: &mut Found) -> Option<()> {
                 found.has_default = true;
                 found.has_first = found.announced.take().is_some();
                 let (width, height) = found.size?;
-                survey.frame(width, height)?;
+                frame_count.frame(width, height)?;
             }
             b"fdAT" => {
                 if let Some((width, height)) = found.announced.take() {
-                    survey.frame(width, height)?;
+                    frame_count.frame(width, height)?;
                 }
             }
             b"IEND" => return Some(()),

@@ -9,7 +9,7 @@ use std::fs;
 
 use self::files::{Plain, RED, gif, plain, png, webp};
 use super::{
-    film::{Frame, chosen},
+    frames::{Frame, chosen},
     *,
 };
 use crate::picture::{Limits, Picture};
@@ -53,7 +53,7 @@ type Seen = (usize, [[u8; 3]; 2]);
 /// The frames that are shown, and why that is not all.
 fn shown(file: &[u8], most: usize) -> (Vec<Seen>, Option<ImageProblem>) {
     let animation = Animation::of(file, &settings(most), MEMORY).unwrap();
-    let reel = animation.film(file, &limits()).unwrap();
+    let reel = animation.frames(file, &limits()).unwrap();
     let frames = reel.frames.iter();
     (
         frames.map(|frame| (frame.number, halves(frame))).collect(),
@@ -127,7 +127,7 @@ fn every_still_fixture_is_one_and_every_animated_fixture_none() {
         };
         assert!(name.starts_with("animated"), "{name}");
         assert_eq!(animation.unseen(), None, "{name}");
-        let reel = animation.film(&file, &limits()).unwrap();
+        let reel = animation.frames(&file, &limits()).unwrap();
         assert!(reel.frames.len() > 1, "{name}");
         assert_eq!(reel.unseen, None, "{name}");
         // The first frame is the still picture.

@@ -7,7 +7,7 @@ use image::ColorType;
 
 use super::{
     super::{Header, webp},
-    Each, Layout, Survey,
+    Each, Layout, FrameCount,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
@@ -23,7 +23,7 @@ const WITH_ALPHA: u8 = 0b1_0000;
 const CLEARS: u8 = 0b1;
 const REPLACES: u8 = 0b10;
 
-pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
+pub(super) fn count_frames(bytes: &[u8], frame_count: &mut FrameCount) -> Option<Layout> {
     let (b"VP8X", head, mut rest) = chunk(bytes.get(HEAD..)?)? else {
         return None;
     };
@@ -34,21 +34,21 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
     let told = u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?) as usize;
     // Some writers leave out the last byte, which makes the length even.
     if bytes.len() + 1 < told.saturating_add(8) {
-        survey.damaged();
+        frame_count.damaged();
     }
     while !rest.is_empty() {
         let Some((name, content, next)) = chunk(rest) else {
-            survey.damaged();
+            frame_count.damaged();
             break;
         };
         rest = next;
         if name == b"ANMF" {
             let frame = Stored::of(content);
             let Some(Stored { area, .. }) = frame else {
-                survey.damaged();
+                frame_count.damaged();
                 break;
             };
-            if survey.frame(area.width, area.height).is_none() {
+            if frame_count.frame(area.width, area.height).is_none() {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! The blocks of a scan: how many bits each of them has. Their values do not matter here.
 
-use super::bits::{Bits, Codes};
+use super::huffman::{Bits, Codes};
 
 /// The parameters of a scan.
 #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ use serde_json::{Deserializer, Value, json};
 use super::{AnswerFormat, response::Choice};
 use crate::{
     picture::Rendition,
-    provider::{Content, ProviderError, wire::once},
+    provider::{Content, ProviderError, transport::unique_keys},
 };
 
 /// Room for a model that writes down its thoughts before it answers.

@@ -3,7 +3,7 @@
 use domain::score::{Category, Scores};
 use serde::Deserialize;
 
-use crate::provider::{ProviderError, wire::parsed};
+use crate::provider::{ProviderError, transport::parsed};
 
 #[derive(Deserialize)]
 struct Response {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::provider::{
     ProviderError,
-    wire::{parsed, score},
+    transport::{parsed, score},
 };
 
 /// The highest severity of a text.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::provider::{
     ProviderError,
-    wire::{once, parsed, score},
+    transport::{unique_keys, parsed, score},
 };
 
 #[derive(Deserialize)]

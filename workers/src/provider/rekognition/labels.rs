@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::provider::{
     ProviderError,
-    wire::{parsed, score},
+    transport::{parsed, score},
 };
 
 /// The beginning of the taxonomy's version. In this version, absent labels are known to be 0.

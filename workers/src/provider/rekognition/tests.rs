@@ -11,7 +11,7 @@ use crate::{
     picture::Rendition,
     provider::{
         Auth, AwsKey, AwsRole, Scope,
-        aws::stand_in::{HOUR, Server, issued},
+        aws::fake::{HOUR, Server, issued},
         remote::client,
     },
 };

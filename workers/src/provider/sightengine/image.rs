@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{Failure, Sightengine};
 use crate::provider::{
     ProviderError,
-    wire::{Meaning, once, parsed, score, told},
+    transport::{Meaning, unique_keys, parsed, score, told},
 };
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Failure;
 use crate::provider::{
     ProviderError,
-    wire::{parsed, score, told},
+    transport::{parsed, score, told},
 };
 
 #[derive(Deserialize)]

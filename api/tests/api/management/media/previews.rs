@@ -7,7 +7,7 @@ use std::sync::{
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use domain::decision::ImageProblem;
-use management::{Develop, Undeveloped};
+use management::{MakePreview, PreviewError};
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -19,11 +19,11 @@ impl App {
     /// An app whose darkroom answers like this, and how often it was asked.
     async fn developing(
         pool: PgPool,
-        answer: fn(Vec<u8>) -> Result<Vec<u8>, Undeveloped>,
+        answer: fn(Vec<u8>) -> Result<Vec<u8>, PreviewError>,
     ) -> (Self, Arc<AtomicUsize>) {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&asked);
-        let develop: Develop = Arc::new(move |file, _| {
+        let develop: MakePreview = Arc::new(move |file, _| {
             counted.fetch_add(1, Ordering::Relaxed);
             Box::pin(async move { answer(file) })
         });
@@ -132,7 +132,7 @@ async fn items_without_a_stored_image_say_why_there_is_no_preview(pool: PgPool) 
 
 #[sqlx::test(migrations = false)]
 async fn a_file_that_is_no_image_is_a_conflict(pool: PgPool) {
-    let answer = |_| Err(Undeveloped::Problem(ImageProblem::Undecodable));
+    let answer = |_| Err(PreviewError::Problem(ImageProblem::Undecodable));
     let (app, _) = App::developing(pool, answer).await;
     app.leaves(store::jobs::IMAGES);
     let member = app.member(app.tenant.team).await;
@@ -144,7 +144,7 @@ async fn a_file_that_is_no_image_is_a_conflict(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_darkroom_that_is_late_or_not_there_is_a_passing_problem(pool: PgPool) {
-    let (app, _) = App::developing(pool, |_| Err(Undeveloped::TimedOut)).await;
+    let (app, _) = App::developing(pool, |_| Err(PreviewError::TimedOut)).await;
     app.leaves(store::jobs::IMAGES);
     let member = app.member(app.tenant.team).await;
     let media = app.with_image().await;

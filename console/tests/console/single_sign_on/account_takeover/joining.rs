@@ -2,7 +2,7 @@
 //! sign in with at that moment.
 
 use domain::role::Role;
-use management::{Caller, people::resets};
+use management::{Caller, people::password_resets};
 use poem::http::StatusCode;
 use serde_json::json;
 use sqlx::PgPool;
@@ -31,7 +31,7 @@ async fn what_else_can_sign_in_is_shown_to_the_owner_only_and_ends_with_the_join
     connect(&scene.provider, &mut earlier, "eve").await;
     let email = ADA.parse().unwrap();
     let by = Caller::command_line();
-    let reset = resets::create_of(&stage.management, &by, &email);
+    let reset = password_resets::create_of(&stage.management, &by, &email);
     let reset = format!("/links/{}", reset.await.unwrap().secret.expose());
     let other = stage.with_another_team().await;
     let link = other.invitation(ADA, Role::Lead).await;

@@ -3,7 +3,7 @@
 use domain::{email::Email, role::Role, totp::TotpSecret};
 use management::{
     Caller,
-    people::{factors, resets},
+    people::{factor_removal, password_resets},
 };
 use poem::http::StatusCode;
 
@@ -65,7 +65,7 @@ pub(super) fn ceo() -> Email {
 /// A link to a new password, by the operator.
 pub(super) async fn reset_link(stage: &Stage) -> String {
     let (by, email) = (Caller::command_line(), ceo());
-    let issued = resets::create_of(&stage.management, &by, &email);
+    let issued = password_resets::create_of(&stage.management, &by, &email);
     format!("/links/{}", issued.await.unwrap().secret.expose())
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn reset_password(stage: &Stage) {
 /// The operator removes the second factor.
 pub(super) async fn remove_factor(stage: &Stage) {
     let (by, email) = (Caller::command_line(), ceo());
-    let removed = factors::remove(&stage.management, &by, &email);
+    let removed = factor_removal::remove(&stage.management, &by, &email);
     assert!(removed.await.unwrap().had_factor);
 }
 

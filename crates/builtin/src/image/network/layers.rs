@@ -1,6 +1,6 @@
 //! The kinds of layers.
 
-use crate::dense::{Act, Machine, Packed};
+use crate::dense_layer::{Act, Machine, Packed};
 
 /// The size of what goes into a layer or comes out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use super::layers::{Convolution, Layer, Shape, Slot};
 use crate::{
     Damaged,
-    dense::{Act, Packed},
-    reader::Reader,
+    dense_layer::{Act, Packed},
+    file_reader::Reader,
 };
 
 /// Limits on what a file may ask for. `open_nsfw` needs a quarter of each, or less.

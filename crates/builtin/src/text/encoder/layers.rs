@@ -7,7 +7,7 @@
     reason = "what is not inlined into the call of pulp is compiled for the oldest processors"
 )]
 
-use crate::dense::{Act, Machine, Packed};
+use crate::dense_layer::{Act, Machine, Packed};
 
 /// Brings each row to a mean of 0 and a variance of 1, then scales and moves each column.
 #[derive(Debug)]

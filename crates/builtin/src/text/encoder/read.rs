@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     Damaged,
-    dense::{Machine, Packed},
-    reader::Reader,
+    dense_layer::{Machine, Packed},
+    file_reader::Reader,
     text::{scores::CATEGORIES, wordpiece::WordPiece},
 };
 

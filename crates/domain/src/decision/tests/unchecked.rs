@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_lists_is_told() {
     use Category::{Adult, Spam, Violence};
-    let gap = |modality, unscored: &[Category], left_out: &[Category]| Gap {
+    let missing = |modality, unscored: &[Category], left_out: &[Category]| MissingScores {
         modality,
         unscored: unscored.to_vec(),
         left_out: left_out.to_vec(),
     };
-    let of = |gaps: &[Gap]| {
+    let of = |gaps: &[MissingScores]| {
         decide(Findings {
             wanted: &[Adult, Violence, Spam],
             gaps,
@@ -19,8 +19,8 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
         })
     };
     // In any order.
-    let image = gap(Modality::Image, &[Spam, Adult], &[Adult]);
-    let verdict = of(&[gap(Modality::Text, &[], &[]), image]);
+    let image = missing(Modality::Image, &[Spam, Adult], &[Adult]);
+    let verdict = of(&[missing(Modality::Text, &[], &[]), image]);
     assert_eq!(verdict.status, Status::PendingReview);
     assert_eq!(
         verdict.reason.unwrap(),
@@ -34,7 +34,7 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
     );
 
     // A category that no rule asks for does not change the verdict.
-    let verdict = of(&[gap(
+    let verdict = of(&[missing(
         Modality::Text,
         &[Spam, Category::Hate],
         &[Category::Hate],

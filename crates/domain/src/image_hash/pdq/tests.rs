@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::shrink::taps;
+use super::resize::taps;
 use super::*;
 
 /// The reference's filter, pass by pass over the whole picture.

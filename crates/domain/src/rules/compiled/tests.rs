@@ -1,7 +1,7 @@
 //! Groups, from their definition to their violations.
 
 mod cost;
-mod faults;
+mod errors;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

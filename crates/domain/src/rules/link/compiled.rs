@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::mention::{Certainty, Mention, domains_of};
+use super::linked_host::{Certainty, Mention, domains_of};
 use super::scan::mentions;
 use super::{Bare, DOMAINS_PER_CHECK, Link, LinkPolicy, parse};
 use crate::rules::RuleType;
 use crate::rules::budget::{Meter, Over};
-use crate::rules::content::{ContentRule, Exceptions, Finding};
+use crate::rules::content_rule::{ContentRule, Exceptions, Finding};
 use crate::text::Readings;
 
 /// What a listed domain takes in addition to its text: its place in a table that is half empty, and

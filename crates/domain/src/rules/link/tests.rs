@@ -1,6 +1,6 @@
 //! Links as people write them, hide them, and as other things that look like links.
 
-mod written;
+mod spellings;
 
 use serde_json::json;
 use uuid::Uuid;

@@ -13,7 +13,7 @@ use super::caches::Caches;
 use super::candidates::Candidates;
 use super::set::SetCaches;
 use crate::rules::budget::{Meter, Over};
-use crate::rules::content::{ContentRule, Exceptions, Finding};
+use crate::rules::content_rule::{ContentRule, Exceptions, Finding};
 use crate::rules::{RuleType, View};
 use crate::text::Readings;
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::text::Folded;
-use crate::text::disguise::windows;
+use crate::text::disguised_parts::windows;
 
 fn read(text: &str, choice: Choice) -> Loose {
     Loose::new(text, whole(text), choice).0

@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 use super::automaton::{Automaton, Owner, Pattern};
 use super::{Bounds, Matcher, Term};
 use crate::text::Folded;
-use crate::text::boundary::{is_twin, is_unspaced};
+use crate::text::word_boundary::{is_twin, is_unspaced};
 use crate::text::loose::Loose;
 use crate::text::trie::trie_states;
 

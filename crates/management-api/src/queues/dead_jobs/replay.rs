@@ -1,7 +1,7 @@
 //! A replay of dead jobs, as a request and its answer.
 
 use api_common::field::{Field, Time};
-use domain::whole::Whole;
+use domain::bounded_integer::BoundedInteger;
 use management::FieldProblem;
 use poem_openapi::Object;
 use queue::{
@@ -15,9 +15,9 @@ use super::{cursor::ReplayCursor, filter::Given};
 use crate::queues::parameters::{Cause, ErrorText, QueueKey};
 
 /// The number of a job. JSON holds it exactly.
-type JobNumber = Whole<1, 9_007_199_254_740_991>;
+type JobNumber = BoundedInteger<1, 9_007_199_254_740_991>;
 /// How many dead jobs one request looks at.
-type Visited = Whole<1, MOST>;
+type Visited = BoundedInteger<1, MOST>;
 
 const MOST: i64 = 1_000;
 const DEFAULT: u32 = 100;

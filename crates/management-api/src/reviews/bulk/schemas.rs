@@ -10,7 +10,7 @@ use domain::{
     reason::Reason,
     review::Severity,
     score::Category,
-    whole::Whole,
+    bounded_integer::BoundedInteger,
 };
 use management::{
     Refused,
@@ -163,7 +163,7 @@ pub(crate) struct NewBulkDecision {
     filter: Option<NewReviewFilter>,
     /// The number of reviews that the preview showed. If more match by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
-    count: Option<Field<Whole<1, 10_000>>>,
+    count: Option<Field<BoundedInteger<1, 10_000>>>,
 }
 
 impl NewBulkDecision {

@@ -1,7 +1,7 @@
 //! How the machine compares with people, in answers.
 
 use api_common::field::Field;
-use domain::{curve::Point, score::Category};
+use domain::{precision_recall::Point, score::Category};
 use management::reviews::quality::{Curve, Machine, MatchedRule, RuleCurves};
 use poem_openapi::Object;
 use serde::Serialize;

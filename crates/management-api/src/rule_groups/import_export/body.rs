@@ -6,7 +6,7 @@ use api_common::{
     problem::Refusal,
 };
 use bytes::Bytes;
-use domain::{name::Name, rule_file::GivenFile};
+use domain::{name::Name, rule_file::InputFile};
 use http_server::Share;
 use poem::{Request, RequestBody, Result as PoemResult};
 use poem_openapi::{
@@ -20,7 +20,7 @@ use crate::rule_groups::rules::RuleDocuments;
 
 pub(super) const YAML: &str = "application/yaml";
 
-// For the document only: requests are read as `GivenFile`.
+// For the document only: requests are read as `InputFile`.
 /// A rule group as a document.
 #[derive(Object)]
 pub(crate) struct NewRuleFile {
@@ -77,13 +77,13 @@ pub(super) fn is_yaml(content_type: &str) -> bool {
 }
 
 impl RuleFileBody {
-    pub(super) fn read(&self) -> Result<GivenFile, Refusal> {
+    pub(super) fn read(&self) -> Result<InputFile, Refusal> {
         if self.is_json {
             return parse(&self.bytes);
         }
         let text = str::from_utf8(&self.bytes)
             .map_err(|_| Refusal::invalid_request("The body is not UTF-8."))?;
-        GivenFile::from_yaml(text).map_err(|error| {
+        InputFile::from_yaml(text).map_err(|error| {
             Refusal::invalid_request(format!("The body is no rule group: {error}."))
         })
     }

@@ -48,14 +48,14 @@ pub(crate) fn descriptions() -> Vec<Operation> {
 
 #[cfg(test)]
 mod tests {
-    use domain::rule_file::GivenFile;
+    use domain::rule_file::InputFile;
 
     use super::*;
     use crate::rule_groups::rules::RuleDocuments;
 
     #[test]
     fn the_example_is_a_rule_group() {
-        let file = GivenFile::from_yaml(EXAMPLE).unwrap();
+        let file = InputFile::from_yaml(EXAMPLE).unwrap();
         let rules = RuleDocuments(file.rules).into_rules().unwrap();
         assert_eq!((file.name.as_str(), rules.len()), ("House rules", 1));
     }

@@ -14,38 +14,38 @@ use tracing::warn;
 
 use super::{
     NotSignedOn,
-    enter::{Wish, invites},
-    stated::Stated,
+    sign_in::{Wish, invites},
+    identity_claims::IdentityClaims,
 };
-use crate::{Refused, SignOn, Visitor, account::record, passwords};
+use crate::{Refused, SignOn, AnonymousCaller, account::record, passwords};
 
 /// The account of the issuer's subject. A person with a role or an invitation gets one at the first sign-in. An account is
 /// never found by its e-mail address: anyone who can change the address at the provider would get the account.
 pub(super) async fn find_or_create(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     sign_on: &SignOn,
-    stated: &Stated,
+    claims: &IdentityClaims,
     wish: Wish,
 ) -> Result<UserId, NotSignedOn> {
     let issuer = sign_on.issuer();
-    if let Some(user) = sso_identity::user(conn, issuer, &stated.subject).await? {
+    if let Some(user) = sso_identity::user(conn, issuer, &claims.subject).await? {
         return Ok(user);
     }
-    let email = stated.email.as_ref().ok_or(NotSignedOn::NoEmail)?;
+    let email = claims.email.as_ref().ok_or(NotSignedOn::NoEmail)?;
     let known = person::account(conn, email).await?;
     let is_taken = known.is_some();
     if let Some(known) = known {
-        if !can_take(conn, sign_on, stated, email, &known).await? {
+        if !can_take(conn, sign_on, claims, email, &known).await? {
             return Err(NotSignedOn::KnownEmail);
         }
         if wish != Wish::TakeAddress {
             return Err(NotSignedOn::Unproven);
         }
-        give_up(conn, visitor, issuer, &known).await?;
+        give_up(conn, anonymous_caller, issuer, &known).await?;
     }
     let is_invited = match wish {
-        Wish::Join(_) if !stated.is_verified => return Err(NotSignedOn::NoEmail),
+        Wish::Join(_) if !claims.is_verified => return Err(NotSignedOn::NoEmail),
         Wish::Join(link) => {
             if !invites(conn, link, email.as_str()).await? {
                 return Err(NotSignedOn::NotInvited);
@@ -56,10 +56,10 @@ pub(super) async fn find_or_create(
         Wish::TakeAddress => is_taken,
         Wish::Enter => false,
     };
-    if stated.wanted.is_empty() && !is_invited {
+    if claims.wanted.is_empty() && !is_invited {
         return Err(NotSignedOn::NoRole);
     }
-    create(conn, issuer, stated, email).await
+    create(conn, issuer, claims, email).await
 }
 
 /// Whether the account has to give its address up: the address belongs to the provider, which calls this person its owner
@@ -67,11 +67,11 @@ pub(super) async fn find_or_create(
 async fn can_take(
     conn: &mut PgConnection,
     sign_on: &SignOn,
-    stated: &Stated,
+    claims: &IdentityClaims,
     email: &Email,
     known: &Account,
 ) -> Result<bool, Refused> {
-    if !stated.is_verified || !sign_on.owns(email) {
+    if !claims.is_verified || !sign_on.owns(email) {
         return Ok(false);
     }
     Ok(!sso_identity::is_proven(conn, sign_on.issuer(), known.user).await?)
@@ -80,7 +80,7 @@ async fn can_take(
 /// Takes its address from an account. Nobody can sign in to it any more. Its teams are told.
 async fn give_up(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     issuer: &str,
     known: &Account,
 ) -> Result<(), NotSignedOn> {
@@ -100,25 +100,25 @@ async fn give_up(
         "had_factor": had_factor,
     });
     let action = Action::AddressGiveUp;
-    record(conn, user, visitor, action, user.as_uuid(), &details).await?;
+    record(conn, user, anonymous_caller, action, user.as_uuid(), &details).await?;
     Ok(())
 }
 
 async fn create(
     conn: &mut PgConnection,
     issuer: &str,
-    stated: &Stated,
+    claims: &IdentityClaims,
     email: &Email,
 ) -> Result<UserId, NotSignedOn> {
-    let (name, hash) = (stated.name_or(email), passwords::of_nobody());
+    let (name, hash) = (claims.name_or(email), passwords::of_nobody());
     let created = person::create_without_password(conn, email, &name, &hash).await?;
     let Some(user) = created else {
         // Perhaps the same person has signed in for the first time in two browsers at once.
-        let user = sso_identity::user(conn, issuer, &stated.subject).await?;
+        let user = sso_identity::user(conn, issuer, &claims.subject).await?;
         return user.ok_or(NotSignedOn::KnownEmail);
     };
-    let address = stated.address();
+    let address = claims.address();
     let connected: Option<IdentityId> =
-        sso_identity::create(conn, issuer, &stated.subject, user, address).await?;
+        sso_identity::create(conn, issuer, &claims.subject, user, address).await?;
     connected.map(|_| user).ok_or(NotSignedOn::Lost)
 }

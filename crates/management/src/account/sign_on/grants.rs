@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{id::TeamId, role::Role, sign_in::MOST_TEAMS};
+use domain::{id::TeamId, role::Role, sign_in_limits::MOST_TEAMS};
 use tracing::warn;
 
 /// The role in each team; without a team, on the whole instance.

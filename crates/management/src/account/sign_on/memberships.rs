@@ -6,7 +6,7 @@ use domain::{
     id::{MemberId, TeamId, UserId},
     reach::Reach,
     role::Role,
-    sign_in::MOST_PEOPLE,
+    sign_in_limits::MOST_PEOPLE,
 };
 use serde_json::{Value, json};
 use store::{
@@ -22,12 +22,12 @@ use store::{
 use tracing::warn;
 
 use super::grants::Wanted;
-use crate::{Refused, Visitor, created, difference};
+use crate::{Refused, AnonymousCaller, created, difference};
 
 /// Adds, changes and takes away what the provider grants. Run it in a transaction that has locked the account.
 pub(super) async fn bring_up_to_date(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     user: UserId,
     wanted: &Wanted,
 ) -> Result<(), Refused> {
@@ -38,15 +38,15 @@ pub(super) async fn bring_up_to_date(
         match held.iter().find(|one| one.team == *team) {
             Some(one) if !one.by_provider => {}
             Some(one) if !one.is_disabled && one.role == *role => {}
-            Some(one) if !one.is_disabled => change(conn, visitor, user, one, *role).await?,
-            Some(_) | None => join(conn, visitor, user, *team, *role).await?,
+            Some(one) if !one.is_disabled => change(conn, anonymous_caller, user, one, *role).await?,
+            Some(_) | None => join(conn, anonymous_caller, user, *team, *role).await?,
         }
     }
     let granted = held
         .iter()
         .filter(|one| one.by_provider && !one.is_disabled);
     for one in granted.filter(|one| !wanted.contains_key(&one.team)) {
-        withdraw(conn, visitor, user, one).await?;
+        withdraw(conn, anonymous_caller, user, one).await?;
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ async fn lock_teams(
 
 async fn join(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     user: UserId,
     team: Option<TeamId>,
     role: Role,
@@ -92,12 +92,12 @@ async fn join(
     one_time_link::cancel_resets(conn, user).await?;
     let joined = find(conn, member).await?;
     let details = created(&joined);
-    record(conn, visitor, &joined, Action::PersonCreate, details).await
+    record(conn, anonymous_caller, &joined, Action::PersonCreate, details).await
 }
 
 async fn change(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     user: UserId,
     held: &Held,
     role: Role,
@@ -116,14 +116,14 @@ async fn change(
     }
     let after = find(conn, held.id).await?;
     match difference(&before, &after) {
-        Some(details) => record(conn, visitor, &after, Action::PersonUpdate, details).await,
+        Some(details) => record(conn, anonymous_caller, &after, Action::PersonUpdate, details).await,
         None => Ok(()),
     }
 }
 
 async fn withdraw(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     user: UserId,
     held: &Held,
 ) -> Result<(), Refused> {
@@ -135,7 +135,7 @@ async fn withdraw(
     one_time_link::cancel_resets(conn, user).await?;
     let person = find(conn, held.id).await?;
     let details = json!({ "email": person.email, "role": person.role });
-    record(conn, visitor, &person, Action::PersonDisable, details).await
+    record(conn, anonymous_caller, &person, Action::PersonDisable, details).await
 }
 
 /// A team keeps at least one owner, whatever the provider says.
@@ -159,7 +159,7 @@ async fn find(conn: &mut PgConnection, member: MemberId) -> Result<Person, Refus
 /// The actor is the person who signs in, at whose request it happens; the details say who decided it.
 async fn record(
     conn: &mut PgConnection,
-    visitor: &Visitor,
+    anonymous_caller: &AnonymousCaller,
     person: &Person,
     action: Action,
     mut details: Value,
@@ -171,7 +171,7 @@ async fn record(
         team: person.team,
         target: Some(person.id.as_uuid()),
         details: &details,
-        request_id: Some(&visitor.request),
+        request_id: Some(&anonymous_caller.request),
     };
     Ok(audit::record(conn, entry).await?)
 }

@@ -3,7 +3,7 @@
 use oidc::Failed;
 use tracing::{error, warn};
 
-use crate::{Refused, Visitor};
+use crate::{Refused, AnonymousCaller};
 
 /// How much of a provider's code of an error is logged.
 const LONGEST_CODE: usize = 60;
@@ -71,7 +71,7 @@ pub enum NotSignedOn {
 }
 
 /// What a person is told about a failure, which is logged.
-pub(super) fn of(failed: &Failed, visitor: &Visitor) -> NotSignedOn {
+pub(super) fn of(failed: &Failed, anonymous_caller: &AnonymousCaller) -> NotSignedOn {
     let reason: &dyn std::error::Error = failed;
     if matches!(failed, Failed::Resting) {
         // The failure before it was logged. Strangers can cause many of these.
@@ -83,7 +83,7 @@ pub(super) fn of(failed: &Failed, visitor: &Visitor) -> NotSignedOn {
         );
         NotSignedOn::Outage
     } else {
-        warn!(address = %visitor.address, error = reason, "a sign-in by the provider was refused");
+        warn!(address = %anonymous_caller.address, error = reason, "a sign-in by the provider was refused");
         NotSignedOn::Untrusted
     }
 }

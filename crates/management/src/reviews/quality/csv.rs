@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use domain::{
-    curve::Point,
+    precision_recall::Point,
     proportion::{Interval, Proportion},
     review::Kappa,
 };

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::id::{ReviewPolicyId, SiteId};
 use store::review::quality;
 
-use super::groups::{ByPolicy, Named, Names};
+use super::dimensions::{ByPolicy, Named, Names};
 
 /// What waits, by site and by policy.
 #[derive(Debug)]

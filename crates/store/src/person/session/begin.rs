@@ -5,7 +5,7 @@ use domain::{
     id::{MemberId, SessionId, SiteId, TeamId, UserId},
     key::SecretHash,
     role::Role,
-    sign_in::{IDLE, LONGEST_SESSION},
+    sign_in_limits::{IDLE, LONGEST_SESSION},
 };
 use sqlx::{PgConnection, PgPool, PgTransaction};
 use uuid::Uuid;

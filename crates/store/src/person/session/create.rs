@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{IdentityId, SessionId, UserId},
     key::SessionSecret,
-    sign_in::{LONGEST_SESSION, MOST_SESSIONS},
+    sign_in_limits::{LONGEST_SESSION, MOST_SESSIONS},
 };
 use sqlx::PgConnection;
 use uuid::Uuid;

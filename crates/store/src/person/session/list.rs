@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{MemberId, SessionId, TeamId, UserId},
     reach::Reach,
-    sign_in::{IDLE, LONGEST_SESSION},
+    sign_in_limits::{IDLE, LONGEST_SESSION},
 };
 use sqlx::PgConnection;
 use uuid::Uuid;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use domain::{
     id::TeamId,
     key::SecretHash,
-    limit::{RatePolicy, RateScope, WINDOW_SECONDS},
+    rate_limit::{RatePolicy, RateScope, WINDOW_SECONDS},
 };
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::limit::{RatePolicy, RateScope, RateStanding, RateWindow};
+use domain::rate_limit::{RatePolicy, RateScope, RateStanding, RateWindow};
 use tokio::time::Instant;
 
 use crate::rate_limit::windows::Given;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{key::SecretHash, limit::RatePolicy};
+use domain::{key::SecretHash, rate_limit::RatePolicy};
 use uuid::Uuid;
 
 use super::*;

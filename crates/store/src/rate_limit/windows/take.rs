@@ -3,7 +3,7 @@
 use domain::{
     id::TeamId,
     key::SecretHash,
-    limit::{KEYS_OF_A_TEAM, RatePolicy, WINDOW_SECONDS},
+    rate_limit::{KEYS_OF_A_TEAM, RatePolicy, WINDOW_SECONDS},
 };
 use sqlx::PgPool;
 use uuid::Uuid;

@@ -9,7 +9,7 @@ use domain::{
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
-    whole::OutOfBounds,
+    bounded_integer::OutOfBounds,
 };
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! A batch of verdicts as arrays, one for each column of the statement.
 
-use domain::{decision::Gap, media::Step};
+use domain::{decision::MissingScores, media::Step};
 use uuid::Uuid;
 
 use super::Conclusion;
@@ -67,7 +67,7 @@ impl<'a> Columns<'a> {
         self.providers.push(providers.transpose()?);
         let unchecked = analysed.map(|analysed| to_json(&analysed.unchecked));
         self.unchecked.push(unchecked.transpose()?);
-        let gaps = analysed.filter(|analysed| !analysed.gaps.iter().all(Gap::is_empty));
+        let gaps = analysed.filter(|analysed| !analysed.gaps.iter().all(MissingScores::is_empty));
         let gaps = gaps.map(|analysed| to_json(&analysed.gaps));
         self.gaps.push(gaps.transpose()?);
         Ok(())

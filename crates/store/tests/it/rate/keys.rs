@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{key::SecretHash, limit::RatePolicy};
+use domain::{key::SecretHash, rate_limit::RatePolicy};
 use sqlx::PgPool;
 use store::rate_limit::{Admission, Rates};
 

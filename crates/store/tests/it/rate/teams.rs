@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use domain::{
     key::SecretHash,
-    limit::{RatePolicy, RateScope},
+    rate_limit::{RatePolicy, RateScope},
 };
 use sqlx::PgPool;
 use store::rate_limit::{Admission, Rates};

@@ -1,7 +1,7 @@
 //! Animations that need too much decoding or too much memory.
 
 use super::{
-    super::film::RENDITIONS,
+    super::frames::RENDITIONS,
     files::{Plain, claiming, gif, plain, png, webp},
     *,
 };
@@ -44,7 +44,7 @@ fn case_69_frames_beyond_the_bound_are_not_shown_and_the_others_are() {
     };
     for file in [gif(&frames), png(None, &frames), webp(&frames)] {
         let animation = Animation::of(&file, &bounds, MEMORY).unwrap();
-        let reel = animation.film(&file, &limits()).unwrap();
+        let reel = animation.frames(&file, &limits()).unwrap();
         let numbers: Vec<_> = reel.frames.iter().map(|frame| frame.number).collect();
         assert_eq!(numbers, [0, 3, 5]);
         assert_eq!(reel.unseen, Some(ImageProblem::TooLarge));
@@ -71,7 +71,7 @@ fn case_69_all_renditions_together_have_a_bound() {
         formats: &[ImageFormat::Jpeg],
         ..limits()
     };
-    let reel = animation(&file).unwrap().film(&file, &limits).unwrap();
+    let reel = animation(&file).unwrap().frames(&file, &limits).unwrap();
     assert_eq!(reel.frames.len(), 20);
     let bytes: usize = reel.frames.iter().map(|f| f.rendition.bytes.len()).sum();
     assert!(bytes <= RENDITIONS, "{bytes}");

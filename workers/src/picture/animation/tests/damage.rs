@@ -21,7 +21,7 @@ fn case_69_a_png_with_a_wrong_count_of_frames_is_not_wholly_seen() {
             Some(ImageProblem::Undecodable),
             "{told}"
         );
-        match animation.film(&lying, &limits()) {
+        match animation.frames(&lying, &limits()) {
             Ok(reel) => assert_eq!(reel.unseen, Some(ImageProblem::Undecodable), "{told}"),
             // Not even the first frame is shown, as with a still picture.
             Err(problem) => {
@@ -57,7 +57,7 @@ fn case_69_no_part_of_an_animation_passes_for_the_whole() {
                 );
                 continue;
             };
-            let reel = match animation.film(part, &limits()) {
+            let reel = match animation.frames(part, &limits()) {
                 Ok(reel) => reel,
                 Err(problem) => {
                     assert_eq!(problem, ImageProblem::Undecodable);
@@ -94,7 +94,7 @@ fn case_69_damage_causes_no_panic_and_no_endless_work() {
                 if let Some(animation) = Animation::of(&damaged, &settings(20), memory)
                     && !animation.is_first_frame_only()
                 {
-                    let _ = animation.film(&damaged, &limits());
+                    let _ = animation.frames(&damaged, &limits());
                 }
             }
         }

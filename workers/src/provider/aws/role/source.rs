@@ -16,7 +16,7 @@ use super::{AwsRole, ContainerToken, Issued};
 use crate::provider::{
     error::{NoCredentials, causes},
     remote::Http,
-    wire::{code_of, is_word, read},
+    transport::{code_of, is_word, read},
 };
 
 /// A role's credentials take a few kilobytes.

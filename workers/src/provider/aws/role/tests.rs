@@ -7,7 +7,7 @@ use std::fs;
 use chrono::{DateTime, Utc};
 
 use super::*;
-use crate::provider::aws::stand_in::{HOUR, Server, issued};
+use crate::provider::aws::fake::{HOUR, Server, issued};
 
 fn holder(role: AwsRole) -> Arc<Holder> {
     Holder::new(role, None).unwrap()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Certainty, MOST_GLUED, Mention, Name, Scan, Start, Tail};
-use crate::rules::link::bare::UNSPACED;
+use crate::rules::link::bare_domains::UNSPACED;
 use crate::text::is_unspaced;
 
 /// The longest label that is looked for before a dot, and the longest ending after it, in characters.

@@ -1,0 +1,169 @@
+//! Decides whose turn it is to judge, and on which threads. Only a few judgements run at once, and
+//! they are divided among the teams.
+//!
+//! A judgement should be brief. A long one (a long text, costly patterns) loses the priority of its
+//! thread, and its team counts as slow. A team also counts as slow when its brief judgements
+//! together use much of a processor. Slow teams share threads with a low priority, so that they
+//! delay neither other teams nor other work.
+
+mod cpu_usage;
+mod judgement;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    num::NonZero,
+    sync::{Arc, Mutex},
+    thread::available_parallelism,
+    time::{Duration, Instant},
+};
+
+use apalis::prelude::BoxDynError;
+use cpu_pool::{BriefThreads, Threads, thread_time};
+use domain::id::{GroupVersionId, RuleGroupId, TeamId};
+use fair_share::{Limit, Share, Shares};
+use store::verdict::ToJudge;
+
+use self::{
+    cpu_usage::{MOST_OWED, CpuUsage, Speed},
+    judgement::{Next, Judgement},
+};
+use crate::{
+    findings::GroupFindings,
+    rule_group_cache::{RuleGroupCache, Key},
+    lock::lock,
+};
+
+/// The processor time of a brief judgement. An ordinary one takes less than a hundredth.
+const BRIEF: Duration = Duration::from_millis(20);
+/// Judges by rule groups, in turns. Clones are the same one.
+#[derive(Clone)]
+pub(crate) struct RulePool {
+    groups: RuleGroupCache,
+    quick: Arc<Shares<TeamId>>,
+    slow: Arc<Shares<TeamId>>,
+    brief: Arc<BriefThreads>,
+    long: Arc<Threads>,
+    paces: Arc<Mutex<CpuUsage>>,
+}
+
+/// Rules that replace those of a group. If the group does not judge the item, they judge it in
+/// addition to the other groups.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instead {
+    /// The group.
+    pub(crate) group: RuleGroupId,
+    /// The rules.
+    pub(crate) by: Key,
+}
+
+impl RulePool {
+    /// One turn of each kind for each processor, and at least two, so that one team cannot have
+    /// them all.
+    pub(crate) fn new(groups: RuleGroupCache) -> Self {
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        Self::at_once(groups, processors.max(2))
+    }
+
+    fn at_once(groups: RuleGroupCache, judgements: usize) -> Self {
+        Self {
+            groups,
+            quick: Shares::new(judgements),
+            slow: Shares::new(judgements),
+            brief: Arc::new(BriefThreads::new("judge", judgements)),
+            long: Arc::new(Threads::start("slow-judge", judgements)),
+            paces: Arc::default(),
+        }
+    }
+
+    /// The groups.
+    pub(crate) fn groups(&self) -> &RuleGroupCache {
+        &self.groups
+    }
+
+    /// Examines an item with versions of groups, one after another. `instead` replaces the rules of
+    /// one group.
+    pub(crate) async fn examine(
+        &self,
+        team: TeamId,
+        item: &Arc<ToJudge>,
+        versions: &[GroupVersionId],
+        instead: Option<Instead>,
+    ) -> Result<Vec<GroupFindings>, BoxDynError> {
+        let mut judgement = Judgement::new(self.groups.clone(), Arc::clone(item), versions, instead);
+        loop {
+            // Only a judgement with a turn holds a group, so no more groups are in use than there are turns.
+            let turn = self.turn(team).await;
+            let next = self.work(turn, move || judgement.go_on()).await?;
+            match next {
+                Next::Compile(key, rest) => {
+                    judgement = rest;
+                    drop(self.groups.compiled(team, key).await?);
+                }
+                Next::Done(examined) => return Ok(examined),
+            }
+        }
+    }
+
+    /// Waits for a turn.
+    async fn turn(&self, team: TeamId) -> Turn {
+        loop {
+            let speed = self.speed(team);
+            let of = match speed {
+                Speed::Quick => &self.quick,
+                Speed::Slow => &self.slow,
+            };
+            let share = of.take(team, 1, Limit::Fair).await;
+            // While it waited, the team may have become slow or quick.
+            if self.speed(team) == speed {
+                return Turn { team, speed, share };
+            }
+        }
+    }
+
+    /// Uses a turn, and remembers how long it took.
+    async fn work<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, BoxDynError> {
+        let Turn { team, speed, share } = turn;
+        let paces = Arc::clone(&self.paces);
+        // The caller may be gone before the work is done.
+        let share = Arc::new(Mutex::new(share));
+        let held = Arc::clone(&share);
+        let work = move || {
+            let begun = thread_time();
+            let done = work();
+            let took = thread_time().saturating_sub(begun);
+            lock(&paces).judged(team, took, Instant::now());
+            drop(held);
+            done
+        };
+        let done = match speed {
+            Speed::Quick => {
+                let lowered = || {
+                    lock(&self.paces).judged(team, MOST_OWED, Instant::now());
+                    // If the team has used up its share of the slow turns, it keeps this one: it never has more than half of both.
+                    if let Ok(other) = self.slow.try_take(team, 1, Limit::Fair) {
+                        *lock(&share) = other;
+                    }
+                };
+                self.brief.run(BRIEF, work, lowered).await
+            }
+            Speed::Slow => self.long.run(work).await,
+        };
+        Ok(done?)
+    }
+
+    fn speed(&self, team: TeamId) -> Speed {
+        lock(&self.paces).speed(team, Instant::now())
+    }
+}
+
+/// A turn to judge.
+struct Turn {
+    team: TeamId,
+    speed: Speed,
+    share: Share<TeamId>,
+}
