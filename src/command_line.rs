@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use domain::rules::Limits;
 use management::{
-    PreviewPool, FieldProblem, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, Refused, TrialPool,
-    exports::ConcurrentReads,
+    EndpointChecks, FieldProblem, Management, Passwords, PreviewPool, RateLimit, RateLimitSettings,
+    Refused, TrialPool, exports::ConcurrentReads,
 };
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
@@ -37,7 +37,9 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         queue,
         master_key: means.master_key,
         trial_pool: TrialPool::new(means.rules, None),
-        endpoint_checks: EndpointChecks::without_tests(Arc::new(move |team, url| config::check_url(&policy, team, url))),
+        endpoint_checks: EndpointChecks::without_tests(Arc::new(move |team, url| {
+            config::check_url(&policy, team, url)
+        })),
         // No command shows images.
         preview_pool: PreviewPool::new(None),
         rules_per_day: means.rules_per_day,

@@ -4,18 +4,18 @@ mod admin;
 mod api;
 mod audit;
 mod check;
-mod http_client;
 mod console;
 mod erasure;
 mod export;
 mod healthcheck;
+mod http_client;
 mod import;
-mod result_file;
 mod input_lines;
 mod listen;
 mod migrate;
 mod progress;
 mod queue;
+mod result_file;
 mod site_key;
 mod submit;
 mod thresholds;
@@ -29,7 +29,7 @@ use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    preview_sandbox, demo_file,
+    demo_file, preview_sandbox,
 };
 
 /// A self-hosted content moderation service.

@@ -3,6 +3,7 @@
 mod animations;
 mod commands;
 mod console;
+mod did_you_mean;
 mod egress;
 mod environment;
 mod http;
@@ -10,7 +11,6 @@ mod invalid;
 mod known_variables;
 mod logs;
 mod master_key;
-mod did_you_mean;
 mod otlp;
 mod postgres;
 mod providers;

@@ -4,11 +4,11 @@
 //! Everything in it belongs to the user who runs Gatehouse. If root starts `up`, that is the
 //! account that `up` changes to. Root only creates the directory for this account.
 
-mod permissions;
+mod atomic_write;
 mod create_as_root;
+mod permissions;
 #[cfg(test)]
 mod tests;
-mod atomic_write;
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},

@@ -14,9 +14,9 @@ use store::{PgConnection, encryption::MasterKey, site, team};
 use url::Url;
 
 use crate::{
+    command_line::told,
     data_dir::DataDir,
     demo_file::{self, Demo},
-    command_line::told,
     rule_file,
 };
 

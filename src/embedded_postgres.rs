@@ -7,9 +7,9 @@
 
 mod binaries;
 mod cluster;
-mod stale_processes;
 mod pid_file;
 mod server;
+mod stale_processes;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +25,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use self::{cluster::Cluster, stale_processes::settle, server::Server};
+use self::{cluster::Cluster, server::Server, stale_processes::settle};
 use crate::data_dir::DataDir;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

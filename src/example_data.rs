@@ -1,11 +1,11 @@
 //! Example data: a team with a week of history, for `gatehouse up --demo-data`. Nothing of it is sent to anyone: deliveries have
 //! ended when they are stored, and the endpoints are below `.invalid`, which no name server knows.
 
-mod random;
 mod history;
-mod verdicts;
+mod random;
 mod texts;
 mod times;
+mod verdicts;
 mod webhooks;
 
 use std::time::Duration;
@@ -24,11 +24,11 @@ use store::example_data::{self, Batch, State, Turn};
 use tracing::info;
 
 use self::{
-    random::Chance,
     history::{Moderator, Site},
-    verdicts::Judge,
+    random::Chance,
     texts::Place,
     times::SPAN,
+    verdicts::Judge,
     webhooks::Endpoint,
 };
 use crate::command_line::told;

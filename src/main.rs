@@ -1,24 +1,24 @@
 //! Gatehouse: one binary, many commands. `gatehouse up` runs everything in one process; `gatehouse api` and
 //! `gatehouse worker` are the same service in as many processes as you like.
 
-mod system_account;
+mod command_line;
 mod commands;
 mod config;
-mod preview_sandbox;
 mod data_dir;
 mod demo;
 mod demo_file;
 mod duration;
 mod embedded_postgres;
 mod example_data;
-mod command_line;
 mod logs;
 mod open_files;
 mod otlp;
 mod panic_log;
+mod preview_sandbox;
 mod prometheus;
 mod rule_file;
 mod service;
+mod system_account;
 mod terminal;
 
 use std::process::ExitCode;

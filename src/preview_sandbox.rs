@@ -3,9 +3,9 @@
 //! The process that asks never decodes. It gives the file to the other one's standard input and reads the preview from its
 //! standard output. The other one has no environment, no database, no files and no sockets, and dies with its parent.
 
+mod protocol;
 mod resource_limits;
 mod spawn;
-mod protocol;
 
 pub(crate) use spawn::spawn;
 

@@ -1,10 +1,10 @@
 //! The metrics of a process, as Prometheus reads them.
 
-mod descriptions;
 pub(crate) mod database_metrics;
+mod descriptions;
 mod exposition;
-mod tokio_runtime;
 mod sql_statements;
+mod tokio_runtime;
 
 use std::time::Duration;
 

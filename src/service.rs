@@ -1,11 +1,11 @@
 //! What the long-running commands have in common: they listen, wait for their schema, and stop in order.
 
-mod connection_budget;
-mod span_export;
-mod monitoring;
 mod command_connections;
+mod connection_budget;
+mod monitoring;
 mod process_name;
 mod readiness;
+mod span_export;
 mod systemd;
 
 use std::{io::ErrorKind, net::SocketAddr};
@@ -18,12 +18,12 @@ use tracing::{info, warn};
 
 use crate::config::PoolOptions;
 
-pub(crate) use connection_budget::{Wants, warn_of_too_many};
-pub(crate) use span_export::start_export;
-pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use command_connections::{connect, open, open_current};
+pub(crate) use connection_budget::{Wants, warn_of_too_many};
+pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
 pub(crate) use process_name::{host, process_name};
 pub(crate) use readiness::{check_master_key, wait_for_schema};
+pub(crate) use span_export::start_export;
 pub(crate) use systemd::tell_systemd;
 
 /// The queue's own connections to Postgres: for heartbeats, for finishes, and one that listens.

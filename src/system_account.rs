@@ -2,8 +2,8 @@
 //! 1024 or out of habit. The interface, the image decoders and the HTTP client never run with
 //! root's rights: `up` gives them up for good before the first thread starts.
 
-mod id_command;
 mod directory_access;
+mod id_command;
 
 use std::fs;
 

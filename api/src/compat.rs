@@ -1,9 +1,9 @@
 //! Interfaces of other services, for applications that come from them and change one address. What they send becomes items of a site,
 //! and is judged by its rules. They are not in our OpenAPI documents: their own documents describe them.
 
-mod submit_and_wait;
 pub(crate) mod openai;
 pub(crate) mod perspective;
+mod submit_and_wait;
 
 use api_common::problem::Refusal;
 

@@ -9,7 +9,7 @@ use poem::{
 };
 use serde::Serialize;
 
-use crate::{probes, security_headers, public};
+use crate::{probes, public, security_headers};
 
 /// The path where somebody begins who knows only the address.
 pub(crate) const INDEX: &str = "/";

@@ -7,15 +7,15 @@
 
 mod caller;
 mod compat;
-pub mod openapi_documents;
+mod html_pages;
 pub mod main_listener;
 pub mod monitoring_listener;
-mod html_pages;
+pub mod openapi_documents;
 mod prefer_header;
 mod probes;
-mod security_headers;
-pub mod public;
 mod problem_responses;
+pub mod public;
+mod security_headers;
 
 pub use probes::Readiness;
 pub use problem_responses::ProblemDocuments;

@@ -10,9 +10,9 @@ use poem::{Endpoint, Response, Route, endpoint::make, get, http::Method, post};
 use tokio::sync::watch;
 
 use crate::{
-    ProblemDocuments, Readiness, compat,
+    ProblemDocuments, Readiness, compat, html_pages,
     openapi_documents::Served,
-    html_pages, probes,
+    probes,
     public::{self, Public},
 };
 
@@ -81,12 +81,18 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
     };
     listener.add(
         public::PREFIX,
-        (html_pages::PUBLIC_DOCS, "Gatehouse: interface for applications"),
+        (
+            html_pages::PUBLIC_DOCS,
+            "Gatehouse: interface for applications",
+        ),
         public::operations(public, reader.clone()),
     );
     listener.add(
         management_api::PREFIX,
-        (html_pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
+        (
+            html_pages::MANAGEMENT_DOCS,
+            "Gatehouse: management interface",
+        ),
         management_api::operations(management, reader),
     );
     let endpoint = Middleware {

@@ -1,8 +1,8 @@
 //! `/healthz` and `/readyz`, on every listener of every process.
 
 use api_common::{
-    response::Json,
     problem::{Code, Refusal},
+    response::Json,
 };
 use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, get, http::Method};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The answers that the server gives in place of a handler, as problem documents.
 
 use api_common::problem::{self, Code, Refusal};
-use http_server::{ErrorResponse, Fault, RequestId, ErrorResponses};
+use http_server::{ErrorResponse, ErrorResponses, Fault, RequestId};
 use poem::{Error, Response, http::HeaderMap};
 
 use crate::security_headers;

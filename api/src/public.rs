@@ -7,20 +7,23 @@ mod submit;
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
-    public_schemas::Events,
-    idempotency::IdempotencyHeader,
-    rate_limit_headers::RateLimited,
-    operations::Operations,
     body::{JsonBody, OptionalJsonBody},
+    idempotency::IdempotencyHeader,
+    operations::Operations,
+    public_schemas::Events,
     query_parameters::QueryField,
+    rate_limit_headers::RateLimited,
+    response::Json,
     text_decoding::Text,
 };
 use domain::submission::SubmissionLimits;
 use http_server::BodyReader;
 use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
-use store::{accept::Acceptor, verdict_waiters::VerdictWaiters, rate_limit::Rates, site::Sites, item_status::Statuses};
+use store::{
+    accept::Acceptor, item_status::Statuses, rate_limit::Rates, site::Sites,
+    verdict_waiters::VerdictWaiters,
+};
 use uuid::Uuid;
 
 use crate::{

@@ -26,8 +26,8 @@ use crate::{
         audit::Audit,
         client::{Customers, Ledger},
         drain::drain,
-        random_kills::RandomKills,
         outcome::Outcome,
+        random_kills::RandomKills,
     },
     cluster::Role,
     environment::Environment,
@@ -145,8 +145,12 @@ impl<'a> Service<'a> {
     async fn start(options: &'a Options, seed: u64, load_before: f64) -> anyhow::Result<Self> {
         let address = free_address()?;
         let environment =
-            Environment::start_on(&options.common.environment, address, "archive_mode = on\n").await?;
-        environment.cluster.archive(&loss::archive(&environment)).await?;
+            Environment::start_on(&options.common.environment, address, "archive_mode = on\n")
+                .await?;
+        environment
+            .cluster
+            .archive(&loss::archive(&environment))
+            .await?;
         let url = environment.cluster.url(Role::Gatehouse);
         let shape = Shape {
             apis: 1,
@@ -191,7 +195,8 @@ impl<'a> Service<'a> {
             tokio::time::sleep(pause).await;
             let note = || before.replace(ledger.borrow().accepted.keys().copied().collect());
             let environment = &self.stack.environment;
-            let loss = Loss::prepare(environment, kept, number, note, &backup_seconds, pause).await?;
+            let loss =
+                Loss::prepare(environment, kept, number, note, &backup_seconds, pause).await?;
             load.close().await;
             anyhow::Ok(loss)
         };

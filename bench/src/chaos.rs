@@ -9,8 +9,8 @@ pub(crate) mod audit;
 pub(crate) mod client;
 pub(crate) mod drain;
 pub(crate) mod failover;
-pub(crate) mod random_kills;
 pub(crate) mod outcome;
+pub(crate) mod random_kills;
 pub(crate) mod scarcity;
 mod table;
 
@@ -25,8 +25,8 @@ pub(crate) use self::table::Proof;
 use self::{
     client::Ledger,
     drain::{PROGRESS, drain},
-    random_kills::Plan,
     outcome::Outcome,
+    random_kills::Plan,
 };
 use crate::{
     load::Ticks,
@@ -173,7 +173,10 @@ async fn prove(
     .await?;
     let mut audit = audit::Audit::begin(stack, &ledger, &customers).await?;
     audit.expect("everything came to rest in time", rest);
-    audit.expect("no process ended by itself", random_kills.deaths.iter().cloned());
+    audit.expect(
+        "no process ended by itself",
+        random_kills.deaths.iter().cloned(),
+    );
     audit.run().await?;
 
     let received = stack.receiver.seen();

@@ -4,8 +4,8 @@
 mod claims;
 mod fill;
 mod ledger;
-mod next_item;
 mod mann_whitney;
+mod next_item;
 mod table;
 mod timing_test;
 

@@ -23,9 +23,9 @@ use self::{
 };
 use crate::{
     cluster::Role,
+    driver_client::DriverClient,
     environment::{Environment, EnvironmentOptions},
     protocol::{Production, Request, Work},
-    driver_client::DriverClient,
     report::Machine,
 };
 

@@ -15,8 +15,8 @@ use self::{
     table::Round,
 };
 use crate::{
-    fill_queue::{empty, fill},
     environment::{Environment, EnvironmentOptions},
+    fill_queue::{empty, fill},
     latency::median,
     report::Machine,
 };

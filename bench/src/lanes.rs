@@ -2,10 +2,10 @@
 //! and capped lanes. Measures how long a claim takes, how fast several processes claim, how fair
 //! they are, and whether a cap is ever exceeded.
 
+mod claim_runs;
 mod distribution;
 mod search;
 mod shares;
-mod claim_runs;
 mod table;
 mod watch;
 
@@ -15,9 +15,9 @@ use clap::{Args, ValueEnum as _};
 use serde::Serialize;
 
 use self::{
+    claim_runs::{Played, Stage},
     distribution::Scene,
     search::{PAUSED, Search, search},
-    claim_runs::{Played, Stage},
 };
 use crate::{
     environment::{Environment, EnvironmentOptions},

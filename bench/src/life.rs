@@ -1,9 +1,9 @@
 //! A long life: an installation with many items beside a young one. What an application and a moderator ask of it should take no
 //! longer, and the retention of a day's items should not be felt.
 
-mod retention;
 mod fill;
 mod installation;
+mod retention;
 mod table;
 
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use clap::Args;
 
 pub(crate) use self::table::Lived;
 use self::{
+    installation::{Installation, Paces},
     retention::expire,
-    installation::{Paces, Installation},
     table::Sides,
 };
 use crate::{

@@ -11,8 +11,8 @@ mod attack;
 mod cpu_usage;
 mod hostile;
 mod outcome;
-mod testbed;
 mod table;
+mod testbed;
 mod victim;
 mod watch;
 

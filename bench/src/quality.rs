@@ -3,10 +3,10 @@
 //!
 //! It needs no database. It reads line by line, and keeps only scores and labels.
 
+mod collected_scores;
 mod figures;
 mod rows;
 mod table;
-mod collected_scores;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,7 @@ use clap::Args;
 use domain::score::Scores;
 
 pub(crate) use self::figures::Measured;
-use self::{rows::Rows, collected_scores::CollectedScores};
+use self::{collected_scores::CollectedScores, rows::Rows};
 
 /// After so many rows, progress is told.
 const PROGRESS: u64 = 10_000;

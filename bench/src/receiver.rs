@@ -1,8 +1,8 @@
 //! A receiver of webhooks. It verifies everything that a receiver can verify, remembers what came
 //! when, and can fail or be slow on purpose.
 
-mod read;
 mod arrivals;
+mod read;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use domain::signature::WebhookSecret;
 use rand::{SeedableRng as _, rngs::StdRng};
 use tokio::net::TcpListener;
 
-pub(crate) use self::arrivals::{Arrival, Key, Arrivals};
+pub(crate) use self::arrivals::{Arrival, Arrivals, Key};
 use self::serve::listen;
 
 /// How badly the receiver behaves.

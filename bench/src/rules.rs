@@ -3,20 +3,20 @@
 //! with the text.
 
 mod compare;
-mod time_by_length;
 mod engine;
-mod patterns;
 mod external_engine;
+mod patterns;
 mod table;
 pub(crate) mod texts;
+mod time_by_length;
 
 use clap::Args;
 
 pub(crate) use self::table::Judged;
 use self::{
     compare::compare,
-    patterns::{Literals, Patterns},
     external_engine::Peer,
+    patterns::{Literals, Patterns},
     table::Case,
 };
 use crate::report;

@@ -10,9 +10,9 @@ use domain::{
 };
 use sqlx::{Connection as _, PgConnection};
 use store::{
+    encryption::MasterKey,
     endpoint,
     rule_group::{self, NewVersion},
-    encryption::MasterKey,
     site,
 };
 use uuid::Uuid;

@@ -12,8 +12,8 @@ use crate::{
     environment::{Environment, EnvironmentOptions},
     processes::{Gatehouse, Kind, Process},
     receiver::{Manners, Receiver},
-    tcp_relay::Relay,
     sites::{self, Site, Tenants},
+    tcp_relay::Relay,
 };
 
 /// Options of every command that runs Gatehouse.
@@ -109,8 +109,15 @@ impl Stack {
         shape: Shape,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let (mut stack, master_key) =
-            Self::prepare(environment, database_url, surroundings, options, shape, seed).await?;
+        let (mut stack, master_key) = Self::prepare(
+            environment,
+            database_url,
+            surroundings,
+            options,
+            shape,
+            seed,
+        )
+        .await?;
         stack.gatehouse.run(&["migrate"]).await?;
         let mut conn = stack.environment.cluster.connect().await?;
         stack.sites = sites::set_up(&mut conn, &master_key, &stack.receiver, shape.tenants).await?;

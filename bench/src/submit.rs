@@ -18,8 +18,8 @@ use self::outcome::Beside;
 pub(crate) use self::outcome::Submitted;
 use crate::{
     latency::{Medians, median},
-    postgres_cost::{announce_workers, empty_tables},
     pgbench,
+    postgres_cost::{announce_workers, empty_tables},
     processes::{Gatehouse, Kind, Process},
     receiver::Manners,
     report::Machine,

@@ -1,7 +1,7 @@
 //! The own account: the password, the second factor, the sessions, and the teams.
 
-pub(crate) mod second_factor;
 pub(crate) mod password;
+pub(crate) mod second_factor;
 pub(crate) mod sessions;
 pub(crate) mod single_sign_on;
 
@@ -13,11 +13,11 @@ use poem::{Response, http::StatusCode};
 
 use self::{sessions::Row, single_sign_on::Identity};
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]
@@ -38,7 +38,11 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     page(&request, StatusCode::OK, Problems::default()).await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+async fn page(
+    request: &PageRequest,
+    status: StatusCode,
+    problems: Problems,
+) -> Result<Response, PageError> {
     let (this, listed) = account::sessions::list(&request.management, request.session()?).await?;
     let owner = request.mine().await?;
     let provider = request.provider();

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use poem::{Response, http::header};
 use sha2::{Digest as _, Sha256};
 
-use crate::{router::Answer, error_page::PageError, request::PageRequest};
+use crate::{error_page::PageError, request::PageRequest, router::Answer};
 
 /// Digits of the hash in a name.
 const DIGITS: usize = 12;

@@ -17,9 +17,9 @@ use uuid::Uuid;
 use self::{details::Details, filters::Filters};
 use crate::{
     page::{self, Area, Frame, pager},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -55,7 +55,8 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let frame = Frame::of(&request, at, "audit").await?;
     let caller = request.caller(at.team())?;
     let (mut filters, filter) = filters::read(&request);
-    let listed = audit_log::list(&request.management, &caller, filter, pager::asked(&request)).await?;
+    let listed =
+        audit_log::list(&request.management, &caller, filter, pager::asked(&request)).await?;
     let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
     filters.offer(&request, &frame, at, &caller).await?;
     let status = if filters.problems.is_some() {

@@ -21,9 +21,9 @@ use poem::http::StatusCode;
 use crate::{
     page::{self, Area, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// Fields that can have problems beside them.

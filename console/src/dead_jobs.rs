@@ -1,8 +1,8 @@
 //! Dead jobs, for operators: by cause, one by one, and how they run again.
 
 mod cursor;
-pub(crate) mod replay;
 mod filter;
+pub(crate) mod replay;
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use self::{
     filter::{CAUSES, Conditions, LONGEST_ERROR, Wanted, cause_in_words},
 };
 use crate::{
+    error_page::PageError,
     number::grouped,
     page::{self, Area, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// The most causes in the summary.

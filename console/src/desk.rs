@@ -20,11 +20,11 @@ use management::{
 };
 
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Sites whose names are known.

@@ -24,9 +24,9 @@ use crate::{
     number::grouped,
     page::{self, Area, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// What a person types to start an erasure.

@@ -1,7 +1,7 @@
 //! Errors as pages: why a page was not shown or a change was not made, and the answers that the server gives in place of a page.
 
 use askama::Template;
-use http_server::{ErrorResponse, BodyFault, Fault, RequestId, ErrorResponses};
+use http_server::{BodyFault, ErrorResponse, ErrorResponses, Fault, RequestId};
 use management::{Forbidden, Refused};
 use poem::{
     Error, IntoResponse, Response,

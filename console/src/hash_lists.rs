@@ -1,9 +1,9 @@
 //! Hash lists of a team, and those that all teams share.
 
 pub(crate) mod entries;
-mod page_header;
 pub(crate) mod imports;
 pub(crate) mod new;
+mod page_header;
 pub(crate) mod scans;
 pub(crate) mod settings;
 
@@ -14,9 +14,9 @@ use management::hash_lists::{self, VisibleHashList};
 
 use crate::{
     page::{self, Area, Frame, pager},
+    request::PageRequest,
     router::Answer,
     visible_text::VisibleText,
-    request::PageRequest,
 };
 
 #[derive(Template)]

@@ -1,15 +1,15 @@
 //! Items: the list with its filters.
 
+pub(crate) mod add_to_hash_list;
 pub(crate) mod decision;
 mod filter;
-pub(crate) mod item;
-pub(crate) mod add_to_hash_list;
-pub(crate) mod metadata;
 pub(crate) mod image;
+pub(crate) mod item;
+pub(crate) mod metadata;
 pub(crate) mod preview;
-pub(crate) mod verdict_reason;
 mod timeline;
 pub(crate) mod verdict_details;
+pub(crate) mod verdict_reason;
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use poem::http::StatusCode;
 use self::filter::{Asked, Input};
 use crate::{
     page::{self, Area, Frame, pager},
-    router::Answer,
-    visible_text::VisibleText,
-    time::Moment,
     request::PageRequest,
+    router::Answer,
+    time::Moment,
+    visible_text::VisibleText,
 };
 
 /// Sites that are offered.
@@ -99,7 +99,9 @@ impl Row {
             path: team.path(&format!("items/{}", item.media)),
             beginning: beginning.map(|text| VisibleText::truncated(&text, LONGEST)),
             is_image: item.content_type == ContentType::Image,
-            app_media_id: item.app_media_id.map(|id| VisibleText::truncated(&id, LONGEST)),
+            app_media_id: item
+                .app_media_id
+                .map(|id| VisibleText::truncated(&id, LONGEST)),
             site: item.site_name,
             status: item.status,
             is_unchecked: item.is_unchecked,

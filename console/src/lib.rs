@@ -7,14 +7,14 @@
 mod account;
 mod assets;
 mod audit;
-mod user_agent;
+mod browser_security;
 mod charts;
 mod closures;
 mod cookie;
 mod dead_jobs;
 mod desk;
-mod sign_in;
 mod erasures;
+mod error_page;
 mod form;
 mod hash_lists;
 mod items;
@@ -26,24 +26,24 @@ mod people;
 mod plans;
 mod policies;
 mod problems;
-mod browser_security;
 mod providers;
 mod qr;
 mod queues;
+mod request;
 mod router;
 mod routes;
 mod rules;
-mod visible_text;
-mod stale_form;
+mod sign_in;
 mod sites;
+mod stale_form;
 mod start_page;
 mod subscriptions;
 mod teams;
 mod time;
 mod tokens;
-mod error_page;
 mod usage;
-mod request;
+mod user_agent;
+mod visible_text;
 mod webhooks;
 
 use std::{sync::Arc, time::Duration};
@@ -54,9 +54,9 @@ use management::Management;
 use poem::{Endpoint, EndpointExt as _, Response};
 use url::Url;
 
+pub use error_page::ErrorPages;
 pub use router::Access;
 pub use routes::list as routes;
-pub use error_page::ErrorPages;
 
 /// What the console works with.
 pub struct Console {

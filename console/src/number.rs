@@ -46,7 +46,11 @@ mod tests {
 
     #[test]
     fn thousands_are_apart() {
-        for (number, text) in [(1, "1"), (-12_345, "-12,345"), (i64::MAX, "9,223,372,036,854,775,807")] {
+        for (number, text) in [
+            (1, "1"),
+            (-12_345, "-12,345"),
+            (i64::MAX, "9,223,372,036,854,775,807"),
+        ] {
             assert_eq!(grouped(number), text);
         }
     }

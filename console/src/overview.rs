@@ -1,12 +1,12 @@
 //! The overview of a team: figures, verdicts over time, the rules that decided most, and what waits for somebody.
 
-mod trend;
-mod tiles;
 mod first_steps;
-mod to_do;
 mod percentages;
+mod tiles;
 mod time_range;
+mod to_do;
 mod top_rules;
+mod trend;
 mod verdicts;
 mod waiting;
 
@@ -22,21 +22,21 @@ use management::{
 };
 
 use self::{
-    trend::Trend,
-    tiles::{Tile, tiles},
     first_steps::{Step, first_steps},
-    to_do::{Found, ToDo},
+    tiles::{Tile, tiles},
     time_range::{TimeRange, Window},
+    to_do::{Found, ToDo},
     top_rules::{TopRule, kinds, top_rules},
+    trend::Trend,
     verdicts::Verdicts,
     waiting::COUNTED,
 };
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Sites to choose from, the oldest ones.
@@ -129,7 +129,9 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     Ok(page::shown(&Overview {
         steps: first_steps(&frame, at, &sites, &counts),
         frame,
-        spans: TimeRange::ALL.map(|span| span_choice(span, window.span)).into(),
+        spans: TimeRange::ALL
+            .map(|span| span_choice(span, window.span))
+            .into(),
         has_more_sites: i64::try_from(sites.len()).is_ok_and(|count| count == SITES),
         sites: site_choices(&sites, chosen.as_ref()),
         site: chosen.map(|site| site.settings.name),

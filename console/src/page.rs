@@ -2,8 +2,8 @@
 
 mod flash;
 mod frame;
-pub(crate) mod pager;
 mod navigation;
+pub(crate) mod pager;
 
 use askama::Template;
 use poem::{

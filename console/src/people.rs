@@ -4,8 +4,8 @@ pub(crate) mod invitations;
 pub(crate) mod invite;
 mod one_time_link;
 pub(crate) mod person;
-pub(crate) mod sign_in_rule;
 mod role_form;
+pub(crate) mod sign_in_rule;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -23,9 +23,9 @@ use uuid::Uuid;
 
 use crate::{
     page::{self, Area, Frame, pager},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// Names of sites that a list shows of one person.

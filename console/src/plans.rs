@@ -16,8 +16,8 @@ use management::{
 use crate::{
     number::grouped,
     page::{self, Area, Frame, pager},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 /// Plans that forms offer.
@@ -77,7 +77,10 @@ pub(crate) async fn offered(request: &PageRequest) -> Result<Vec<Plan>, Refused>
 }
 
 /// The same, with the present one among them.
-pub(crate) async fn offered_with(request: &PageRequest, present: PlanId) -> Result<Vec<Plan>, Refused> {
+pub(crate) async fn offered_with(
+    request: &PageRequest,
+    present: PlanId,
+) -> Result<Vec<Plan>, Refused> {
     let mut offered = offered(request).await?;
     if !offered.iter().any(|plan| plan.id == present) {
         let caller = request.caller(None)?;

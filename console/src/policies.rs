@@ -1,8 +1,8 @@
 //! Policies of the review desk: what moderators reject items for.
 
-pub(crate) mod site_desk;
-pub(crate) mod policy;
 mod form_values;
+pub(crate) mod policy;
+pub(crate) mod site_desk;
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use management::review_policies::{self, ReviewPolicy};
 
 use crate::{
     page::{self, Area, Frame},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

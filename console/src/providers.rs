@@ -5,14 +5,14 @@ use std::sync::Arc;
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{breaker::BreakerState, scope::Scope, score::Category};
-use management::providers::{self, CredentialStatus, Cost, Health, KnownProvider};
+use management::providers::{self, Cost, CredentialStatus, Health, KnownProvider};
 
 use crate::{
     number::grouped,
     page::{self, Area, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// The most credentials of a provider on the page.

@@ -1,10 +1,10 @@
 //! The job queues of the instance, for operators: how deep they are, what holds them back, and who works on them.
 
-pub(crate) mod pauses_and_caps;
 pub(crate) mod group_or_lane;
-mod target;
-pub(crate) mod queue;
 mod labels;
+pub(crate) mod pauses_and_caps;
+pub(crate) mod queue;
+mod target;
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use domain::scope::Scope;
 use management::queues::{self, QueueState, Worker};
 
 use crate::{
+    error_page::PageError,
     number::grouped,
     page::{self, Area, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// The most workers on a page.

@@ -6,7 +6,7 @@ use domain::{id::TeamId, key::SecretHash};
 use fair_share::Proxies;
 use http_server::{BodyReader, RequestId, Share};
 use management::{
-    Caller, Management, Refused, SignOn, Snapshot, AnonymousCaller,
+    AnonymousCaller, Caller, Management, Refused, SignOn, Snapshot,
     account::own_account::{self, Mine},
 };
 use poem::{
@@ -16,7 +16,9 @@ use poem::{
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::{Console, cookie, form::Form, origin, page::Area, router::Access, error_page::PageError};
+use crate::{
+    Console, cookie, error_page::PageError, form::Form, origin, page::Area, router::Access,
+};
 
 /// One request.
 pub(crate) struct PageRequest {
@@ -134,7 +136,8 @@ impl PageRequest {
     /// # Errors
     /// It holds none.
     pub(crate) fn session(&self) -> Result<SecretHash, PageError> {
-        self.held.ok_or(PageError::Refused(Refused::Unauthenticated))
+        self.held
+            .ok_or(PageError::Refused(Refused::Unauthenticated))
     }
 
     /// Who is signed in.

@@ -10,7 +10,7 @@ use poem::{
     http::{Method, StatusCode},
 };
 
-use crate::{Console, sign_in::reauthentication, error_page::PageError, request::PageRequest};
+use crate::{Console, error_page::PageError, request::PageRequest, sign_in::reauthentication};
 
 /// What a page answers.
 pub(crate) type Answer = Result<Response, PageError>;
@@ -133,7 +133,8 @@ impl Router {
         };
         let params = owned(&found.params);
         let page_request =
-            match PageRequest::of(&self.console, &self.reader, request, path.clone(), params).await {
+            match PageRequest::of(&self.console, &self.reader, request, path.clone(), params).await
+            {
                 Ok(page_request) => Arc::new(page_request),
                 Err(error) => return error.into_response(),
             };

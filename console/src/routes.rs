@@ -13,13 +13,13 @@ use http_server::Routes;
 use poem::http::Method;
 
 use crate::{
-    account, assets, audit, closures, dead_jobs, desk, sign_in, erasures, hash_lists, items, overview,
+    account, assets, audit, closures, dead_jobs, desk, erasures, hash_lists, items, overview,
     people, plans, policies, providers, queues,
     router::{
         Access::{self, Nothing, Scope, Session},
         Route, back, get, post,
     },
-    rules, sites, start_page, subscriptions, teams, tokens, usage, webhooks,
+    rules, sign_in, sites, start_page, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.

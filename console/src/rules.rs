@@ -1,23 +1,23 @@
 //! The rule groups of a team.
 
+mod author_names;
 pub(crate) mod backtests;
-mod truncate;
 mod diff;
 pub(crate) mod draft;
+mod draft_form;
 pub(crate) mod group;
-mod page_header;
-mod match_counts;
 mod hash_lists;
+mod match_counts;
 pub(crate) mod new;
-mod author_names;
-pub(crate) mod settings;
+mod page_header;
+mod pagination;
 pub(crate) mod publish;
 mod row;
 pub(crate) mod rule;
-mod draft_form;
+pub(crate) mod settings;
 pub(crate) mod shadow;
-mod pagination;
 pub(crate) mod trial;
+mod truncate;
 pub(crate) mod versions;
 pub(crate) mod yaml;
 
@@ -28,8 +28,8 @@ use management::rule_groups::overview::{self, Placed};
 
 use crate::{
     page::{self, Area, Frame, pager},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

@@ -1,9 +1,9 @@
 //! What somebody sees who is not signed in yet, or must prove something again.
 
-pub(crate) mod second_factor;
-pub(crate) mod reauthentication;
 pub(crate) mod one_time_link;
 pub(crate) mod password_form;
+pub(crate) mod reauthentication;
+pub(crate) mod second_factor;
 pub(crate) mod single_sign_on;
 
 use domain::{id::TeamId, key::LinkSecret};

@@ -1,13 +1,13 @@
 //! The sites of a team.
 
 pub(crate) mod attachments;
-mod page_header;
 pub(crate) mod keys;
+mod labels;
 pub(crate) mod new;
 pub(crate) mod overview;
-pub(crate) mod webhook_secret;
+mod page_header;
 pub(crate) mod settings;
-mod labels;
+pub(crate) mod webhook_secret;
 
 pub(crate) use page_header::{SiteHeader, Tab};
 
@@ -22,8 +22,8 @@ use management::{
 
 use crate::{
     page::{self, Area, Frame, pager},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 /// Rule groups that are known by name in lists.

@@ -4,7 +4,7 @@ use management::{Changer, Outdated};
 use poem::http::StatusCode;
 use sha2::{Digest as _, Sha256};
 
-use crate::{problems::Problems, time::Moment, request::PageRequest};
+use crate::{problems::Problems, request::PageRequest, time::Moment};
 
 /// The hidden field.
 const FIELD: &str = "seen";

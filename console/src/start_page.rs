@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     page::{self, Area},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {

@@ -19,9 +19,9 @@ use crate::{
     page::{self, Area, Frame},
     plans,
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::{self, Moment},
-    request::PageRequest,
 };
 
 #[derive(Template)]

@@ -11,9 +11,9 @@ use management::teams;
 
 use crate::{
     page::{self, Area, Frame, pager},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]

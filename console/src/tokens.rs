@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use crate::{
     page::{self, Area, Frame, pager},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]

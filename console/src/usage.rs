@@ -6,8 +6,8 @@ use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     id::TeamId,
-    rate_limit::KEYS_OF_A_TEAM,
     plan::{PerMinute, SubscriptionState, TeamPerMinute},
+    rate_limit::KEYS_OF_A_TEAM,
 };
 use management::{
     Refused, plans,
@@ -17,12 +17,12 @@ use management::{
 };
 
 use crate::{
+    error_page::PageError,
     number::{grouped, percent},
     page::{self, Area, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// How long submissions are still accepted when a subscription is past due, as the statement says that accepts them

@@ -4,21 +4,21 @@ mod attempt;
 mod choices;
 pub(crate) mod deliveries;
 pub(crate) mod delivery;
+mod delivery_row;
+pub(crate) mod enable_disable;
 pub(crate) mod endpoint;
+mod endpoint_name;
 pub(crate) mod events;
 mod filters;
+mod form_values;
 mod header_lines;
 mod health;
-mod endpoint_name;
 pub(crate) mod new;
 pub(crate) mod ping;
 pub(crate) mod recoveries;
 mod recovery_form;
-mod delivery_row;
 pub(crate) mod settings;
-pub(crate) mod enable_disable;
 mod time_input;
-mod form_values;
 
 use std::sync::Arc;
 
@@ -38,10 +38,10 @@ use self::{
     health::Health,
 };
 use crate::{
-    page::{self, Area, Frame, pager},
-    router::Answer,
     error_page::PageError,
+    page::{self, Area, Frame, pager},
     request::PageRequest,
+    router::Answer,
 };
 
 /// Refuses a person who may not change webhooks. The page of a form calls it, so that only somebody

@@ -1,13 +1,13 @@
 //! `gatehouse admin`: sets up Gatehouse from the command line, for anyone with access to the
 //! database.
 
+mod person;
+mod plan;
 mod remove_example_data;
 mod remove_expired;
 mod rotate_master_key;
-mod teams_and_tokens;
-mod person;
-mod plan;
 mod site;
+mod teams_and_tokens;
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -25,10 +25,10 @@ use queue::Queue;
 use serde_json::Value;
 
 use crate::{
+    command_line::{self, Means, told},
     config::{
         AnyDatabaseOptions, EgressOptions, Located, RuleOptions, StoredRulesOptions, id, one_of,
     },
-    command_line::{self, Means, told},
     service, terminal,
 };
 
@@ -242,7 +242,9 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
     let made = match action {
         SetUp::CreatePlan(new) => plan::create(management, new).await,
         SetUp::ChangePlan(change) => return plan::change(management, change).await,
-        SetUp::CreateTeam { name, plan } => teams_and_tokens::create_team(management, &name, plan).await,
+        SetUp::CreateTeam { name, plan } => {
+            teams_and_tokens::create_team(management, &name, plan).await
+        }
         SetUp::Subscribe { team, plan, state } => {
             teams_and_tokens::subscribe(management, team, plan, state).await
         }

@@ -7,21 +7,21 @@ use database::Clock;
 use domain::{media::ModerationType, submission::SubmissionLimits};
 use http_server::serve;
 use management::{
-    Analyse, Analysed, PreviewPool, MakePreview, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords,
-    SignOn, TrialPool, exports::ConcurrentReads,
+    Analyse, Analysed, EndpointChecks, MakePreview, Management, Passwords, PreviewPool, RateLimit,
+    RateLimitSettings, SignOn, TrialPool, exports::ConcurrentReads,
 };
 use metrics::gauge;
 use queue::Queue;
 use store::{
     PgPool,
     accept::Acceptor,
-    verdict_waiters::{VerdictWaiters, Part},
+    encryption::MasterKey,
+    item_status::Statuses,
     jobs,
     rate_limit::Rates,
-    encryption::MasterKey,
     site::Sites,
-    item_status::Statuses,
     verdict,
+    verdict_waiters::{Part, VerdictWaiters},
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -35,9 +35,9 @@ use workers::{
 use super::console;
 use crate::{
     config::{self, ApiOptions, HttpOptions},
-    preview_sandbox, logs,
+    logs,
     open_files::{self, Wanted},
-    prometheus, service,
+    preview_sandbox, prometheus, service,
 };
 
 /// Database connections of the management interface. It has its own, so that it never takes those

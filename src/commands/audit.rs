@@ -2,9 +2,9 @@
 //! or to an export.
 
 mod export;
-mod verify_file;
 mod export_line;
 mod verify;
+mod verify_file;
 
 use std::{
     io::{self, Write as _},

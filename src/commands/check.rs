@@ -1,12 +1,12 @@
 //! `gatehouse check`: tries everything that a process needs, without starting one.
 
-mod provider_checks;
 mod notes;
+mod provider_checks;
 
 use std::{io, process::ExitCode};
 
 use anyhow::anyhow;
-use store::{PgPool, schema, encryption::MasterKey};
+use store::{PgPool, encryption::MasterKey, schema};
 use workers::{outbound::EgressPolicy, provider::Profile};
 
 use super::Cli;

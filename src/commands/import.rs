@@ -17,8 +17,8 @@ use queue::Queue;
 use serde_json::{Value, json};
 
 use crate::{
-    config::{AnyDatabaseOptions, RuleOptions, id},
     command_line::{self, Means, told, told_of_rules},
+    config::{AnyDatabaseOptions, RuleOptions, id},
     service,
     terminal::{self, quoted, tell},
 };

@@ -16,9 +16,9 @@ use queue::{Group, JobId, Lane, Queue, QueueName};
 use serde_json::Value;
 
 use crate::{
+    command_line::{self, Means},
     config::{AnyDatabaseOptions, queue_name, whole},
     duration::humane,
-    command_line::{self, Means},
     service, terminal,
 };
 

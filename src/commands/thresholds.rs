@@ -1,11 +1,11 @@
 //! `gatehouse thresholds`: scores a file of texts with another service and with this one, and prints for each category the threshold
 //! here that selects as many texts as the user's threshold there, and how far both agree.
 
+mod api_errors;
 mod args;
 mod matching_threshold;
 mod openai;
 mod perspective;
-mod api_errors;
 mod report;
 mod sample;
 mod scores_file;

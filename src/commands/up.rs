@@ -12,8 +12,8 @@ use database::{Hosts, Watch};
 use management::{SignOn, TrialPool};
 use queue::Queue;
 use store::{
-    verdict_waiters::{VerdictWaiters, Part},
     encryption::MasterKey,
+    verdict_waiters::{Part, VerdictWaiters},
 };
 use tokio::{
     net::TcpListener,
@@ -26,13 +26,12 @@ use workers::{Context, Settings, outbound::Outbound};
 use super::{api, console, worker};
 use crate::{
     config::{self, UpOptions},
-    preview_sandbox,
     data_dir::DataDir,
     demo::{Addresses, Consent},
     demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Division, Wanted},
-    prometheus, service,
+    preview_sandbox, prometheus, service,
 };
 use first_start::{master_key, prepare_database, prepare_demo};
 use startup_message::Welcome;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use queue::Queue;
-use store::verdict_waiters::{VerdictWaiters, Part};
+use store::verdict_waiters::{Part, VerdictWaiters};
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};

@@ -1,10 +1,10 @@
 //! Addresses beyond the public internet that the operator opens for webhooks and images by URL.
 
-mod exception;
 mod demo_endpoint;
-mod url_check;
+mod exception;
 #[cfg(test)]
 mod tests;
+mod url_check;
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use workers::outbound::{AllowedRange, Bounds, EgressPolicy, Exemption};
 use super::whole;
 use exception::Opened;
 
-pub(crate) use exception::Allowed;
 pub(super) use demo_endpoint::demo_endpoint;
+pub(crate) use exception::Allowed;
 pub(crate) use url_check::check_url;
 
 /// The egress guard's exceptions.

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Arg, Command, CommandFactory};
 
-use super::{environment::RENAMED, did_you_mean::nearest, providers, variable};
+use super::{did_you_mean::nearest, environment::RENAMED, providers, variable};
 use crate::terminal::quoted;
 
 const PREFIX: &str = "GATEHOUSE_";

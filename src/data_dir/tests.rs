@@ -160,8 +160,8 @@ fn case_43_root_gives_an_account_only_what_is_new_or_empty() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let account =
-        SystemAccount::for_root(crate::system_account::DEFAULT).expect("`scripts/setup test` makes it");
+    let account = SystemAccount::for_root(crate::system_account::DEFAULT)
+        .expect("`scripts/setup test` makes it");
     let uid = account.uid().as_raw();
     let temporary = tempfile::tempdir().unwrap();
     set_mode(temporary.path(), 0o711);

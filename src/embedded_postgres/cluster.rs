@@ -23,8 +23,8 @@ use anyhow::{Context as _, bail};
 
 use super::binaries::{Binaries, SUPPORTED};
 use crate::{
-    system_account::SystemAccount,
     data_dir::{Audience, DATABASE_URL, DataDir, foreign},
+    system_account::SystemAccount,
 };
 use configuration::{ACCESS, CONFIGURATION, IDENTITIES, access, configuration, identities};
 use initialise::{discard_drafts, initialise};

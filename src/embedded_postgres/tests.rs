@@ -17,7 +17,8 @@ fn ran_as_account(test: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         return false;
     }
-    let account = SystemAccount::for_root(system_account::DEFAULT).expect("`scripts/setup test` makes it");
+    let account =
+        SystemAccount::for_root(system_account::DEFAULT).expect("`scripts/setup test` makes it");
     let ended = Command::new("/proc/self/exe")
         .args([
             "--exact",
@@ -132,8 +133,12 @@ async fn an_archive_that_fails_is_seen() {
     let pool = PgPool::connect(postgres.url()).await.unwrap();
     let mut conn = database_metrics::connect(&pool).await.unwrap();
     let sight = database_metrics::visibility(&mut conn).await.unwrap();
-    let archiving =
-        async |conn: &mut PgConnection| database_metrics::archiving(conn, &sight).await.unwrap().unwrap();
+    let archiving = async |conn: &mut PgConnection| {
+        database_metrics::archiving(conn, &sight)
+            .await
+            .unwrap()
+            .unwrap()
+    };
     assert!(archiving(&mut conn).await.failures < 1.0);
     run(postgres.url(), "create table written (id int)").await;
     run(

@@ -19,9 +19,9 @@ use uuid::Uuid;
 
 use super::{
     random::Chance,
-    verdicts::Judge,
     texts::{Kind, Place, text},
     times::Planned,
+    verdicts::Judge,
     webhooks::{Endpoint, tell},
 };
 

@@ -225,7 +225,9 @@ async fn read(conn: &mut PgConnection) -> Read {
     let waiting = reviews.map(|reviews| float(reviews.waiting));
     let oldest = reviews.map(|reviews| reviews.oldest_seconds);
     let overdue = reviews.map(|reviews| float(reviews.overdue));
-    let unsealed = read.take(database_metrics::oldest_unsealed(conn).await).flatten();
+    let unsealed = read
+        .take(database_metrics::oldest_unsealed(conn).await)
+        .flatten();
     show(WORK, [waiting, oldest, overdue, unsealed]);
     let endpoints = read.take(database_metrics::endpoints(conn).await);
     show_endpoints(endpoints.map_or([f64::NAN; STATES.len()], |endpoints| {
@@ -248,11 +250,15 @@ async fn read(conn: &mut PgConnection) -> Read {
 /// Reads and shows what Postgres tells about itself.
 async fn show_server(conn: &mut PgConnection, visibility: &Visibility, read: &mut Read) {
     let transaction = read.take(database_metrics::oldest_transaction(conn, visibility).await);
-    let bytes = read.take(database_metrics::database_bytes(conn).await).map(float);
+    let bytes = read
+        .take(database_metrics::database_bytes(conn).await)
+        .map(float);
     let written = read.take(database_metrics::wal_bytes(conn).await);
     let files = read.take(database_metrics::wal_files(conn, visibility).await);
     let kept = read.take(database_metrics::wal_kept(conn).await);
-    let archiving = read.take(database_metrics::archiving(conn, visibility).await).flatten();
+    let archiving = read
+        .take(database_metrics::archiving(conn, visibility).await)
+        .flatten();
     let values = [
         transaction.flatten(),
         bytes,

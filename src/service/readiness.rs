@@ -5,8 +5,8 @@ use std::time::Duration;
 use ::api::Readiness;
 use store::{
     Error, PgConnection, PgPool,
-    schema::{self, Compatibility, Unready},
     encryption::{self, MasterKey},
+    schema::{self, Compatibility, Unready},
 };
 use telemetry::{RepeatedFailure, failed};
 use tokio::sync::watch;

@@ -2,10 +2,10 @@
 //! can use, and who is served meanwhile. Each name begins with the number of its case in
 //! `docs/reliability.md`.
 
-mod exhaustion;
-mod egress_exception;
-mod failing_image;
 mod connection_shares;
+mod egress_exception;
+mod exhaustion;
+mod failing_image;
 
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};

@@ -3,9 +3,9 @@
 //! begins with the number of its case in `docs/reliability.md`.
 
 mod customers;
+mod internal_errors;
 mod search;
 mod service;
-mod internal_errors;
 
 use sqlx::PgPool;
 

@@ -6,9 +6,9 @@ mod api;
 mod commands;
 mod data_dir;
 mod leftovers;
-mod providers;
 mod perspective;
 mod provider;
+mod providers;
 mod receiver;
 mod scripted_server;
 mod servers;
@@ -23,9 +23,9 @@ pub(crate) use commands::{
     MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text, unset,
 };
 pub(crate) use data_dir::DataDir;
-pub(crate) use providers::Panel;
 pub(crate) use perspective::FakePerspective;
 pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
+pub(crate) use providers::Panel;
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted_server::{Act, ScriptedServer, picture};
 pub(crate) use servers::nobody;

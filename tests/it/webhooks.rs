@@ -1,17 +1,17 @@
 //! Webhooks through the whole service: what receivers can rely on, however they behave.
 
 mod answers;
+mod endpoint_changes;
 mod health;
-mod stored_rows;
 mod killed;
 mod limits;
-mod endpoint_changes;
 mod neighbours;
 mod order;
 mod pages;
 mod recoveries;
 mod rotation;
 mod slow_receivers;
+mod stored_rows;
 mod wire;
 
 use std::time::Duration;

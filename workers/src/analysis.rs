@@ -4,13 +4,13 @@
 //! the end, the higher score of text and image counts. The rules then judge the item in the same
 //! run if they can do so at once.
 
-mod provider_fallback;
-mod inline_judgement;
 mod answer_cache;
-mod modality_analysis;
 mod chunked_requests;
-mod sample_text;
+mod inline_judgement;
 mod item_image;
+mod modality_analysis;
+mod provider_fallback;
+mod sample_text;
 #[cfg(test)]
 mod tests;
 
@@ -26,22 +26,24 @@ use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
     analysis::{self, ToAnalyse},
-    verdict_waiters::VerdictWaiters,
     gather::Loader,
     jobs::MediaJob,
+    verdict_waiters::VerdictWaiters,
 };
 use telemetry::trace::Current;
 use tokio::time::timeout;
 
 pub use self::sample_text::analyse_sample;
-use self::{provider_fallback::AskOutcome, answer_cache::Cache, modality_analysis::ModalityAnalysis};
+use self::{
+    answer_cache::Cache, modality_analysis::ModalityAnalysis, provider_fallback::AskOutcome,
+};
 use crate::{
     RETRY, RUN_DEADLINE,
+    created_event::{CreatedEvent, Ended, Left},
     decode_pool::DecodePool,
-    rule_group_cache::{self, Compiled, RuleGroupCache, Key},
     provider::ProviderRegistry,
+    rule_group_cache::{self, Compiled, Key, RuleGroupCache},
     rules::Verdicts,
-    created_event::{Ended, Left, CreatedEvent},
     trace_span::{enter, traced},
 };
 
@@ -110,7 +112,12 @@ pub(crate) async fn analyse(
 }
 
 impl Analyst {
-    async fn run(&self, job: &MediaJob, run: &Run, created_event: &CreatedEvent) -> Result<Left, BoxDynError> {
+    async fn run(
+        &self,
+        job: &MediaJob,
+        run: &Run,
+        created_event: &CreatedEvent,
+    ) -> Result<Left, BoxDynError> {
         let Some(mut item) = self.media.load(job.media).await? else {
             return Ok(Finish::Done(None));
         };
@@ -124,9 +131,9 @@ impl Analyst {
         }
         let narrow = self.registry.narrow();
         let mut modality_analyses = ModalityAnalysis::of(&item, job.all_scores, &narrow);
-        let asking = modality_analyses
-            .iter_mut()
-            .map(|modality_analysis| self.ask(&item, modality_analysis, run, created_event, started));
+        let asking = modality_analyses.iter_mut().map(|modality_analysis| {
+            self.ask(&item, modality_analysis, run, created_event, started)
+        });
         let courses = try_join_all(asking).await?;
 
         let mut later = None;
@@ -151,7 +158,10 @@ impl Analyst {
             return Ok(again(modality_analyses, delay));
         }
         let rest = self.patience.saturating_sub(item.age);
-        if let Some(wait) = modality_analyses.iter().filter_map(ModalityAnalysis::wait).min()
+        if let Some(wait) = modality_analyses
+            .iter()
+            .filter_map(ModalityAnalysis::wait)
+            .min()
             && !rest.is_zero()
         {
             // Spread out, so that not all items come back at once.

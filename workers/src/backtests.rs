@@ -16,10 +16,10 @@ use store::{
 use tokio::time::timeout;
 
 use crate::{
+    chain_worker::ChainWorker,
     findings::{verdict_on, wanted},
     rule_group_cache::{Compiled, Key, PATIENCE},
     rule_pool::{Instead, RulePool},
-    chain_worker::ChainWorker,
 };
 
 /// After this time, a run begins no further item of its slice. So slices are shorter when the rules

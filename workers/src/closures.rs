@@ -8,8 +8,8 @@ use store::{
         Closure,
         slice::{self, Next, Slice},
     },
-    jobs::ClosureJob,
     encryption::MasterKey,
+    jobs::ClosureJob,
 };
 
 use crate::chain_worker::ChainWorker;

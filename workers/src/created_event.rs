@@ -10,10 +10,10 @@ use std::{pin::pin, time::Duration};
 use apalis::prelude::BoxDynError;
 use queue::{Checkpoint, Finish, NotRecorded, Run};
 use store::{
-    verdict_waiters::{VerdictWaiters, Promise},
     created_event::Created,
-    jobs::MediaJob,
     item_progress::{Progress, Stage},
+    jobs::MediaJob,
+    verdict_waiters::{Promise, VerdictWaiters},
 };
 use tokio::{select, sync::Mutex, time::sleep};
 use tracing::warn;

@@ -4,12 +4,12 @@ use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
+    encryption::MasterKey,
     erasure::{
         Erasure,
         slice::{self, Next, Slice},
     },
     jobs::ErasureJob,
-    encryption::MasterKey,
 };
 
 use crate::chain_worker::ChainWorker;

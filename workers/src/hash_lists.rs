@@ -4,8 +4,8 @@
 //! lookups share one statement) and then loads what changed since. Lists that were not used lately
 //! are dropped when their memory is needed.
 
-mod list_cache;
 pub mod imports;
+mod list_cache;
 pub mod scans;
 
 use std::sync::Arc;

@@ -50,7 +50,12 @@ pub struct Examiner {
 
 impl Examiner {
     /// Fetches through `outbound`, decodes in `decode_pool`, and looks pictures up in `lists`.
-    pub fn new(pool: PgPool, outbound: Outbound, decode_pool: DecodePool, lists: HashLists) -> Self {
+    pub fn new(
+        pool: PgPool,
+        outbound: Outbound,
+        decode_pool: DecodePool,
+        lists: HashLists,
+    ) -> Self {
         // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for outcome in OUTCOMES {
             examined(outcome).increment(0);

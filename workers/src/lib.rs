@@ -5,29 +5,29 @@
 pub mod analysis;
 pub mod backtests;
 pub mod bulk_decisions;
+mod chain_worker;
 pub mod closures;
+mod created_event;
 pub mod decode_pool;
 pub mod erasures;
 mod findings;
-mod rule_group_cache;
 pub mod hash_lists;
 pub mod images;
-mod rule_pool;
+mod judging_slots;
 mod lock;
 mod outage;
 pub mod outbound;
 pub mod picture;
-mod judging_slots;
 pub mod preview;
 pub mod provider;
+mod queue_workers;
 pub mod recoveries;
 pub mod removals;
 pub mod reviews;
+mod rule_group_cache;
+mod rule_pool;
 pub mod rules;
-mod chain_worker;
 pub mod statistics;
-mod queue_workers;
-mod created_event;
 pub mod tls;
 mod trace_span;
 pub mod webhooks;
@@ -37,7 +37,7 @@ use std::{io, sync::Arc, time::Duration};
 use apalis::prelude::{Monitor, MonitorError};
 use database::{Clock, Trouble};
 use queue::{Bottleneck, Queue, QueueName, Retry};
-use store::{PgPool, verdict_waiters::VerdictWaiters, item_worker, jobs, encryption::MasterKey};
+use store::{PgPool, encryption::MasterKey, item_worker, jobs, verdict_waiters::VerdictWaiters};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -46,14 +46,14 @@ use uuid::Uuid;
 
 use crate::{
     decode_pool::DecodePool,
-    rule_group_cache::RuleGroupCache,
     hash_lists::HashLists,
-    rule_pool::RulePool,
     outbound::Outbound,
     provider::{ProviderRegistry, Providers},
     queue_workers::QueueWorkers,
+    rule_group_cache::RuleGroupCache,
+    rule_pool::RulePool,
 };
-pub use crate::{rule_group_cache::RuleSettings, picture::AnimationSettings};
+pub use crate::{picture::AnimationSettings, rule_group_cache::RuleSettings};
 
 /// What the workers of a process share.
 pub struct Context {

@@ -21,32 +21,32 @@ use hyper::{
 use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
 
-mod reserved_addresses;
 mod connection;
-mod tcp_connect;
+mod connection_shares;
 mod dns;
+mod egress_policy;
 mod error;
 mod fetch;
 mod idle_connections;
-mod egress_policy;
 mod post;
 mod refusal;
-mod connection_shares;
+mod reserved_addresses;
+mod tcp_connect;
 #[cfg(test)]
 mod tests;
 
+pub use connection_shares::{Busy, Socket};
+pub use egress_policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
 pub use error::OutboundError;
 pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
-pub use egress_policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
 pub use post::{Answer, Post};
 pub use refusal::Refusal;
-pub use connection_shares::{Busy, Socket};
 
 use connection::Connection;
-use dns::{Dns, Resolver};
-use idle_connections::{IdleConnections, Origin};
-use egress_policy::Route;
 use connection_shares::Sockets;
+use dns::{Dns, Resolver};
+use egress_policy::Route;
+use idle_connections::{IdleConnections, Origin};
 
 /// Receivers commonly close idle connections after 60 s or more; staying below avoids writing into a closing one.
 const IDLE_FOR: Duration = Duration::from_secs(30);

@@ -1,19 +1,20 @@
 //! AI providers for texts, images or both, one file each. Each maps its answers to our categories.
 //! A category that it cannot score is absent, never 0.
 
+mod admission;
 mod aws;
 mod azure;
 mod builtin;
 mod chat;
 mod chunks;
+mod connection_test;
 mod cost;
 mod error;
 mod fingerprint;
-mod admission;
-mod limited_provider;
 mod guardrail;
 mod hive;
 mod http;
+mod limited_provider;
 mod mistral;
 mod natural_language;
 mod openai;
@@ -23,9 +24,8 @@ mod remote;
 mod sightengine;
 #[cfg(test)]
 mod tests;
-mod connection_test;
-mod vision;
 mod transport;
+mod vision;
 
 use std::{sync::Arc, time::Duration};
 
@@ -41,6 +41,7 @@ pub use aws::{AwsAccess, AwsKey, AwsRole, ContainerToken};
 pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
+pub use connection_test::{Trial, try_out};
 pub use error::{NoCredentials, ProviderError, Told};
 pub use fingerprint::Fingerprint;
 pub use guardrail::{Guardrail, GuardrailId};
@@ -52,7 +53,6 @@ pub use openai::OpenAi;
 pub use rekognition::Rekognition;
 pub use remote::{Auth, NoProxy, Proxy, Remote};
 pub use sightengine::Sightengine;
-pub use connection_test::{Trial, try_out};
 pub use vision::Vision;
 
 pub(crate) use chunks::{merge, pieces};

@@ -25,13 +25,13 @@ use fair_share::{Limit, Share, Shares};
 use store::verdict::ToJudge;
 
 use self::{
-    cpu_usage::{MOST_OWED, CpuUsage, Speed},
-    judgement::{Next, Judgement},
+    cpu_usage::{CpuUsage, MOST_OWED, Speed},
+    judgement::{Judgement, Next},
 };
 use crate::{
     findings::GroupFindings,
-    rule_group_cache::{RuleGroupCache, Key},
     lock::lock,
+    rule_group_cache::{Key, RuleGroupCache},
 };
 
 /// The processor time of a brief judgement. An ordinary one takes less than a hundredth.
@@ -90,7 +90,8 @@ impl RulePool {
         versions: &[GroupVersionId],
         instead: Option<Instead>,
     ) -> Result<Vec<GroupFindings>, BoxDynError> {
-        let mut judgement = Judgement::new(self.groups.clone(), Arc::clone(item), versions, instead);
+        let mut judgement =
+            Judgement::new(self.groups.clone(), Arc::clone(item), versions, instead);
         loop {
             // Only a judgement with a turn holds a group, so no more groups are in use than there are turns.
             let turn = self.turn(team).await;

@@ -18,21 +18,21 @@ use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
-    verdict_waiters::VerdictWaiters,
     gather::Loader,
-    jobs::MediaJob,
     item_progress::Stage,
+    jobs::MediaJob,
     verdict::{self, Concluded, ToJudge},
+    verdict_waiters::VerdictWaiters,
 };
 use telemetry::trace::Current;
 use tokio::time::timeout;
 
 use crate::{
+    created_event::{CreatedEvent, Ended, Left},
     findings::verdict_on,
+    judging_slots::JudgingSlots,
     rule_group_cache::PATIENCE,
     rule_pool::RulePool,
-    judging_slots::JudgingSlots,
-    created_event::{Ended, Left, CreatedEvent},
     trace_span::{enter, traced},
 };
 
@@ -55,7 +55,12 @@ impl Judge {
         }
     }
 
-    async fn run(&self, media: MediaId, run: &Run, created_event: &CreatedEvent) -> Result<Left, BoxDynError> {
+    async fn run(
+        &self,
+        media: MediaId,
+        run: &Run,
+        created_event: &CreatedEvent,
+    ) -> Result<Left, BoxDynError> {
         let Some(item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };

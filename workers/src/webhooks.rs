@@ -2,11 +2,11 @@
 //! recorded. A failed attempt is scheduled again in Postgres; nothing sleeps here.
 
 mod attempt;
+mod delivery_turn;
 mod message;
-mod send_concurrency;
 mod page;
 pub mod ping;
-mod delivery_turn;
+mod send_concurrency;
 
 use apalis::prelude::{BoxDynError, Data};
 use database::Clock;
@@ -15,14 +15,14 @@ use queue::{Bottleneck, Checkpoint, Finish, Queue, Run, Waits};
 use store::{
     PgPool,
     delivery::{self, Asker, Loaded, Progress},
+    encryption::MasterKey,
     gather::Loader,
     jobs::{self, DeliveryJob},
-    encryption::MasterKey,
 };
 use telemetry::trace::Current;
 use tokio_util::sync::CancellationToken;
 
-use self::{send_concurrency::SendConcurrency, page::Page};
+use self::{page::Page, send_concurrency::SendConcurrency};
 use crate::outbound::Outbound;
 
 /// What the delivering step works with.
@@ -60,7 +60,11 @@ impl Courier {
             pool,
             outbound,
             clock,
-            concurrency: SendConcurrency::new(pages, waits(Bottleneck::Slots), waits(Bottleneck::TeamShare)),
+            concurrency: SendConcurrency::new(
+                pages,
+                waits(Bottleneck::Slots),
+                waits(Bottleneck::TeamShare),
+            ),
             paced: waits(Bottleneck::EndpointPace),
             stopping,
         }

@@ -1,27 +1,27 @@
 //! OpenAI's moderation endpoint, `POST /compat/openai/v1/moderations`, and the list of its models. Requests, answers and errors are in
 //! its format. The key is a site key, in `Authorization: Bearer`.
 
-mod response;
 mod error;
 mod models;
 mod request;
+mod response;
 #[cfg(test)]
 mod tests;
 
 use std::{sync::Arc, time::Instant};
 
 use api_common::{
-    response::Json,
     problem::{Code, Refusal},
+    response::Json,
 };
 use domain::{key::SecretHash, media::CompatUnchecked};
 use http_server::BodyReader;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make, http::header};
 
 use self::{
-    response::{Moderation, Outcome, is_undecided},
     error::failed,
     request::{Input, inputs},
+    response::{Moderation, Outcome, is_undecided},
 };
 use super::submit_and_wait::{Call, Judged};
 use crate::public::{Keep, Public};

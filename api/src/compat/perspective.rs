@@ -1,11 +1,11 @@
 //! Perspective's method `comments:analyze`, and the description that Google's client libraries read first. Requests, answers and
 //! errors are in its format. The key is a site key, in `?key=` or in the header `X-Goog-Api-Key`.
 
-mod response;
 mod attribute;
 mod discovery;
 mod error;
 mod request;
+mod response;
 mod sentences;
 #[cfg(test)]
 mod tests;
@@ -13,8 +13,8 @@ mod tests;
 use std::{sync::Arc, time::Instant};
 
 use api_common::{
-    response::Json,
     problem::{Code, Refusal},
+    response::Json,
 };
 use domain::key::{SecretHash, SiteKey};
 use http_server::BodyReader;
@@ -25,7 +25,7 @@ use poem::{
 };
 use url::form_urlencoded;
 
-use self::{response::Analysis, error::Failed, request::Asked};
+use self::{error::Failed, request::Asked, response::Analysis};
 use super::submit_and_wait::Call;
 use crate::public::{Keep, Public};
 

@@ -10,7 +10,7 @@ use api_common::{
     idempotency::IdempotencyHeader,
     problem::{Code, Refusal},
 };
-use domain::{key::SecretHash, rate_limit::RatePolicy, media::Action, score::Category};
+use domain::{key::SecretHash, media::Action, rate_limit::RatePolicy, score::Category};
 use futures::future::{join_all, try_join_all};
 use http_server::Held;
 use serde::{Deserialize, Serialize, de::IgnoredAny};

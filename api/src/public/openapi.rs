@@ -1,17 +1,17 @@
 //! Finishes the public document: adds what poem-openapi cannot express.
 
-mod webhooks;
 mod schemas;
+mod webhooks;
 
 use api_common::{
-    public_schemas::examples,
     openapi::{at, declare_answers, declare_common, declare_rate_limit, extend},
+    public_schemas::examples,
 };
 use serde_json::{Value, json};
 
 use super::{status, submit};
-use webhooks::describe_events;
 use schemas::{declare_sets, refine_schemas};
+use webhooks::describe_events;
 
 const SUBMIT: &str = "/paths/~1submit-media/post";
 const STATUS_BY_POST: &str = "/paths/~1get-media-status/post";

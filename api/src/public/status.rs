@@ -3,10 +3,10 @@
 mod schemas;
 
 use api_common::{
-    response::Json,
-    rate_limit_headers::RateLimited,
     problem::{Code, Refusal},
+    rate_limit_headers::RateLimited,
     raw_json::RawJson,
+    response::Json,
     text_decoding::{self, Text},
 };
 use chrono::{DateTime, Utc};

@@ -1,8 +1,8 @@
 //! `POST /submit-media`: from a parsed body to a committed submission.
 
+mod awaited_verdict;
 mod refusals;
 mod schemas;
-mod awaited_verdict;
 mod wait_for_verdict;
 
 use std::{
@@ -11,11 +11,11 @@ use std::{
 };
 
 use api_common::{
-    response::Json,
-    idempotency::IdempotencyHeader,
-    rate_limit_headers::RateLimited,
     body::JsonBody,
+    idempotency::IdempotencyHeader,
     problem::{Code, Refusal},
+    rate_limit_headers::RateLimited,
+    response::Json,
 };
 use domain::{
     id::{MediaId, TeamId},
@@ -41,9 +41,9 @@ use crate::{
 use refusals::{refusal, turned_away};
 use wait_for_verdict::{Waiting, expect};
 
+pub(crate) use awaited_verdict::Verdict;
 pub(crate) use refusals::REFUSALS;
 pub(crate) use schemas::{Accepted, SubmitRequest};
-pub(crate) use awaited_verdict::Verdict;
 
 /// How often a submission is prepared again because its site has changed meanwhile.
 const PREPARATIONS: usize = 5;

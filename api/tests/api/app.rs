@@ -17,32 +17,32 @@ use http_server::{
     serve::{Settings, serve},
 };
 use management::{
-    Analyse, PreviewPool, MakePreview, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, Ping, TrialPool,
-    exports::ConcurrentReads,
+    Analyse, EndpointChecks, MakePreview, Management, Passwords, Ping, PreviewPool, RateLimit,
+    RateLimitSettings, TrialPool, exports::ConcurrentReads,
 };
 use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptor},
-    verdict_waiters::{VerdictWaiters, Part},
+    encryption::MasterKey,
     endpoint::{Pinged, Target},
+    item_status::Statuses,
     plan,
     rate_limit::Rates,
     rule_group::{self, NewVersion},
     schema,
-    encryption::MasterKey,
     site::{self, Sites},
-    item_status::Statuses,
     team,
+    verdict_waiters::{Part, VerdictWaiters},
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     client::{self, Answer},
-    openapi_files,
     leftovers::Leftovers,
+    openapi_files,
 };
 
 pub(crate) const SUBMIT: &str = "/functions/v1/submit-media";

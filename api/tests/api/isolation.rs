@@ -2,8 +2,8 @@
 //! team's thing is answered exactly as one that is nobody's, and stays as it is. Operations that are added to the documents
 //! are tested without anybody thinking of it.
 
-mod id_parameters;
 mod fixtures;
+mod id_parameters;
 mod unstorable_texts;
 
 use std::time::Duration;
@@ -16,8 +16,8 @@ use store::rule_group::{self, NewVersion};
 use uuid::Uuid;
 
 use self::{
-    id_parameters::{Operation, Place, Position, places},
     fixtures::Things,
+    id_parameters::{Operation, Place, Position, places},
 };
 use crate::{
     app::{App, Options, Tenant},
@@ -29,7 +29,9 @@ use crate::{
 async fn ask(app: &App, ours: &Things, operation: &Operation, at: &Position, id: &str) -> Answer {
     let fill = |name: &str| {
         ours.named(name).unwrap_or_else(|| {
-            panic!("{operation:?} names something by {name}: add one of it to isolation/fixtures.rs")
+            panic!(
+                "{operation:?} names something by {name}: add one of it to isolation/fixtures.rs"
+            )
         })
     };
     let mut target = String::new();

@@ -1,9 +1,9 @@
 //! The audit after the chaos: the promises to customers, the rows in Postgres, the answers of the
 //! interface and the receiver's webhooks must agree.
 
-mod checks;
-mod api_responses;
 mod accepted_items;
+mod api_responses;
+mod checks;
 mod webhooks;
 
 use std::collections::{HashMap, HashSet};

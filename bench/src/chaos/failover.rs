@@ -3,11 +3,11 @@
 //! no free connections. After each, the service must recover by itself. At the end, everything is
 //! audited as after the chaos.
 
-mod incidents;
-mod proxy;
-mod primary_and_standby;
-mod recovery;
 mod incident_sequence;
+mod incidents;
+mod primary_and_standby;
+mod proxy;
+mod recovery;
 mod table;
 
 use std::{
@@ -18,13 +18,16 @@ use std::{
 use clap::Args;
 
 pub(crate) use self::table::Proof;
-use self::{incidents::Scene, primary_and_standby::PrimaryAndStandby, incident_sequence::run_incidents, table::Incident};
+use self::{
+    incident_sequence::run_incidents, incidents::Scene, primary_and_standby::PrimaryAndStandby,
+    table::Incident,
+};
 use super::{
     audit::Audit,
     client::{Customers, Ledger, look},
     drain::drain,
-    random_kills::RandomKills,
     outcome::Outcome,
+    random_kills::RandomKills,
 };
 use crate::{
     load::Ticks,
@@ -69,7 +72,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
     eprintln!("to repeat this: --seed {seed}");
-    let (environment, mut databases) = PrimaryAndStandby::start(&options.common.environment).await?;
+    let (environment, mut databases) =
+        PrimaryAndStandby::start(&options.common.environment).await?;
     let shape = Shape {
         apis: options.apis,
         workers: options.workers,

@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedMutRandom as
 use serde::Serialize;
 
 use super::client::Ledger;
-use crate::{cluster::Stop, processes::Process, tcp_relay::Relay, stack::Stack};
+use crate::{cluster::Stop, processes::Process, stack::Stack, tcp_relay::Relay};
 
 /// The share of kills that hit a worker.
 const WORKERS_SHARE: f64 = 0.7;

@@ -21,8 +21,8 @@ use super::{
     audit::Audit,
     client::{Customers, Ledger, look},
     drain::drain,
-    random_kills::RandomKills,
     outcome::Outcome,
+    random_kills::RandomKills,
 };
 use crate::{
     cluster::{Role, Stop},

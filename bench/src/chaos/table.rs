@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{random_kills::RandomKills, outcome::Outcome};
+use super::{outcome::Outcome, random_kills::RandomKills};
 use crate::report::{Line, Report};
 
 /// The results.

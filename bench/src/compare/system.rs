@@ -112,11 +112,15 @@ impl<'a> Arena<'a> {
         match system {
             System::Gatehouse => DriverClient::ours("queue", &url, &self.logs).await,
             System::ByHand => DriverClient::ours("by-hand", &url, &self.logs).await,
-            System::ByHandLaneless => DriverClient::ours("by-hand-laneless", &url, &self.logs).await,
+            System::ByHandLaneless => {
+                DriverClient::ours("by-hand-laneless", &url, &self.logs).await
+            }
             System::GraphileWorker => {
                 DriverClient::peer(&self.peers.join("graphile-worker.mjs"), &url, &self.logs).await
             }
-            System::PgBoss => DriverClient::peer(&self.peers.join("pg-boss.mjs"), &url, &self.logs).await,
+            System::PgBoss => {
+                DriverClient::peer(&self.peers.join("pg-boss.mjs"), &url, &self.logs).await
+            }
         }
     }
 

@@ -11,8 +11,8 @@ use super::{
     sample::{Gauges, Sample, Stretch},
 };
 use crate::{
-    protocol::{Progress, Request},
     driver_client::DriverClient,
+    protocol::{Progress, Request},
 };
 
 /// The length of the stretch `during`, and when everything should be as before.

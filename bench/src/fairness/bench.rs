@@ -9,11 +9,11 @@ use crate::{
     claimer::Claimer,
     clock::now_us,
     cluster::Role,
-    fill_queue::{analyze, empty, fill},
+    driver_client::DriverClient,
     environment::Environment,
+    fill_queue::{analyze, empty, fill},
     latency::{Latencies, Percentiles},
     protocol::{Request, Work},
-    driver_client::DriverClient,
 };
 
 /// The lane of the customer with few jobs; the other's is 0.

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     claimer::Claimer,
-    fill_queue::{analyze, empty, fill},
     environment::Environment,
+    fill_queue::{analyze, empty, fill},
     latency::{Latencies, Percentiles},
     load::per_second,
 };

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::{
     claimer::Claimer,
     driver::QUEUE,
-    fill_queue::{analyze, empty, fill},
     environment::Environment,
+    fill_queue::{analyze, empty, fill},
     lane::lane,
     latency::median,
 };

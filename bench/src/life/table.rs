@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{
-    retention::{Expired, most},
     fill::Size,
     installation::Round,
+    retention::{Expired, most},
 };
 use crate::{
     latency::{Medians, Percentiles, median},

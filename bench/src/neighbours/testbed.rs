@@ -15,7 +15,7 @@ use sqlx::PgConnection;
 use super::{
     Options,
     attack::Attack,
-    cpu_usage::{CpuUsage, Clock},
+    cpu_usage::{Clock, CpuUsage},
     hostile::{Brief, Hostile, Tally},
     victim::{Felt, Victim},
     watch::{Peak, watch},

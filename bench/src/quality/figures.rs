@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Options,
-    collected_scores::{Subject, CollectedScores},
+    collected_scores::{CollectedScores, Subject},
 };
 
 /// The results.

@@ -17,8 +17,9 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    Shared, lock,
+    Shared,
     arrivals::{Arrival, Key},
+    lock,
 };
 
 #[derive(Deserialize)]

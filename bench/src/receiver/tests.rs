@@ -10,7 +10,7 @@ use domain::{
 use hyper::HeaderMap;
 use uuid::Uuid;
 
-use super::{read::read, arrivals::Arrival, *};
+use super::{arrivals::Arrival, read::read, *};
 
 const BODY: &str = r#"{"event":"media.created","data":{"media_id":"00000000-0000-0000-0000-000000000001","status":"pending"}}"#;
 

@@ -4,8 +4,8 @@ use std::{path::Path, time::Duration};
 
 use super::{
     engine::{as_regexes, measure, ours, single},
-    patterns::Patterns,
     external_engine::{Peer, Running},
+    patterns::Patterns,
     table::Entry,
 };
 

@@ -9,8 +9,8 @@ use super::{Bodies, Options, TYPICAL_BYTES, outcome::Round};
 use crate::{
     http,
     load::{self, Extent},
-    postgres_cost::{Cost, Meter, Traces, empty_tables},
     pgbench::{self, Measured, Variables},
+    postgres_cost::{Cost, Meter, Traces, empty_tables},
     requests::Requests,
     stack::Stack,
     texts::Texts,

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::Bodies;
 use crate::{
     latency::{Medians, Percentiles, median},
-    postgres_cost::Cost,
     pgbench::Measured,
+    postgres_cost::Cost,
     report::Machine,
 };
 

@@ -36,7 +36,11 @@ pub(crate) struct ConcurrentWaits {
 }
 
 /// Opens the requests, starts a worker when all are stored, and counts the verdicts.
-pub(super) async fn crowd(stack: &mut Stack, requests: usize, seed: u64) -> anyhow::Result<ConcurrentWaits> {
+pub(super) async fn crowd(
+    stack: &mut Stack,
+    requests: usize,
+    seed: u64,
+) -> anyhow::Result<ConcurrentWaits> {
     let api = &stack.apis[0];
     let (address, pid) = (api.address, api.pid().context("the API runs")?);
     let before = Usage::read(pid)?;

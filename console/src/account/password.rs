@@ -5,13 +5,14 @@ use std::sync::Arc;
 use management::{Refused, account::sign_in};
 use poem::http::StatusCode;
 
-use crate::{page, problems::Problems, router::Answer, request::PageRequest};
+use crate::{page, problems::Problems, request::PageRequest, router::Answer};
 
 pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
     let session = request.session()?;
     let (current, new) = (request.form.get("current"), request.form.get("new"));
     let changed =
-        sign_in::change_password(&request.management, &request.visitor, session, current, new).await;
+        sign_in::change_password(&request.management, &request.visitor, session, current, new)
+            .await;
     let mut problems = Problems::default();
     match changed {
         Ok(()) => return Ok(page::see_other("/account?done=password-changed")),

@@ -7,7 +7,7 @@ use domain::totp::RecoveryCode;
 use management::{Refused, account::second_factor};
 use poem::http::{StatusCode, header};
 
-use crate::{cookie, page, qr::Qr, router::Answer, request::PageRequest};
+use crate::{cookie, page, qr::Qr, request::PageRequest, router::Answer};
 
 /// Explains what a second factor is.
 #[derive(Template)]
@@ -80,7 +80,8 @@ pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
 
 pub(crate) async fn renew_codes(request: Arc<PageRequest>) -> Answer {
     let session = request.session()?;
-    let codes = second_factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;
+    let codes =
+        second_factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;
     let codes = codes.iter().map(RecoveryCode::expose).collect();
     Ok(page::shown(&RecoveryCodes { codes }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::id::SessionId;
 use management::account::sessions::{self, Listed};
 
-use crate::{user_agent::Browser, page, router::Answer, time::Moment, request::PageRequest};
+use crate::{page, request::PageRequest, router::Answer, time::Moment, user_agent::Browser};
 
 /// A session as the page shows it.
 pub(super) struct Row {

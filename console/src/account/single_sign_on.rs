@@ -12,7 +12,9 @@ use management::{
     },
 };
 
-use crate::{sign_in, page, router::Answer, time::Moment, error_page::PageError, request::PageRequest};
+use crate::{
+    error_page::PageError, page, request::PageRequest, router::Answer, sign_in, time::Moment,
+};
 
 /// An identity as the page shows it.
 pub(super) struct Identity {

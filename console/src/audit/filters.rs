@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::{
     page::{Area, Frame},
-    time,
     request::PageRequest,
+    time,
 };
 
 /// Actors of a kind that the filter offers. Others are found by the link at their name.

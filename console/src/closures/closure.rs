@@ -9,8 +9,8 @@ use management::closures::{self, ClosedSite};
 use super::Row;
 use crate::{
     page::{self, Area, Frame},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

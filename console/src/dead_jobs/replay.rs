@@ -8,15 +8,15 @@ use management::dead_jobs::{self, Filter, JobId, Place};
 
 use super::{
     cursor::Cursor,
-    frame, page,
     filter::{Conditions, Wanted},
+    frame, page,
 };
 use crate::{
     number::grouped,
     page::{Frame, shown},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 /// How many dead jobs one step looks at.

@@ -16,11 +16,11 @@ use poem::{Response, http::StatusCode};
 
 use super::{is_lost, lost_or, next, review};
 use crate::{
+    error_page::PageError,
     page::{self, Area},
     problems::Problems,
-    router::Answer,
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
 };
 
 /// Decides, and leads to the next review.
@@ -145,7 +145,10 @@ pub(super) fn done() -> Response {
 }
 
 fn named(request: &PageRequest) -> Result<(management::Caller, ReviewId), PageError> {
-    Ok((request.caller(Some(request.team()?))?, request.id("review")?))
+    Ok((
+        request.caller(Some(request.team()?))?,
+        request.id("review")?,
+    ))
 }
 
 /// Shows the review again with what is wrong, or leads on if it is lost.

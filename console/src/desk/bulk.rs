@@ -1,7 +1,7 @@
 //! Many at once: a lead looks at reviews that match a filter, and decides about those that are ticked, or about all that match.
 
-mod progress;
 mod form_values;
+mod progress;
 
 use std::{ops::Range, sync::Arc};
 
@@ -17,22 +17,22 @@ use poem::http::StatusCode;
 
 pub(crate) use self::progress::{show as progress, undo};
 use self::{
-    progress::Row,
     form_values::{Values, Wanted},
+    progress::Row,
 };
 use super::{SITES, actions::done};
 use crate::{
     form::Form,
     items::{
         image::{self, Picture},
-        verdict_reason, verdict_details,
+        verdict_details, verdict_reason,
     },
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
-    visible_text::VisibleText,
-    time::Moment,
     request::PageRequest,
+    router::Answer,
+    time::Moment,
+    visible_text::VisibleText,
 };
 
 /// Fields of this page. What is wrong with anything else is told above the form.
@@ -75,7 +75,13 @@ struct Card {
 }
 
 pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    form(&request, &request.query, StatusCode::OK, Problems::default()).await
+    form(
+        &request,
+        &request.query,
+        StatusCode::OK,
+        Problems::default(),
+    )
+    .await
 }
 
 /// Starts a bulk decision, and leads to its progress.
@@ -113,7 +119,12 @@ pub(crate) async fn unveil(request: Arc<PageRequest>) -> Answer {
 }
 
 /// The page for a filter, with what is wrong with what was sent.
-async fn form(request: &PageRequest, sent: &Form, status: StatusCode, mut problems: Problems) -> Answer {
+async fn form(
+    request: &PageRequest,
+    sent: &Form,
+    status: StatusCode,
+    mut problems: Problems,
+) -> Answer {
     let team = request.team()?;
     let caller = request.caller(Some(team))?;
     let values = Values::sent(sent);
@@ -179,7 +190,8 @@ impl Card {
             unseen: unseen
                 .filter(|_| review.content_type == ContentType::Image)
                 .map(|unseen| unseen.to_string()),
-            sentence: machine.map(|machine| VisibleText::new(&verdict_reason::of(machine, why.as_ref()), &[])),
+            sentence: machine
+                .map(|machine| VisibleText::new(&verdict_reason::of(machine, why.as_ref()), &[])),
             site: review.site_name,
         }
     }

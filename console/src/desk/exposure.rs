@@ -8,8 +8,8 @@ use management::reviews::{self, Exposure};
 
 use crate::{
     page::{self, Area, Frame},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

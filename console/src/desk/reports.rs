@@ -21,11 +21,11 @@ use poem::{Response, http::header};
 
 use self::figures::Rule;
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame},
+    request::PageRequest,
     router::Answer,
     time::{Moment, day},
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Sites to choose from.

@@ -21,19 +21,19 @@ use poem::{
 
 use super::{Held, lost_or};
 use crate::{
+    error_page::PageError,
     items::{
-        metadata::{self, Metadata},
         image::{self, Picture},
-        verdict_reason,
+        metadata::{self, Metadata},
         verdict_details::{self, Rule, Score},
+        verdict_reason,
     },
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
-    visible_text::VisibleText,
-    time::Moment,
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
+    time::Moment,
+    visible_text::VisibleText,
 };
 
 #[derive(Template)]
@@ -174,9 +174,13 @@ impl<'a> Desk<'a> {
             tier: review.tier,
             kind: review.shown_kind(),
             is_overdue: review.due_at < chrono::Utc::now(),
-            sentence: machine.map(|machine| VisibleText::new(&verdict_reason::of(machine, why.as_ref()), &[])),
+            sentence: machine
+                .map(|machine| VisibleText::new(&verdict_reason::of(machine, why.as_ref()), &[])),
             said: body.map(|text| VisibleText::new(text, &places)),
-            content_url: review.content_url.as_deref().map(|url| VisibleText::new(url, &[])),
+            content_url: review
+                .content_url
+                .as_deref()
+                .map(|url| VisibleText::new(url, &[])),
             image: image::of(review.content_type, review.image.as_ref()),
             unseen: unseen
                 .filter(|_| review.content_type == ContentType::Image)

@@ -10,8 +10,8 @@ use super::Row;
 use crate::{
     number::grouped,
     page::{self, Area, Frame},
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

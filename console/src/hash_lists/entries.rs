@@ -19,11 +19,11 @@ use poem::http::StatusCode;
 use self::search::{Found, Row, search};
 use super::page_header::{self, Head};
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame, pager},
     problems::Problems,
-    router::Answer,
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

@@ -12,12 +12,12 @@ use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Refused lines of a page.

@@ -14,8 +14,8 @@ use super::page_header;
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

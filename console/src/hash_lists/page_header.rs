@@ -7,10 +7,10 @@ use management::{
 };
 
 use crate::{
-    page::{Area, Frame},
-    visible_text::VisibleText,
     error_page::PageError,
+    page::{Area, Frame},
     request::PageRequest,
+    visible_text::VisibleText,
 };
 
 /// A hash list, and what the person can do with it.

@@ -10,14 +10,14 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    page_header::{self, Head},
     new::{description, distance, name},
+    page_header::{self, Head},
 };
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

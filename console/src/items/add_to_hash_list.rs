@@ -10,7 +10,7 @@ use super::{
     decision,
     item::{self, Form},
 };
-use crate::{hash_lists::entries::note, problems::Problems, router::Answer, request::PageRequest};
+use crate::{hash_lists::entries::note, problems::Problems, request::PageRequest, router::Answer};
 
 pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
     let refused = match add(&request).await {

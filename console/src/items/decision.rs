@@ -14,7 +14,7 @@ use management::{
 use poem::http::StatusCode;
 
 use super::item::{self, Form};
-use crate::{page, problems::Problems, router::Answer, request::PageRequest};
+use crate::{page, problems::Problems, request::PageRequest, router::Answer};
 
 pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
     let refused = match decide(&request).await {

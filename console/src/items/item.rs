@@ -17,19 +17,19 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    metadata::{self, Metadata},
     image::{self, Picture},
-    verdict_reason,
+    metadata::{self, Metadata},
     timeline::{self, Timeline},
     verdict_details::{self, Trace},
+    verdict_reason,
 };
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
-    visible_text::VisibleText,
-    time::Moment,
     request::PageRequest,
+    router::Answer,
+    time::Moment,
+    visible_text::VisibleText,
 };
 
 /// Endpoints and hash lists whose names are read.
@@ -121,7 +121,10 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
     let page = Shown {
         path: team.path(&format!("items/{id}")),
         title: title(&item),
-        app_media_id: item.app_media_id.as_deref().map(|id| VisibleText::new(id, &[])),
+        app_media_id: item
+            .app_media_id
+            .as_deref()
+            .map(|id| VisibleText::new(id, &[])),
         site: site.settings.name,
         accepted: item.created_at.into(),
         sentence: VisibleText::new(&sentence, &[]),
@@ -129,7 +132,10 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
         said: body.map(|text| VisibleText::new(text, &places)),
         removed: item.content_removed_at.map(Moment::from),
         erased: item.erased_at.is_some(),
-        content_url: item.content_url.as_deref().map(|url| VisibleText::new(url, &[])),
+        content_url: item
+            .content_url
+            .as_deref()
+            .map(|url| VisibleText::new(url, &[])),
         image,
         unseen: media::obstacle(&request.management, &item),
         metadata: item
@@ -174,7 +180,10 @@ async fn endpoints(
 }
 
 /// Lists whose entries the person can change.
-async fn own_lists(request: &PageRequest, caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
+async fn own_lists(
+    request: &PageRequest,
+    caller: &Caller,
+) -> Result<Vec<VisibleHashList>, Refused> {
     let lists = hash_lists::list(&request.management, caller, NAMES).await?;
     let own = lists.into_iter().filter(|list| list.team.is_some());
     Ok(own.collect())

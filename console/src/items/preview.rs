@@ -6,7 +6,7 @@ use domain::id::MediaId;
 use management::media;
 use poem::{Response, http::header};
 
-use crate::{router::Answer, error_page::PageError, request::PageRequest};
+use crate::{error_page::PageError, request::PageRequest, router::Answer};
 
 /// Answers with the picture, only to an `<img>` of our own pages. A browser that opens its address saves a file at most.
 pub(crate) async fn serve(request: Arc<PageRequest>) -> Answer {

@@ -11,7 +11,7 @@ use domain::{
 use management::media::{Item, explanation};
 
 use super::verdict_reason;
-use crate::{page::Area, visible_text::VisibleText, time::Moment};
+use crate::{page::Area, time::Moment, visible_text::VisibleText};
 
 /// Entries of the timeline.
 const MOST: usize = 60;

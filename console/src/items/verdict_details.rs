@@ -10,7 +10,7 @@ use domain::{
 };
 use management::media::{
     Item,
-    explanation::{self, FoundRule, Ground, ProviderReport, Explanation},
+    explanation::{self, Explanation, FoundRule, Ground, ProviderReport},
 };
 
 use crate::{page::Area, visible_text::VisibleText};

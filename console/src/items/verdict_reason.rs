@@ -8,7 +8,7 @@ use domain::{
 };
 use management::media::{
     Verdict,
-    explanation::{Ground, Explanation},
+    explanation::{Explanation, Ground},
 };
 
 use super::verdict_details::words;

@@ -3,8 +3,8 @@
 use management::{media::Waiting, statistics::Figures};
 
 use super::{
-    trend::{Trend, by_people, delivered, every_verdict, sent_to_review},
     percentages::{WHOLE, change, hundredths, points, tenths},
+    trend::{Trend, by_people, delivered, every_verdict, sent_to_review},
     waiting,
 };
 use crate::{charts::sparkline, number::grouped};

@@ -1,7 +1,7 @@
 //! What waits for the person who looks: each with a place where it is done.
 
-mod webhooks;
 mod plan_usage;
+mod webhooks;
 
 use domain::{id::SiteId, scope::Scope};
 use management::{Caller, Refused, media::Waiting, rule_groups::Group};
@@ -10,8 +10,8 @@ use super::{trend::Trend, waiting};
 use crate::{
     number::grouped,
     page::{Area, Frame},
-    time::Moment,
     request::PageRequest,
+    time::Moment,
 };
 
 /// Entries of a kind, before they are only counted.

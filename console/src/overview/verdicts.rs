@@ -3,8 +3,8 @@
 use chrono::{DateTime, Timelike as _, Utc};
 
 use super::{
-    trend::{Trend, every_verdict},
     time_range::TimeRange,
+    trend::{Trend, every_verdict},
 };
 use crate::{
     charts::{Layer, Stacked},
@@ -137,7 +137,10 @@ mod tests {
     fn an_axis_of_time_has_a_few_labels_far_from_its_end() {
         let now = "2026-03-10T12:34:56Z".parse().unwrap();
         for (span, expected) in [
-            (TimeRange::Day, vec!["16:00", "20:00", "00:00", "04:00", "08:00"]),
+            (
+                TimeRange::Day,
+                vec!["16:00", "20:00", "00:00", "04:00", "08:00"],
+            ),
             (
                 TimeRange::Week,
                 vec![

@@ -62,7 +62,11 @@ impl Frame {
     ///
     /// # Errors
     /// Nobody is signed in, or the person may not go there.
-    pub(crate) async fn of(request: &PageRequest, at: Area, place: &str) -> Result<Self, PageError> {
+    pub(crate) async fn of(
+        request: &PageRequest,
+        at: Area,
+        place: &str,
+    ) -> Result<Self, PageError> {
         let mine = request.mine().await?;
         let entrances: Vec<Entrance> = mine
             .entrances

@@ -65,7 +65,12 @@ pub(super) struct NavigationItem {
     pub(super) heading: Option<&'static str>,
 }
 
-const fn place(name: &'static str, path: &'static str, icon: &'static str, scope: Scope) -> NavigationItem {
+const fn place(
+    name: &'static str,
+    path: &'static str,
+    icon: &'static str,
+    scope: Scope,
+) -> NavigationItem {
     NavigationItem {
         name,
         path,

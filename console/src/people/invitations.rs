@@ -20,9 +20,9 @@ use uuid::Uuid;
 use super::{Named, sites};
 use crate::{
     page::{self, Area, Frame, pager},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]

@@ -19,12 +19,12 @@ use super::{
     role_form::{self, Chosen, Fields},
 };
 use crate::{
+    error_page::PageError,
     origin,
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

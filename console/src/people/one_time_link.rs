@@ -8,8 +8,8 @@ use poem::Response;
 use crate::{
     origin,
     page::{self, Area, Frame},
-    time::Moment,
     request::PageRequest,
+    time::Moment,
 };
 
 #[derive(Template)]

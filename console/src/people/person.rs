@@ -22,13 +22,13 @@ use super::{
     role_form::{self, Chosen, Fields},
 };
 use crate::{
-    user_agent::Browser,
+    error_page::PageError,
     page::{self, Area, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
+    user_agent::Browser,
 };
 
 #[derive(Template)]
@@ -131,7 +131,9 @@ pub(crate) async fn reset(request: Arc<PageRequest>) -> Answer {
             let texts = ("A link to a new password", text);
             let secret = (&issued.secret, issued.expires_at);
             let back = (path(at, member), "Back to the person");
-            Ok(one_time_link::shown(&request, frame, at, texts, secret, back))
+            Ok(one_time_link::shown(
+                &request, frame, at, texts, secret, back,
+            ))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;

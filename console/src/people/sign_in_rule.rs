@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use management::people::sign_in_rules::{self, Rules};
 
-use crate::{page, router::Answer, request::PageRequest};
+use crate::{page, request::PageRequest, router::Answer};
 
 pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
     let (at, team) = (request.at()?, request.team()?);

@@ -14,9 +14,9 @@ use super::form_values::Values;
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     stale_form,
-    request::PageRequest,
 };
 
 /// Fields of this page. What is wrong with anything else is told above the form.

@@ -9,14 +9,14 @@ use poem::{Response, http::StatusCode};
 
 use super::form_values::kept;
 use crate::{
+    error_page::PageError,
     form::Form,
     page::{self, Frame},
     problems::Problems,
-    router::Answer,
-    stale_form,
-    sites::{SiteHeader, Tab},
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
+    sites::{SiteHeader, Tab},
+    stale_form,
 };
 
 /// Fields of this page.
@@ -149,8 +149,9 @@ pub(crate) async fn save(request: Arc<PageRequest>) -> Answer {
     let caller = request.caller(Some(request.team()?))?;
     let site: SiteId = request.id("site")?;
     let values = Values::of_form(&request.form);
-    let is_seen =
-        |settings: &DeskSettings| stale_form::is_seen(&request, &Values::of_settings(settings).seen());
+    let is_seen = |settings: &DeskSettings| {
+        stale_form::is_seen(&request, &Values::of_settings(settings).seen())
+    };
     let (status, problems) = match values.parsed() {
         Ok(settings) => {
             let saved = desk::update_seen(&request.management, &caller, site, is_seen, settings);

@@ -8,17 +8,17 @@ use management::{Refused, queues, teams};
 use poem::http::StatusCode;
 
 use super::{
-    pauses_and_caps::Typed,
     frame,
+    pauses_and_caps::Typed,
     target::{Part, Target},
 };
 use crate::{
+    error_page::PageError,
     number::grouped,
     page::{self, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -47,7 +47,12 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     page(&request, place, StatusCode::OK, Typed::default()).await
 }
 
-pub(super) async fn page(request: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
+pub(super) async fn page(
+    request: &PageRequest,
+    place: Target,
+    status: StatusCode,
+    typed: Typed,
+) -> Answer {
     let frame = frame(request, Scope::QueuesRead).await?;
     let caller = request.caller(None)?;
     let management = &request.management;

@@ -7,11 +7,10 @@ use management::{Refused, queues::Pause};
 use poem::http::StatusCode;
 
 use super::{
-    frame, group_or_lane,
+    frame, group_or_lane, queue,
     target::{Change, Part, Target},
-    queue,
 };
-use crate::{page, problems::Problems, router::Answer, request::PageRequest};
+use crate::{page, problems::Problems, request::PageRequest, router::Answer};
 
 /// The longest pause with an end, in minutes: a year.
 const LONGEST: u32 = 525_600;

@@ -13,19 +13,18 @@ use poem::http::StatusCode;
 use uuid::Uuid;
 
 use super::{
-    Row,
+    Row, frame,
     pauses_and_caps::Typed,
-    frame,
     target::{Part, Target},
 };
 use crate::{
+    error_page::PageError,
     number::grouped,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// The most groups, and the most lanes, on the page.
@@ -135,7 +134,12 @@ pub(crate) async fn find(request: Arc<PageRequest>) -> Answer {
     Ok(page::see_other(Target { queue, part }.path()))
 }
 
-pub(super) async fn page(request: &PageRequest, place: Target, status: StatusCode, typed: Typed) -> Answer {
+pub(super) async fn page(
+    request: &PageRequest,
+    place: Target,
+    status: StatusCode,
+    typed: Typed,
+) -> Answer {
     let frame = frame(request, Scope::QueuesRead).await?;
     let caller = request.caller(None)?;
     let management = &request.management;

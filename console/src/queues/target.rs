@@ -75,7 +75,11 @@ impl Target {
     }
 
     /// Changes its pause or its cap.
-    pub(super) async fn change(&self, request: &PageRequest, change: Change) -> Result<(), Refused> {
+    pub(super) async fn change(
+        &self,
+        request: &PageRequest,
+        change: Change,
+    ) -> Result<(), Refused> {
         let (pause, cap) = match change {
             Change::Pause(pause) => (Some(pause), None),
             Change::Cap(cap) => (None, Some(cap)),

@@ -18,16 +18,16 @@ use poem::http::StatusCode;
 
 use self::findings::{Changed, Findings};
 use super::{
-    page_header::{self, Head, Tab},
     author_names::People,
+    page_header::{self, Head, Tab},
     versions::choices,
 };
 use crate::{
     page::{self, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// Sites that are offered.
@@ -105,7 +105,11 @@ pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
     match new::start(&request).await {
         Ok(backtest) => {
             let there = format!("/backtests/{}?done=backtest-started", backtest.id);
-            Ok(page::see_other(page_header::path(&request, backtest.group, &there)?))
+            Ok(page::see_other(page_header::path(
+                &request,
+                backtest.group,
+                &there,
+            )?))
         }
         Err(refused) => {
             let problems = Problems::of(refused)?;
@@ -172,7 +176,8 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
 
 pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
     let caller = request.caller(Some(request.team()?))?;
-    let cancelled = backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
+    let cancelled =
+        backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
     let there = format!("/backtests/{}?done=backtest-cancelled", cancelled.id);
     Ok(page::see_other(page_header::path(
         &request,

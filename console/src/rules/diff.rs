@@ -7,7 +7,7 @@ use domain::{
     rules::{Bare, LinkPolicy, Matching, Rule, RuleEffect, RuleKind},
 };
 
-use super::{truncate::truncate, hash_lists::Lists, row::Row};
+use super::{hash_lists::Lists, row::Row, truncate::truncate};
 
 /// Rules of each kind of change that are shown.
 const RULES: usize = 100;

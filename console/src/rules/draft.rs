@@ -13,10 +13,12 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    group, page_header, publish,
     draft_form::{OVERTAKEN, revision},
+    group, page_header, publish,
 };
-use crate::{page, problems::Problems, router::Answer, error_page::PageError, request::PageRequest};
+use crate::{
+    error_page::PageError, page, problems::Problems, request::PageRequest, router::Answer,
+};
 
 pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
     let (group, rule) = (request.id("group")?, request.id("rule")?);

@@ -9,17 +9,17 @@ use poem::http::StatusCode;
 
 use super::{
     diff::Differences,
-    page_header::{self, Head, Tab},
-    match_counts,
     hash_lists::Lists,
-    row::{Row, States, mentions},
+    match_counts,
+    page_header::{self, Head, Tab},
     pagination::Slice,
+    row::{Row, States, mentions},
 };
 use crate::{
     page::{self, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

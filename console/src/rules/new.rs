@@ -12,11 +12,11 @@ use poem::http::StatusCode;
 
 use super::{page_header, yaml};
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
-    error_page::PageError,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

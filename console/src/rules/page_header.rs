@@ -13,10 +13,10 @@ use management::{
 };
 
 use crate::{
-    page::{Area, Frame},
-    time::Moment,
     error_page::PageError,
+    page::{Area, Frame},
     request::PageRequest,
+    time::Moment,
 };
 
 /// The tabs of a group.
@@ -58,7 +58,8 @@ pub(super) async fn open(
     tab: Tab,
 ) -> Result<(Frame, Head), PageError> {
     let team = request.team()?;
-    let (placed, published) = overview::get(&request.management, caller, request.id("group")?).await?;
+    let (placed, published) =
+        overview::get(&request.management, caller, request.id("group")?).await?;
     let frame = Frame::of(request, Area::Team(team), "rules").await?;
     let head = Head {
         team,
@@ -93,7 +94,11 @@ pub(super) fn require(frame: &Frame, scope: Scope) -> Result<(), PageError> {
 }
 
 /// The path of a page of a group.
-pub(super) fn path(request: &PageRequest, group: RuleGroupId, rest: &str) -> Result<String, PageError> {
+pub(super) fn path(
+    request: &PageRequest,
+    group: RuleGroupId,
+    rest: &str,
+) -> Result<String, PageError> {
     let team = Area::Team(request.team()?);
     Ok(team.path(&format!("rules/{group}{rest}")))
 }

@@ -19,17 +19,17 @@ use poem::http::StatusCode;
 
 use super::{
     diff::Differences,
+    draft_form::{OVERTAKEN, note, revision},
     group::{lists_of, told},
     page_header::{self, Head, Tab},
-    draft_form::{OVERTAKEN, note, revision},
 };
 use crate::{
+    error_page::PageError,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -126,7 +126,11 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: Pr
     Ok(page::html(status, &page))
 }
 
-async fn shadow_of(request: &PageRequest, caller: &Caller, head: &Head) -> Result<Option<Shadow>, PageError> {
+async fn shadow_of(
+    request: &PageRequest,
+    caller: &Caller,
+    head: &Head,
+) -> Result<Option<Shadow>, PageError> {
     let group = head.group();
     let (Some(version), Some(number)) = (group.shadow, group.shadow_number) else {
         return Ok(None);

@@ -8,7 +8,7 @@ use domain::{
     rules::{LinkPolicy, Rule, RuleEffect, RuleKind},
 };
 
-use super::{truncate::truncate, hash_lists::Lists};
+use super::{hash_lists::Lists, truncate::truncate};
 
 /// Terms that are shown of a rule.
 const TERMS: usize = 3;

@@ -1,8 +1,8 @@
 //! The form of a rule: a new one, or one of the draft.
 
+mod form_values;
 mod options;
 mod page;
-mod form_values;
 
 use std::sync::Arc;
 
@@ -20,11 +20,14 @@ use management::{
 use poem::http::StatusCode;
 
 use self::{
-    page::{KINDS, Shown, form, unfit},
     form_values::Typed,
+    page::{KINDS, Shown, form, unfit},
 };
-use super::{page_header, draft_form::revision};
-use crate::{page::see_other, problems::Problems, router::Answer, error_page::PageError, request::PageRequest};
+use super::{draft_form::revision, page_header};
+use crate::{
+    error_page::PageError, page::see_other, problems::Problems, request::PageRequest,
+    router::Answer,
+};
 
 fn kind_of(name: &str) -> RuleType {
     let mut kinds = KINDS.iter().map(|(kind, ..)| *kind);

@@ -15,9 +15,9 @@ use super::page_header::{self, Head, Tab};
 use crate::{
     page::{self, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     stale_form,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -117,7 +117,14 @@ pub(crate) async fn rename(request: Arc<PageRequest>) -> Answer {
             let path = page_header::path(&request, group, "/settings?done=group-renamed")?;
             Ok(page::see_other(path))
         }
-        Ok(Err(outdated)) => page(&request, StatusCode::CONFLICT, stale_form::problems(&outdated)).await,
+        Ok(Err(outdated)) => {
+            page(
+                &request,
+                StatusCode::CONFLICT,
+                stale_form::problems(&outdated),
+            )
+            .await
+        }
         Err(refused) => {
             let problems = Problems::of(refused)?;
             page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await

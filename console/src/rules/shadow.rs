@@ -15,17 +15,17 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
-    page_header::{self, Head, Tab},
     draft_form::{OVERTAKEN, note, revision},
+    page_header::{self, Head, Tab},
     trial::tone,
     versions::choices,
 };
 use crate::{
     page::{self, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -111,7 +111,9 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
     let (frame, head) = page_header::open(request, &caller, Tab::Shadow).await?;
     let group = head.group();
     let report = match group.shadow {
-        Some(version) => Some(shadow::report(&request.management, &caller, group.id, version).await?),
+        Some(version) => {
+            Some(shadow::report(&request.management, &caller, group.id, version).await?)
+        }
         None => None,
     };
     let versions = choices(request, &caller).await?.into_iter();

@@ -19,8 +19,8 @@ use super::page_header::{self, Head, Tab};
 use crate::{
     page::{self, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

@@ -16,19 +16,19 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{
+    author_names::People,
     group::lists_of,
     page_header::{self, Head, Tab},
-    author_names::People,
-    row::Row,
     pagination::Slice,
+    row::Row,
 };
 use crate::{
+    error_page::PageError,
     page::{self, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Versions that can be chosen in a form, and publications that are shown.
@@ -162,7 +162,10 @@ pub(crate) async fn set_live(request: Arc<PageRequest>) -> Answer {
 }
 
 /// The newest versions, to choose from.
-pub(super) async fn choices(request: &PageRequest, caller: &Caller) -> Result<Vec<ListedVersion>, PageError> {
+pub(super) async fn choices(
+    request: &PageRequest,
+    caller: &Caller,
+) -> Result<Vec<ListedVersion>, PageError> {
     let page = Page {
         after: None,
         limit: CHOICES,

@@ -11,14 +11,14 @@ use poem::{
 };
 
 use super::{
-    page_header::{self, Head, Tab},
     draft_form::revision,
+    page_header::{self, Head, Tab},
 };
 use crate::{
     page::{self, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

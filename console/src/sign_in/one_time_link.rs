@@ -20,7 +20,7 @@ use management::{
 use poem::{Response, http::StatusCode};
 
 use super::{entered, entered_to_join, home};
-use crate::{page, router::Answer, error_page::PageError, request::PageRequest};
+use crate::{error_page::PageError, page, request::PageRequest, router::Answer};
 
 #[derive(Template)]
 #[template(path = "sign_in/join.html")]
@@ -92,7 +92,12 @@ pub(crate) async fn follow(request: Arc<PageRequest>) -> Answer {
         }
         Leads::First { .. } => become_operator(&request, link, password).await,
         Leads::Reset { .. } => {
-            let reset = one_time_links::reset_password(&request.management, &request.visitor, link, password);
+            let reset = one_time_links::reset_password(
+                &request.management,
+                &request.visitor,
+                link,
+                password,
+            );
             let reset = reset.await;
             reset.map(|()| page::see_other("/sign-in?done=password-set"))
         }
@@ -158,7 +163,8 @@ async fn become_operator(
     let name = request.form.get("name").trim().parse::<Name>();
     let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
     let (management, visitor) = (&request.management, &request.visitor);
-    let signed_in = first_operator::become_operator(management, visitor, link, &email, &name, password);
+    let signed_in =
+        first_operator::become_operator(management, visitor, link, &email, &name, password);
     Ok(entered(&signed_in.await?, None))
 }
 

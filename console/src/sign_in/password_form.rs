@@ -7,7 +7,7 @@ use management::{Refused, account::sign_in};
 use poem::http::{StatusCode, header};
 
 use super::entered;
-use crate::{cookie, page, router::Answer, request::PageRequest};
+use crate::{cookie, page, request::PageRequest, router::Answer};
 
 #[derive(Default, Template)]
 #[template(path = "sign_in/password_form.html")]

@@ -5,7 +5,7 @@ use askama::Template;
 use management::{Refused, account::sign_in};
 use poem::{Response, http::StatusCode};
 
-use crate::{page, error_page::PageError, request::PageRequest};
+use crate::{error_page::PageError, page, request::PageRequest};
 
 /// The field with the password. No other form has one of this name.
 const FIELD: &str = "password_again";

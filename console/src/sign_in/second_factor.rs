@@ -8,7 +8,7 @@ use management::{Refused, account::sign_in};
 use poem::http::{StatusCode, header};
 
 use super::home;
-use crate::{cookie, page, router::Answer, request::PageRequest};
+use crate::{cookie, page, request::PageRequest, router::Answer};
 
 #[derive(Template)]
 #[template(path = "sign_in/second_factor.html")]

@@ -11,7 +11,7 @@ use poem::{
 };
 
 use super::{entered, entered_to_join};
-use crate::{cookie, page, router::Answer, error_page::PageError, request::PageRequest};
+use crate::{cookie, error_page::PageError, page, request::PageRequest, router::Answer};
 
 /// What came of it, if the person is not simply signed in.
 #[derive(Template)]
@@ -100,8 +100,14 @@ pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
         issuer: query.get("iss"),
     };
     let (management, visitor) = (&request.management, &request.visitor);
-    let finished =
-        sign_on::finish(management, visitor, request.held(), request.attempt(), returned).await;
+    let finished = sign_on::finish(
+        management,
+        visitor,
+        request.held(),
+        request.attempt(),
+        returned,
+    )
+    .await;
     let mut response = match finished {
         Ok(Finished::Entered(signed_in)) => entered(&signed_in, None),
         Ok(Finished::Joining(signed_in, link)) => entered_to_join(&signed_in, &link),

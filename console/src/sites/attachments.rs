@@ -8,7 +8,7 @@ use poem::http::StatusCode;
 use uuid::Uuid;
 
 use super::settings;
-use crate::{page, problems::Problems, router::Answer, request::PageRequest};
+use crate::{page, problems::Problems, request::PageRequest, router::Answer};
 
 pub(crate) async fn attach(request: Arc<PageRequest>) -> Answer {
     let caller = request.caller(Some(request.team()?))?;

@@ -16,12 +16,12 @@ use poem::{Response, http::StatusCode};
 
 use super::page_header::{SiteHeader, Tab};
 use crate::{
+    error_page::PageError,
     page::{self, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -81,7 +81,11 @@ async fn show_once(request: &PageRequest, issued: &IssuedKey, has_replaced: bool
     }))
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+async fn page(
+    request: &PageRequest,
+    status: StatusCode,
+    problems: Problems,
+) -> Result<Response, PageError> {
     let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let caller = request.caller(Some(request.team()?))?;
     let asked = pager::asked(request);

@@ -6,8 +6,8 @@ use askama::Template;
 use domain::{id::TeamId, name::Name, rules::InputRules, scope::Scope};
 use management::{
     Refused,
-    rule_groups::{self, Group},
     provisioning::{self, NewSite},
+    rule_groups::{self, Group},
     sites::{self, IssuedSite, Page, Settings},
 };
 use poem::http::StatusCode;
@@ -15,8 +15,8 @@ use poem::http::StatusCode;
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 /// Rule groups that are offered.

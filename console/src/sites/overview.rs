@@ -11,14 +11,14 @@ use management::{
 };
 
 use super::{
-    page_header::{SiteHeader, Tab},
     labels,
+    page_header::{SiteHeader, Tab},
 };
 use crate::{
     page::{self, Frame},
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// Endpoints that the page names.

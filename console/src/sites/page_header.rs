@@ -4,8 +4,8 @@ use domain::scope::Scope;
 use management::sites::{self, ManagedSite};
 
 use crate::{
-    page::{Area, Frame},
     error_page::PageError,
+    page::{Area, Frame},
     request::PageRequest,
 };
 

@@ -1,7 +1,7 @@
 //! The settings of a site, and the rule groups that judge for it.
 
-mod retention_preview;
 mod form_values;
+mod retention_preview;
 
 use std::sync::Arc;
 
@@ -17,18 +17,17 @@ use poem::{Response, http::StatusCode};
 
 use self::form_values::Values;
 use super::{
-    page_header::{SiteHeader, Tab},
     labels::{self, Choice},
+    page_header::{SiteHeader, Tab},
 };
 use crate::{
+    error_page::PageError,
     number::grouped,
     page::{self, Frame},
     problems::Problems,
-    router::Answer,
-    stale_form,
-    error_page::PageError,
-    usage,
     request::PageRequest,
+    router::Answer,
+    stale_form, usage,
 };
 
 /// Rule groups that are offered.
@@ -110,11 +109,15 @@ pub(crate) async fn save(request: Arc<PageRequest>) -> Answer {
         Ok(parsed) => {
             let edit = |settings: Settings| parsed.applied_to(settings);
             let site = request.id("site")?;
-            let is_seen =
-                |settings: &Settings| stale_form::is_seen(&request, &Values::of_settings(settings).seen());
+            let is_seen = |settings: &Settings| {
+                stale_form::is_seen(&request, &Values::of_settings(settings).seen())
+            };
             match sites::update_seen(&request.management, &caller, site, is_seen, edit).await {
                 Ok(Ok(_)) => {
-                    return Ok(page::see_other(format!("{}?done=site-saved", request.path())));
+                    return Ok(page::see_other(format!(
+                        "{}?done=site-saved",
+                        request.path()
+                    )));
                 }
                 Ok(Err(outdated)) => {
                     let problems = stale_form::problems(&outdated);
@@ -170,11 +173,16 @@ pub(super) async fn page(
         on_failures: labels::on_failures(),
         vocabularies: labels::vocabularies(),
         compat_uncheckeds: labels::compat_uncheckeds(),
-        plan: usage::plan(request, team).await?.map(|(_, plan)| plan.terms),
+        plan: usage::plan(request, team)
+            .await?
+            .map(|(_, plan)| plan.terms),
         places: values.places(names.len()),
         has_more: i64::try_from(groups.len()) == Ok(GROUPS),
         others: besides(groups, &attached),
-        outlook: [retention_preview::items(&outlook), retention_preview::contents(&outlook)],
+        outlook: [
+            retention_preview::items(&outlook),
+            retention_preview::contents(&outlook),
+        ],
         providers: names,
         frame,
         here,

@@ -12,12 +12,12 @@ use poem::{Response, http::StatusCode};
 use self::start_time::StartTime;
 use super::page_header::{SiteHeader, Tab};
 use crate::{
+    error_page::PageError,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 #[derive(Template)]

@@ -15,8 +15,8 @@ use crate::{
     page::{self, Area, Frame},
     plans,
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

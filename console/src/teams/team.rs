@@ -14,9 +14,9 @@ use poem::http::StatusCode;
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]

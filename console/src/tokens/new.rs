@@ -16,9 +16,9 @@ use crate::{
     form::Form,
     page::{self, Area, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time,
-    request::PageRequest,
 };
 
 #[derive(Template)]

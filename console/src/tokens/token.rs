@@ -17,9 +17,9 @@ use super::{
 use crate::{
     page::{self, Area, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 #[derive(Template)]

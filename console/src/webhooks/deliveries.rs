@@ -9,15 +9,15 @@ use poem::http::StatusCode;
 
 use super::{
     choices::{self, Choice},
-    filters::{self, Filters},
-    endpoint_name::{self, Names},
     delivery_row::Delivery,
+    endpoint_name::{self, Names},
+    filters::{self, Filters},
 };
 use crate::{
     page::{self, Area, Frame, pager},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 /// Deliveries on a page.

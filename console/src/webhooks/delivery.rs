@@ -14,13 +14,13 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{attempt::Shown, endpoint_name, delivery_row::tone};
+use super::{attempt::Shown, delivery_row::tone, endpoint_name};
 use crate::{
     page::{self, Area, Frame, see_other},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// Bytes of a body that are shown.

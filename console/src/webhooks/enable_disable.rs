@@ -7,7 +7,7 @@ use management::endpoints;
 use poem::http::StatusCode;
 
 use super::endpoint::{self, Said};
-use crate::{page::see_other, router::Answer, request::PageRequest};
+use crate::{page::see_other, request::PageRequest, router::Answer};
 
 pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);

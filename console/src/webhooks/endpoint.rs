@@ -16,19 +16,19 @@ use poem::http::StatusCode;
 
 use super::{
     attempt::Shown,
-    health::Health,
+    delivery_row::Delivery,
     endpoint_name,
+    health::Health,
     recoveries::Recovered,
     recovery_form::{Asked, Wanted},
-    delivery_row::Delivery,
 };
 use crate::{
+    error_page::PageError,
     page::{self, Area, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Attempts that are shown.

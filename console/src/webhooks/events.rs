@@ -12,16 +12,16 @@ use poem::http::StatusCode;
 
 use super::{
     choices::{self, Choice},
-    filters::{self, Filters},
-    endpoint_name::Names,
     delivery_row::tone,
+    endpoint_name::Names,
+    filters::{self, Filters},
 };
 use crate::{
     page::{self, Area, Frame, pager},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     time::Moment,
-    request::PageRequest,
 };
 
 /// Events on a page.

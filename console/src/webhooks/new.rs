@@ -12,14 +12,15 @@ use poem::http::StatusCode;
 
 use super::{
     choices::{Choice, sites},
-    filters, header_lines,
+    filters,
     form_values::{Typed, both},
+    header_lines,
 };
 use crate::{
     page::{self, Area, Frame},
     problems::Problems,
-    router::Answer,
     request::PageRequest,
+    router::Answer,
 };
 
 #[derive(Template)]

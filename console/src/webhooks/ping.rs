@@ -9,7 +9,7 @@ use super::{
     attempt::Shown,
     endpoint::{self, Said},
 };
-use crate::{problems::Problems, router::Answer, request::PageRequest};
+use crate::{problems::Problems, request::PageRequest, router::Answer};
 
 pub(crate) async fn send(request: Arc<PageRequest>) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);

@@ -102,7 +102,9 @@ fn percent(recovery: &Recovery) -> i64 {
 pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
     let caller = request.caller(Some(team))?;
-    let settings = endpoints::get(&request.management, &caller, id).await?.settings;
+    let settings = endpoints::get(&request.management, &caller, id)
+        .await?
+        .settings;
     let asked = pager::asked(&request);
     let found = recoveries::list(&request.management, &caller, id, asked).await?;
     Ok(page::shown(&List {

@@ -10,13 +10,13 @@ use management::{
 };
 use poem::http::StatusCode;
 
-use super::{endpoint::path, header_lines, endpoint_name, form_values::Typed};
+use super::{endpoint::path, endpoint_name, form_values::Typed, header_lines};
 use crate::{
     page::{self, Area, Frame, see_other},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     stale_form,
-    request::PageRequest,
 };
 
 #[derive(Template)]

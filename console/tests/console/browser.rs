@@ -7,7 +7,8 @@ use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use fair_share::Proxies;
 use http_server::{BodySettings, DEADLINE, RefusalSettings};
 use management::{
-    Caller, PreviewPool, MakePreview, Management, RateLimit, RateLimitSettings, Passwords, SignOn, TrialPool,
+    Caller, MakePreview, Management, Passwords, PreviewPool, RateLimit, RateLimitSettings, SignOn,
+    TrialPool,
     exports::ConcurrentReads,
     people::{Standing, invitations},
 };
@@ -18,7 +19,7 @@ use poem::{
 };
 use queue::Queue;
 use sqlx::PgPool;
-use store::{schema, encryption::MasterKey};
+use store::{encryption::MasterKey, schema};
 
 use crate::audited_changes;
 

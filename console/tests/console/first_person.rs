@@ -15,7 +15,10 @@ async fn the_first_person_runs_the_instance_and_owns_the_demo_and_the_example_te
         .execute(&pool)
         .await
         .unwrap();
-    let earlier = first_operator::link(&stage.management, None).await.unwrap().unwrap();
+    let earlier = first_operator::link(&stage.management, None)
+        .await
+        .unwrap()
+        .unwrap();
     let link = first_operator::link(&stage.management, Some(stage.team))
         .await
         .unwrap();
@@ -70,7 +73,10 @@ async fn the_first_person_runs_the_instance_and_owns_the_demo_and_the_example_te
 #[sqlx::test(migrations = false)]
 async fn a_link_of_before_does_not_make_a_second_first_person(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
-    let link = first_operator::link(&stage.management, None).await.unwrap().unwrap();
+    let link = first_operator::link(&stage.management, None)
+        .await
+        .unwrap()
+        .unwrap();
     let path = format!("/links/{}", link.expose());
     assert_eq!(
         stage.browser().post(&path, FORM).await.status,
@@ -81,7 +87,10 @@ async fn a_link_of_before_does_not_make_a_second_first_person(pool: PgPool) {
         .execute(&pool)
         .await
         .unwrap();
-    let left = first_operator::link(&stage.management, None).await.unwrap().unwrap();
+    let left = first_operator::link(&stage.management, None)
+        .await
+        .unwrap()
+        .unwrap();
     sqlx::query("update memberships set disabled_at = null")
         .execute(&pool)
         .await

@@ -3,13 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod audit;
+mod audited_changes;
 mod browser;
+mod browser_security;
 mod closures;
+mod connection_shares;
 mod cost;
 mod dead_jobs;
 mod desk;
 mod desk_reports;
-mod sign_in;
 mod erasures;
 mod first_person;
 mod hash_lists;
@@ -21,15 +23,13 @@ mod operators;
 mod overview;
 mod people;
 mod previews;
-mod browser_security;
 mod providers;
 mod queues;
-mod audited_changes;
 mod rules;
 mod seed;
+mod sign_in;
 mod single_sign_on;
 mod sites;
 mod tokens;
-mod connection_shares;
 mod usage;
 mod webhooks;

@@ -3,8 +3,8 @@
 mod draft;
 mod forms;
 mod hits;
-pub(crate) mod team;
 mod settings;
+pub(crate) mod team;
 mod trial;
 mod versions;
 

@@ -1,9 +1,9 @@
 //! Single sign-on: a provider says who it is, and which roles the person has.
 
+mod account_takeover;
 mod connecting;
 mod domains;
 mod factors;
-mod account_takeover;
 mod identities;
 mod outages;
 mod provider;

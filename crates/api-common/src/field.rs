@@ -125,7 +125,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use domain::{plan::SubscriptionState, bounded_integer::BoundedInteger};
+    use domain::{bounded_integer::BoundedInteger, plan::SubscriptionState};
 
     use super::*;
 

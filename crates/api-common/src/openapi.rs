@@ -4,10 +4,10 @@
 //! what both interfaces share: the version, webhooks as callbacks, the problems of each operation,
 //! and the request id header. The order of members is stable.
 
-mod responses;
 mod callbacks;
 mod nullable;
 mod rate_limit;
+mod responses;
 
 use poem_openapi::{OpenApi, OpenApiService, Webhook, registry::Registry, types::Type as _};
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use crate::problem::Problem;
 use nullable::admit_null;
 
-pub use responses::declare_answers;
 pub use callbacks::{callback, webhooks_as_callbacks};
 pub use rate_limit::declare_rate_limit;
+pub use responses::declare_answers;
 
 /// The finished document of an interface: OpenAPI 3.0.3 as pretty JSON with a newline at the end.
 pub fn written<Api: OpenApi, Hooks: Webhook>(

@@ -2,10 +2,10 @@
 //!
 //! A `code` is stable and machine-readable. Internal errors are logged here and never sent.
 
-mod response;
 mod code;
 mod document;
 mod from_errors;
+mod response;
 
 use std::{borrow::Cow, time::Duration};
 
@@ -16,9 +16,9 @@ use poem_openapi::{
     registry::{MetaResponses, Registry},
 };
 
-pub use response::response;
 pub use code::Code;
 pub use document::{CONTENT_TYPE, FieldProblem, Problem};
+pub use response::response;
 
 const FIELDS: &str = "The request has members that are missing or not valid; see errors.";
 

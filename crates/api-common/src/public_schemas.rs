@@ -1,8 +1,8 @@
 //! Schemas of the public interface that the management interface shows, too: verdicts, webhooks and examples.
 
+pub mod examples;
 mod moderation_details;
 mod webhooks;
-pub mod examples;
 
 pub use self::{
     moderation_details::ModerationDetails,

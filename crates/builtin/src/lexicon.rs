@@ -13,8 +13,8 @@
 //! a score, because finding nothing says nothing there ([`language`]).
 
 mod context;
-mod other_languages;
 mod language;
+mod other_languages;
 mod terms;
 
 use context::{Context, Sign};

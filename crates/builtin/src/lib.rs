@@ -16,9 +16,9 @@
 //! file or on any text or picture, and nothing waits: a call keeps one processor busy until it returns.
 
 mod dense_layer;
+mod file_reader;
 pub mod image;
 pub mod lexicon;
-mod file_reader;
 #[cfg(test)]
 mod tests;
 pub mod text;

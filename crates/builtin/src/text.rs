@@ -2,9 +2,9 @@
 
 mod encoder;
 mod features;
-mod normalize;
 mod hashed_features;
 mod linear;
+mod normalize;
 mod scores;
 mod wordpiece;
 

@@ -9,29 +9,29 @@
 //! there. It also reports an outage, once for the whole process: see [`Trouble`].
 
 mod clock;
+mod connection_setup;
+pub mod connection_shortage;
+mod deadline;
 mod error_counts;
+mod error_text;
+mod idle_connections;
+mod outage;
+mod pool;
 mod primary;
 mod server_check;
-mod deadline;
-mod outage;
-mod error_text;
-mod pool;
-pub mod connection_shortage;
-mod connection_setup;
-mod idle_connections;
 mod url;
 mod watch;
 
 pub use self::{
     clock::Clock,
+    connection_setup::{Unwritable, connect},
+    deadline::{DeadlineExceeded, deadline_exceeded},
     error_counts::{count_error, counted, expect_no_errors},
+    error_text::{error_message, plain_error},
+    outage::{Absence, Trouble},
+    pool::{PoolSettings, for_command, pool, separate_pool},
     primary::Unreachable,
     server_check::{UnsuitableServer, check_server},
-    deadline::{DeadlineExceeded, deadline_exceeded},
-    outage::{Absence, Trouble},
-    error_text::{plain_error, error_message},
-    pool::{PoolSettings, separate_pool, for_command, pool},
-    connection_setup::{Unwritable, connect},
     url::{Hosts, InvalidUrl},
     watch::{Watch, watch},
 };

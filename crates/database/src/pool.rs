@@ -6,8 +6,8 @@ use log::LevelFilter;
 use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
-    count_error, connection_shortage,
     connection_setup::{self, Unwritable},
+    connection_shortage, count_error,
     url::Hosts,
 };
 
@@ -78,7 +78,9 @@ fn prepared() -> PgPoolOptions {
 
 /// The pool tries again after an error here, and tells nobody.
 async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    connection_setup::prepare(conn).await.inspect_err(count_error)
+    connection_setup::prepare(conn)
+        .await
+        .inspect_err(count_error)
 }
 
 /// A connection that was used this recently is considered alive.

@@ -9,9 +9,9 @@ use tokio::{
 };
 
 use crate::{
-    connection_setup, connection_shortage, count_error, deadline_exceeded, plain_error,
+    connection_setup, connection_shortage, count_error, deadline_exceeded, error_message,
+    plain_error,
     url::{self, Hosts},
-    error_message,
 };
 
 /// How long a server may take to answer.
@@ -81,7 +81,13 @@ pub(crate) async fn find(
     }
     let reasons: Vec<String> = reasons
         .into_iter()
-        .map(|(place, reason)| format!("{}: {}", url::name(&hosts.each()[place]), error_message(&reason)))
+        .map(|(place, reason)| {
+            format!(
+                "{}: {}",
+                url::name(&hosts.each()[place]),
+                error_message(&reason)
+            )
+        })
         .collect();
     Err(Unreachable {
         reasons: reasons.join("; "),

@@ -14,11 +14,10 @@ use tracing::{debug, info, warn};
 
 use crate::{
     clock::{Clock, machine_micros},
-    count_error, error_counts,
-    primary::{self, Unreachable, find, within_patience},
-    outage,
+    connection_setup,
     connection_shortage::{self, Room},
-    connection_setup, idle_connections,
+    count_error, error_counts, idle_connections, outage,
+    primary::{self, Unreachable, find, within_patience},
     url::{self, Hosts},
 };
 

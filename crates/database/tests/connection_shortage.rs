@@ -114,8 +114,13 @@ async fn case_92_who_listens_makes_room_while_connections_are_scarce(
     database: PgConnectOptions,
 ) {
     let (pool, _watch) = process(&database).await;
-    assert_eq!(connection_shortage::unless_scarce(async { 7 }).await, Some(7));
-    let listening = tokio::spawn(connection_shortage::unless_scarce(std::future::pending::<()>()));
+    assert_eq!(
+        connection_shortage::unless_scarce(async { 7 }).await,
+        Some(7)
+    );
+    let listening = tokio::spawn(connection_shortage::unless_scarce(
+        std::future::pending::<()>(),
+    ));
     open(&pool, LIMIT - 1).await;
     database::connect(&pool).await.unwrap();
     let ended = timeout(Duration::from_secs(30), listening).await;

@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn the_bounds_themselves_are_within() {
-        let whole = |number: i64| BoundedInteger::<1, 100>::try_from(number).map(BoundedInteger::get);
+        let whole =
+            |number: i64| BoundedInteger::<1, 100>::try_from(number).map(BoundedInteger::get);
         assert_eq!((whole(1), whole(100)), (Ok(1), Ok(100)));
         for number in [i64::MIN, 0, 101, i64::MAX] {
             let refused = whole(number).unwrap_err();

@@ -1,6 +1,6 @@
 //! Closures: a site or a team is disabled at once, and erased after a grace.
 
-use crate::{media::named_set, bounded_integer::BoundedInteger};
+use crate::{bounded_integer::BoundedInteger, media::named_set};
 
 /// Days from the start of a closure until what it closes is erased.
 pub type GraceDays = BoundedInteger<0, 365>;

@@ -6,15 +6,15 @@
 //! [`OnFailure`].
 
 mod findings;
-mod missing_scores;
 mod manual_decision;
+mod missing_scores;
 mod reason;
 mod unchecked;
 mod verdict;
 
 pub use findings::{Findings, Judged, Part};
-pub use missing_scores::{MissingScores, Unscored};
 pub use manual_decision::{Found, ManualDetails};
+pub use missing_scores::{MissingScores, Unscored};
 pub use unchecked::{ImageProblem, Unchecked};
 pub use verdict::{ModerationDetails, Trace, TracedViolation, Verdict};
 

@@ -1,6 +1,6 @@
 //! Images: how their format is detected from the first bytes, and how long they are kept.
 
-use crate::{media::named_set, bounded_integer::BoundedInteger};
+use crate::{bounded_integer::BoundedInteger, media::named_set};
 
 /// The most bytes of an image, sent inline or fetched: 10 MiB.
 pub const MAX_IMAGE_BYTES: usize = 10 << 20;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{media::named_set, bounded_integer::BoundedInteger};
+use crate::{bounded_integer::BoundedInteger, media::named_set};
 
 /// How many submissions a team may make in a billing period, or how many webhooks they may cause.
 /// The highest value is what a JSON number holds exactly.

@@ -4,12 +4,12 @@
 //! It knows nothing but pairs of a score and whether the answer is positive. Where these come from is the caller's affair:
 //! people's decisions for the reports of the review desk, labels for `gatehouse-bench quality`.
 
-mod calibration;
 mod average_precision;
+mod calibration;
 
 pub use self::{
-    calibration::{Bin, Calibration},
     average_precision::Ranking,
+    calibration::{Bin, Calibration},
 };
 
 use crate::proportion::Proportion;

@@ -12,7 +12,7 @@ pub use policy::{Guideline, InvalidGuideline, InvalidPolicyCode, PolicyCode};
 
 use std::time::Duration;
 
-use crate::{media::named_set, bounded_integer::BoundedInteger};
+use crate::{bounded_integer::BoundedInteger, media::named_set};
 
 /// How long a review is somebody's alone, from the last sign of activity on.
 pub const LEASE: Duration = Duration::from_mins(5);

@@ -3,9 +3,9 @@
 
 mod field_error;
 mod image;
+mod json_depth;
 mod limits;
 mod metadata;
-mod json_depth;
 
 use serde_json::value::RawValue;
 

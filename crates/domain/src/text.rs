@@ -9,7 +9,6 @@
 //! Everything takes linear time, for any Unicode.
 
 mod attached_words;
-mod word_boundary;
 mod confusables;
 mod disguised_parts;
 mod fold;
@@ -17,15 +16,14 @@ mod invisible_characters;
 mod loose;
 mod matcher;
 mod mixed_scripts;
-mod trie;
 mod text_direction;
+mod trie;
+mod word_boundary;
 
 use std::ops::Range;
 
 pub(crate) use unicode_normalization::char::is_combining_mark as is_mark;
 
-pub(crate) use word_boundary::is_hangul;
-pub use word_boundary::is_unspaced;
 use disguised_parts::{around, windows};
 pub use fold::Folded;
 pub use invisible_characters::is_invisible;
@@ -35,6 +33,8 @@ pub(crate) use matcher::Terms;
 pub use matcher::{Answer, Bounds, Hit, Matcher, Term, Where};
 use mixed_scripts::{MixedScripts, repaired};
 pub(crate) use trie::trie_states;
+pub(crate) use word_boundary::is_hangul;
+pub use word_boundary::is_unspaced;
 
 /// The most characters of a masked text. Longer ones lose stars, so that a match of a whole text
 /// stays small.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::{media::named_set, bounded_integer::BoundedInteger};
+use crate::{bounded_integer::BoundedInteger, media::named_set};
 
 pub use address::{EndpointUrl, InvalidEndpointUrl};
 pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};

@@ -12,8 +12,8 @@
 //! delay another holder's request by one, not by a thousand.
 
 mod client_address;
-mod round_robin;
 mod pacer;
+mod round_robin;
 mod share;
 mod state;
 #[cfg(test)]
@@ -26,8 +26,8 @@ use std::{
 };
 
 pub use client_address::{Proxies, client};
-pub use round_robin::RoundRobin;
 pub use pacer::{Pacer, Rate, TooFar};
+pub use round_robin::RoundRobin;
 pub use share::Share;
 use state::{Denied, State};
 use waiting::Request;

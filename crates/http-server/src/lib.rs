@@ -4,22 +4,22 @@
 //!
 //! It knows no interface. How one writes the answers that are given in place of a handler's is its own matter ([`ErrorResponses`]).
 
-mod routes;
 mod body;
-mod per_address;
-mod middleware;
-mod request_id;
-pub mod serve;
-mod trace;
-mod slow_refusals;
 mod error_responses;
+mod middleware;
+mod per_address;
+mod request_id;
+mod routes;
+pub mod serve;
+mod slow_refusals;
+mod trace;
 
 pub use self::{
-    routes::Routes,
     body::{BodyFault, BodyReader, BodySettings, Held, sender},
-    per_address::Share,
+    error_responses::{ErrorResponse, ErrorResponses, Fault},
     middleware::{DEADLINE, Middleware, Waited},
+    per_address::Share,
     request_id::RequestId,
+    routes::Routes,
     slow_refusals::{RefusalSettings, SlowRefusals},
-    error_responses::{ErrorResponse, Fault, ErrorResponses},
 };

@@ -19,10 +19,10 @@ use tokio::time::timeout;
 use tracing::{debug, error, warn};
 
 use crate::{
-    routes::{Route, Routes},
+    error_responses::{ErrorResponses, Fault},
     request_id::{self, RequestId},
+    routes::{Route, Routes},
     trace,
-    error_responses::{Fault, ErrorResponses},
 };
 
 /// Wraps the router of a listener.

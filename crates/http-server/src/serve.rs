@@ -6,8 +6,8 @@
 
 mod accept;
 mod lingering_close;
-mod socket_timeouts;
 mod malformed_requests;
+mod socket_timeouts;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -38,8 +38,8 @@ use tracing::{debug, info, warn};
 use self::{
     accept::{Acceptor, Connection},
     lingering_close::Lingering,
-    socket_timeouts::{TimedSocket, SocketTimeouts, Turns},
     malformed_requests::MalformedRequests,
+    socket_timeouts::{SocketTimeouts, TimedSocket, Turns},
 };
 use crate::error_responses::ErrorResponses;
 

@@ -3,11 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use api_common::{
-    response::Json,
     field::{Field, Time},
     problem::Refusal,
     query_parameters::Query,
     raw_json::RawJson,
+    response::Json,
 };
 use domain::{
     audit::Action,
@@ -25,8 +25,8 @@ use uuid::Uuid;
 use super::{
     Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 /// A recorded change.

@@ -6,11 +6,11 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Accepted, Json},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Accepted, Json},
 };
 use domain::id::ClosureId;
 use management::{Management, closures};

@@ -1,9 +1,9 @@
 //! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
 
-mod openapi;
 mod entries;
 mod image;
 mod imports;
+mod openapi;
 mod scans;
 mod schemas;
 mod upload;
@@ -11,11 +11,11 @@ mod upload;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json, NoContent},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json, NoContent},
 };
 use domain::id::HashListId;
 use management::{Management, hash_lists};

@@ -6,10 +6,10 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json, NoContent},
     path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json, NoContent},
 };
 use domain::id::{SiteId, SiteKeyId};
 use management::{

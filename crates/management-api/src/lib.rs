@@ -7,7 +7,6 @@
 mod audit_log;
 mod caller;
 mod closures;
-mod openapi;
 mod erasures;
 mod exports;
 mod hash_lists;
@@ -15,6 +14,7 @@ mod keys;
 mod legal_holds;
 mod list;
 mod media;
+mod openapi;
 mod people;
 mod plans;
 mod providers;
@@ -33,7 +33,7 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use api_common::{public_schemas::Pings, openapi::written, operations::Operations};
+use api_common::{openapi::written, operations::Operations, public_schemas::Pings};
 use http_server::BodyReader;
 use management::Management;
 use poem_openapi::{OpenApiService, Tags};

@@ -10,12 +10,12 @@ mod preview;
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
+    body::JsonBody,
     field::Time,
     path_parameters::Path,
-    body::JsonBody,
     problem::{Code, Refusal},
     query_parameters::Query,
+    response::Json,
 };
 use domain::{
     author::Author,
@@ -39,8 +39,8 @@ use self::{
 use super::{
     Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 pub(super) use self::image::{NO_STORE, NOSNIFF, protecting_headers};

@@ -5,8 +5,8 @@ mod operation;
 mod schemas;
 
 use api_common::{
-    public_schemas::examples,
     openapi::{at, callback, declare_common, extend, webhooks_as_callbacks},
+    public_schemas::examples,
 };
 use domain::{event, scope::Scope};
 use serde_json::{Value, json};

@@ -8,12 +8,12 @@ mod sign_in_rules;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Json, NoContent},
+    body::JsonBody,
     field::{Field, Time, given},
     path_parameters::Path,
-    body::JsonBody,
     problem::{Code, Refusal},
     query_parameters::Query,
+    response::{Json, NoContent},
 };
 use domain::{
     id::{MemberId, SiteId, TeamId},
@@ -34,8 +34,8 @@ use uuid::Uuid;
 use super::{
     Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 /// The operations about people, in the order of the document.

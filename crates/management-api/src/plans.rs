@@ -5,11 +5,11 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
+    response::{Created, Json},
 };
 use domain::{id::PlanId, scope::Scope};
 use management::{Management, plans};
@@ -21,8 +21,8 @@ use self::schemas::{NewPlan, Plan, PlanChange};
 use super::{
     PREFIX, Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 pub(crate) struct Plans;

@@ -5,9 +5,9 @@ mod health;
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
     field::{Field, Time},
     problem::Refusal,
+    response::Json,
 };
 use domain::{scope::Scope, score::Category};
 use management::{

@@ -3,9 +3,9 @@
 mod change;
 mod dead_jobs;
 mod openapi;
+mod operations;
 mod parameters;
 mod schemas;
-mod operations;
 
 use super::openapi::Operation;
 

@@ -1,17 +1,17 @@
 //! Policies of the review desk, and its settings for a site.
 
-mod openapi;
 mod desk;
+mod openapi;
 mod schemas;
 
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json, NoContent},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json, NoContent},
 };
 use domain::id::ReviewPolicyId;
 use management::{Management, review_policies};

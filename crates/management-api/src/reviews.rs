@@ -1,18 +1,18 @@
 //! Reviews: claim, look, renew, skip, escalate, decide, undo.
 
 mod bulk;
-mod openapi;
 mod items;
+mod openapi;
 mod reports;
 mod schemas;
 
 use std::sync::Arc;
 
 use api_common::{
-    response::{Json, NoContent},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
+    response::{Json, NoContent},
 };
 use domain::{id::ReviewId, review::NoteText};
 use management::{Management, reviews};
@@ -21,8 +21,8 @@ use poem_openapi::OpenApi;
 
 use super::{Tag, caller::Caller, media::PreviewFile};
 
-pub(super) use openapi::descriptions;
 use items::{NewNote, WrittenNote};
+pub(super) use openapi::descriptions;
 use schemas::{
     ClaimedReviews, HeldDecision, Lease, NewClaim, NewEscalation, NewReviewDecision, Review,
     WaitingReviews,

@@ -2,15 +2,15 @@
 
 mod attachments;
 mod backtests;
-mod openapi;
 mod diff;
 mod draft;
 mod examples;
 mod import_export;
-mod rules;
+mod openapi;
 mod rule_schema;
-mod shadow;
+mod rules;
 mod schemas;
+mod shadow;
 mod trial;
 mod versions;
 mod warnings;
@@ -18,11 +18,11 @@ mod warnings;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json, NoContent},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json, NoContent},
 };
 use domain::id::RuleGroupId;
 use management::{Management, rule_groups};

@@ -1,17 +1,17 @@
 //! Sites: list, create, read, change.
 
 mod openapi;
-mod settings;
 mod schemas;
+mod settings;
 
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json},
 };
 use domain::id::SiteId;
 use management::{Management, sites};

@@ -5,7 +5,7 @@ mod schemas;
 
 use std::sync::Arc;
 
-use api_common::{response::Json, field::Time, problem::Refusal, query_parameters::Query};
+use api_common::{field::Time, problem::Refusal, query_parameters::Query, response::Json};
 use domain::statistics::Interval;
 use management::{
     Management,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
+    body::JsonBody,
     field::{Field, Time},
     path_parameters::Path,
-    body::JsonBody,
     problem::{Code, Refusal},
+    response::Json,
 };
 use domain::{
     id::{PlanId, TeamId},

@@ -6,11 +6,11 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json},
 };
 use domain::id::TeamId;
 use management::{Management, teams};

@@ -7,11 +7,11 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json, NoContent},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json, NoContent},
 };
 use domain::id::TokenId;
 use management::{Management, tokens};

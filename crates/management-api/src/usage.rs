@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
     field::{Field, Time},
     path_parameters::Path,
     problem::Refusal,
+    response::Json,
 };
 use domain::{id::TeamId, scope::Scope};
 use management::Management;

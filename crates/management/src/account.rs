@@ -3,15 +3,15 @@
 //!
 //! None of this needs a scope. It is recorded in the audit log of every team that the person is in.
 
-pub mod second_factor;
+pub mod current_caller;
 pub mod first_operator;
 pub mod identities;
 pub mod one_time_links;
-pub mod current_caller;
 pub mod own_account;
-mod sign_in_metrics;
+pub mod second_factor;
 pub mod sessions;
 pub mod sign_in;
+mod sign_in_metrics;
 pub mod sign_on;
 
 pub use sign_in_metrics::expect_none;
@@ -38,7 +38,7 @@ use store::{
 use uuid::Uuid;
 
 use crate::{
-    Management, Refused, AnonymousCaller,
+    AnonymousCaller, Management, Refused,
     session::{factor_required, factor_set_up_required, require_recent},
 };
 

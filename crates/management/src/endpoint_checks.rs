@@ -14,7 +14,7 @@ use store::endpoint::{Pinged, Target};
 use url::Url;
 
 use crate::Refused;
-use test_limits::{SOON, Turn, TestLimits};
+use test_limits::{SOON, TestLimits, Turn};
 
 /// Checks a URL of a team by its text. The error says why it would not be contacted, and what to
 /// do.
@@ -68,7 +68,10 @@ impl EndpointChecks {
         let team = target.team;
         self.with_turns(|turns| turns.take(Instant::now(), team, target.endpoint))
             .map_err(|seconds| Refused::TooManyPings { seconds })?;
-        let _turn = Turn { endpoint_checks: self, team };
+        let _turn = Turn {
+            endpoint_checks: self,
+            team,
+        };
         let pinged = ping(target).await;
         pinged.ok_or_else(|| Refused::TooManyPings { seconds: SOON })
     }

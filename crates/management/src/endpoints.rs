@@ -14,10 +14,10 @@ use domain::{
 use serde_json::Value;
 pub use store::endpoint::crud::Endpoint;
 use store::{
+    encryption::{self, MasterKey},
     endpoint::crud,
     jobs,
     page::Page,
-    encryption::{self, MasterKey},
 };
 
 use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, sites};

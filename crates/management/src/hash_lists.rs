@@ -10,12 +10,12 @@ mod view;
 
 use domain::{
     audit::Action,
+    bounded_integer::BoundedInteger,
     id::{HashListId, TeamId},
     image_hash::{ListKind, MAX_DISTANCE},
     name::Name,
     reason::Reason,
     scope::Scope,
-    bounded_integer::BoundedInteger,
 };
 use serde_json::{Value, json};
 use store::{

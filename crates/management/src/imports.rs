@@ -4,8 +4,8 @@
 //! Only what belongs to another team here gets another id, which follows from its own and the team's. Nothing of another team
 //! or of another site is ever changed.
 
-mod items;
 mod item_line;
+mod items;
 mod rules;
 mod site;
 
@@ -23,8 +23,8 @@ use uuid::Uuid;
 use crate::{Caller, Change, Management, Refused};
 
 pub use self::{
-    items::{Stored, items},
     item_line::{Line, WrongLine},
+    items::{Stored, items},
     rules::{Placed, version},
     site::{GivenSite, site},
 };

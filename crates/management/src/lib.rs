@@ -13,59 +13,59 @@ pub mod account;
 pub mod audit_log;
 mod caller;
 pub mod closures;
-mod preview_pool;
+mod connection_shares;
 pub mod dead_jobs;
 pub mod deliveries;
 pub mod desk;
+pub mod display_names;
+mod endpoint_checks;
 pub mod endpoints;
 pub mod erasures;
+mod error;
 pub mod events;
 pub mod exports;
 pub mod hash_lists;
 pub mod imports;
 pub mod legal_holds;
 pub mod media;
-pub mod display_names;
-mod stale_revision;
-mod endpoint_checks;
-mod rate_limit;
 mod passwords;
 pub mod people;
 pub mod plans;
+mod preview_pool;
 pub mod providers;
+pub mod provisioning;
 pub mod queues;
+mod rate_limit;
 pub mod recoveries;
-mod error;
 pub mod review_policies;
 pub mod reviews;
 pub mod rule_groups;
 mod session;
-pub mod provisioning;
 mod sign_on;
 pub mod site_keys;
 pub mod sites;
+mod stale_revision;
 pub mod statistics;
 pub mod subscriptions;
 pub mod teams;
 pub mod tokens;
-mod connection_shares;
+mod trial_pool;
 pub mod usage;
 pub mod webhook_secrets;
-mod trial_pool;
 
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
 
 pub use self::{
     caller::{AnonymousCaller, Caller, Credential},
-    preview_pool::{PreviewPool, MakePreview, PreviewError},
-    stale_revision::{Changer, Outdated},
-    endpoint_checks::{Judge, EndpointChecks, Ping},
-    rate_limit::{RateLimit, RateLimitSettings},
-    passwords::Passwords,
+    endpoint_checks::{EndpointChecks, Judge, Ping},
     error::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
+    passwords::Passwords,
+    preview_pool::{MakePreview, PreviewError, PreviewPool},
+    rate_limit::{RateLimit, RateLimitSettings},
     session::{Change, Doing, Session, Snapshot, created, difference},
     sign_on::SignOn,
+    stale_revision::{Changer, Outdated},
     trial_pool::{Analyse, Analysed, TrialPool},
 };
 

@@ -2,8 +2,8 @@
 
 mod appeals;
 mod decisions;
-pub(crate) mod previews;
 pub mod explanation;
+pub(crate) mod previews;
 
 use domain::{
     id::{MediaId, SiteId},

@@ -5,11 +5,11 @@
 //! least one owner.
 
 pub mod factor_removal;
-pub mod transfer_account;
 pub mod invitations;
 pub mod password_resets;
 pub mod sessions;
 pub mod sign_in_rules;
+pub mod transfer_account;
 
 use domain::{
     actor::Actor,

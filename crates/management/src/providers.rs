@@ -2,7 +2,7 @@
 
 use domain::scope::Scope;
 use store::provider;
-pub use store::provider::{CredentialStatus, Cost, KnownProvider, Recent};
+pub use store::provider::{Cost, CredentialStatus, KnownProvider, Recent};
 
 use crate::{Caller, Management, Refused};
 

@@ -8,9 +8,10 @@ use chrono::{DateTime, Utc};
 use domain::scope::Scope;
 pub use queue::{Group, Lane, groups::GroupStats, lanes::LaneStats, workers::Worker};
 use queue::{
-    QueueName, groups, lanes,
-    queues::Restrictions,
+    QueueName,
     depth::{self, QueueStats},
+    groups, lanes,
+    queues::Restrictions,
     workers,
 };
 use store::{Error, PgConnection, jobs};

@@ -1,15 +1,15 @@
 //! Sites: list, create, read, change.
 
 mod checks;
-mod retention_preview;
 mod readiness;
+mod retention_preview;
 
 use domain::{
     audit::Action,
     id::{SiteId, TeamId},
     scope::Scope,
 };
-use store::{closure, rule_group, encryption, site};
+use store::{closure, encryption, rule_group, site};
 pub use store::{
     page::Page,
     site::settings::{ManagedSite, Settings},
@@ -23,8 +23,8 @@ use checks::{require_groups, unknown_group};
 pub(crate) use self::checks::require_providers;
 pub use self::{
     checks::{MOST_GROUPS, MOST_PROVIDERS},
-    retention_preview::{Content, RetentionPreview, outlook},
     readiness::{Counts, Readiness, counts, readiness},
+    retention_preview::{Content, RetentionPreview, outlook},
 };
 
 /// A site that was just created.

@@ -6,7 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use domain::rules::Limits;
 use management::{
-    Caller, PreviewPool, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, TrialPool,
+    Caller, EndpointChecks, Management, Passwords, PreviewPool, RateLimit, RateLimitSettings,
+    TrialPool,
     exports::ConcurrentReads,
     queues::{Group, Lane, Pause, update_group, update_lane, update_queue},
 };

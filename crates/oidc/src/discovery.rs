@@ -4,7 +4,7 @@ use reqwest::Client;
 use serde::Deserialize;
 use url::Url;
 
-use crate::{Failed, Issuer, settings::is_secure, http};
+use crate::{Failed, Issuer, http, settings::is_secure};
 
 /// What is used of the document (`OpenID` Connect Discovery 1.0, section 3).
 #[derive(Clone, Debug, Deserialize)]

@@ -100,7 +100,11 @@ mod tests {
 
     #[tokio::test]
     async fn after_a_failure_nobody_asks_for_a_moment() {
-        let (cached, asked, start) = (DocumentCache::<u32>::new(), AtomicU32::new(0), Instant::now());
+        let (cached, asked, start) = (
+            DocumentCache::<u32>::new(),
+            AtomicU32::new(0),
+            Instant::now(),
+        );
         let get = async |after: Duration| {
             let read = async || {
                 asked.fetch_add(1, Ordering::Relaxed);

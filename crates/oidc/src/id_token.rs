@@ -10,9 +10,9 @@ use crate::{
     Attempt, Failed, Settings,
     claims::{Claims, LEEWAY},
     discovery::Document,
-    signing_keys::Keys,
-    signature::ALGORITHMS,
     http,
+    signature::ALGORITHMS,
+    signing_keys::Keys,
 };
 
 /// The longest ID token. It has all groups of a person, but no more than a large header of a request.

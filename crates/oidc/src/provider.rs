@@ -9,11 +9,11 @@ use url::Url;
 
 use crate::{
     Ask, Attempt, Failed, Identity, Issuer, Settings,
-    document_cache::DocumentCache,
     claims::{self, Claims},
     discovery::Document,
+    document_cache::DocumentCache,
+    http, id_token, signature,
     signing_keys::Keys,
-    signature, id_token, http,
 };
 
 /// The longest code that is redeemed.
@@ -113,7 +113,8 @@ impl Provider {
             return Err(Failed::Untrusted("there is no code, or it is too long"));
         }
         let settings = &self.settings;
-        let tokens = id_token::redeem(&self.http, &document, settings, attempt, answer.code).await?;
+        let tokens =
+            id_token::redeem(&self.http, &document, settings, attempt, answer.code).await?;
         let header = id_token::header(&tokens.id_token)?;
         let read = async || Keys::read(&self.http, document.jwks_uri.clone()).await;
         let keys = self

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::{Failed, signature::is_public, http};
+use crate::{Failed, http, signature::is_public};
 
 /// How many keys of a set are looked at.
 const MOST: usize = 100;

@@ -10,10 +10,9 @@ use telemetry::{failed, over};
 use tracing::{Level, enabled, warn};
 
 use crate::{
-    JobId, QueueName,
-    preclaimed::Enqueued,
-    metrics,
+    JobId, QueueName, metrics,
     outcome::{Disposition, Ended, Outcome, RetryReason},
+    preclaimed::Enqueued,
     shared::Shared,
 };
 

@@ -24,12 +24,12 @@ use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
     claim::{Claimer, Health, Ready},
+    local_workers::LocalWorker,
     metrics,
     outcome::{Ended, Outcome},
     shared::Shared,
     slots::Slots,
     supervise::supervise,
-    local_workers::LocalWorker,
 };
 
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
@@ -127,7 +127,8 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             return Poll::Ready(None);
         };
         loop {
-            let Some((Ready { in_flight, args }, slot)) = ready!(running.buffer.poll_take(cx)) else {
+            let Some((Ready { in_flight, args }, slot)) = ready!(running.buffer.poll_take(cx))
+            else {
                 return Poll::Ready(None);
             };
             if !self.shared.lease.is_held_since(in_flight.since) {

@@ -3,14 +3,14 @@
 //! and tells the others with its heartbeats.
 
 mod report;
-mod waits;
 mod sampler;
+mod waits;
 
 pub use self::report::BottleneckShare;
 pub(crate) use self::report::{Report, read};
+pub(crate) use self::sampler::run;
 pub(crate) use self::waits::AllWaits;
 pub use self::waits::{Waiting, Waits};
-pub(crate) use self::sampler::run;
 
 /// What holds jobs back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

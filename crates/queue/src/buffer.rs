@@ -5,8 +5,8 @@
 //! remains free of its group's part. So however many jobs wait here for slots, a new group's jobs
 //! find room.
 
-mod contents;
 mod capacity;
+mod contents;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::Notify;
 
 use self::contents::Contents;
-pub(crate) use capacity::{Reserved, Full, Limits, Room};
+pub(crate) use capacity::{Full, Limits, Reserved, Room};
 
 use crate::{
     Bottleneck, Group, Lane,

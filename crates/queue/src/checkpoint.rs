@@ -106,7 +106,10 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(crate) const fn new(sender: oneshot::Sender<Result<(), NotRecorded>>, permit: WritePermit) -> Self {
+    pub(crate) const fn new(
+        sender: oneshot::Sender<Result<(), NotRecorded>>,
+        permit: WritePermit,
+    ) -> Self {
         Self { sender, permit }
     }
 

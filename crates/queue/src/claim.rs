@@ -1,12 +1,12 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
-mod statement;
 mod bottleneck;
 mod claimed;
-mod second_claimer;
+mod cursor;
 mod health;
 mod preclaimed;
-mod cursor;
+mod second_claimer;
+mod statement;
 
 use std::{
     sync::Arc,
@@ -159,7 +159,11 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     }
 
     /// Claims once, from the current place of the walk on. The jobs are in the buffer afterwards.
-    async fn claim(&self, cursor: &mut Cursor, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
+    async fn claim(
+        &self,
+        cursor: &mut Cursor,
+        room: Room<'_, Ready<A>>,
+    ) -> Result<Found, sqlx::Error> {
         let wanted = room.jobs();
         let since = Instant::now();
         let claimed = self.ask(cursor, wanted, room.limits()).await;
@@ -195,7 +199,9 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
             let token = self.pending.token();
-            let Some(in_flight) = InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token) else {
+            let Some(in_flight) =
+                InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token)
+            else {
                 info!(job = %claim.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };

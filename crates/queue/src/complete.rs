@@ -5,8 +5,8 @@
 //! takes the row away from us checks it, so a second try of the same outcome finds nothing and
 //! changes nothing.
 
-mod failure;
 mod commit_status;
+mod failure;
 mod prepare;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -18,8 +18,8 @@ use tracing::info;
 
 use self::{commit_status::was_committed, prepare::prepare};
 use crate::{
-    fault::Fault, dedicated_connection::DedicatedConnection, outcome::Ended, after_commit::Written, shared::Shared,
-    supervise::panic_text,
+    after_commit::Written, dedicated_connection::DedicatedConnection, fault::Fault, outcome::Ended,
+    shared::Shared, supervise::panic_text,
 };
 
 pub(crate) use self::failure::Failure;

@@ -16,8 +16,8 @@ use tokio::time::timeout;
 use tracing::{error, warn};
 
 use crate::{
-    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
-    fault::Fault, metrics, complete::Failure, shared::Shared, supervise::panic_text,
+    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, complete::Failure,
+    enqueue::enqueue, fault::Fault, metrics, shared::Shared, supervise::panic_text,
 };
 
 /// The most jobs moved in one transaction.

@@ -8,9 +8,9 @@ use std::{
 use sqlx::PgConnection;
 
 use crate::{
+    depth::{self, QueueStats},
     metrics,
     shared::Shared,
-    depth::{self, QueueStats},
 };
 
 /// The gauges of the queues' depth, published by the two oldest processes.

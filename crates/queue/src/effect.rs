@@ -7,17 +7,17 @@
 //! ran.
 
 mod any;
-mod on_dead;
 mod finish;
+mod on_dead;
 
 use sqlx::PgConnection;
 
 use crate::{JobId, NewJobs};
 
 pub(crate) use self::any::AnyEffect;
+pub use self::finish::{Finish, IntoFinish};
 pub use self::on_dead::{DeadJob, DeathCause, OnDead};
 pub(crate) use self::on_dead::{OnDeadFn, on_dead_fn};
-pub use self::finish::{Finish, IntoFinish};
 
 /// What a handler wants to write to the database, if and only if the worker still has the job when
 /// it ends.

@@ -91,7 +91,10 @@ mod tests {
             assert_eq!(Fault::of_state(code), fault, "{code}");
         }
         assert_eq!(Fault::of(&Error::PoolTimedOut), Fault::System);
-        assert_eq!(Fault::of(&database::deadline_exceeded(Duration::ZERO)), Fault::System);
+        assert_eq!(
+            Fault::of(&database::deadline_exceeded(Duration::ZERO)),
+            Fault::System
+        );
         assert_eq!(Fault::of(&Error::RowNotFound), Fault::Effect);
     }
 }

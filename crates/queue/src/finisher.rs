@@ -12,10 +12,10 @@ use tracing::error;
 
 use crate::{
     Retry,
-    fault::Fault,
-    dedicated_connection::DedicatedConnection,
-    outcome::{Ended, Outcome, RetryReason, bounded},
     complete::{Failure, bounded_connection, complete},
+    dedicated_connection::DedicatedConnection,
+    fault::Fault,
+    outcome::{Ended, Outcome, RetryReason, bounded},
     shared::Shared,
 };
 

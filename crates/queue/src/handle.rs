@@ -12,9 +12,9 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Bottleneck, Config, LaneBackend, NewJobs, Reservation, Process, QueueName, SettingsError,
-    Waits, unrecorded_gauge, bottleneck, dead_letter, finisher, heartbeat, housekeeping, dedicated_connection::DedicatedConnection, metrics,
-    shared::Shared, orphans, notify,
+    BackendSettings, Bottleneck, Config, LaneBackend, NewJobs, Process, QueueName, Reservation,
+    SettingsError, Waits, bottleneck, dead_letter, dedicated_connection::DedicatedConnection,
+    finisher, heartbeat, housekeeping, metrics, notify, orphans, shared::Shared, unrecorded_gauge,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.

@@ -13,7 +13,9 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::info;
 use uuid::Uuid;
 
-use crate::{Process, enqueue::millis, dedicated_connection::DedicatedConnection, metrics, shared::Shared};
+use crate::{
+    Process, dedicated_connection::DedicatedConnection, enqueue::millis, metrics, shared::Shared,
+};
 
 /// Renews the lease until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {

@@ -17,9 +17,9 @@
 //! The second oldest worker also publishes the statistics. So they continue when the housekeeper
 //! dies, which shows only when its lease has ended.
 
+mod cleanup;
 mod duty;
 mod election;
-mod cleanup;
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -33,15 +33,15 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use self::{
+    cleanup::{purge, tidy},
     duty::Duty,
     election::{Rank, Standing, rank},
-    cleanup::{purge, tidy},
 };
 use crate::{
     Config,
+    dedicated_connection::DedicatedConnection,
     depth_gauges::Gauges,
     generations::{self, Collector},
-    dedicated_connection::DedicatedConnection,
     promote, rescue,
     shared::Shared,
 };
@@ -103,7 +103,12 @@ fn settings(config: &Config) -> String {
     )
 }
 
-async fn round(shared: &Shared, connection: &mut DedicatedConnection, house: &mut Option<House>, trouble: &Trouble) {
+async fn round(
+    shared: &Shared,
+    connection: &mut DedicatedConnection,
+    house: &mut Option<House>,
+    trouble: &Trouble,
+) {
     let standing = rank(shared, connection).await;
     if matches!(standing, Ok(Standing::Ranked(_) | Standing::Outranked)) {
         over!(trouble.worked(), "the elected housekeeper is known again");

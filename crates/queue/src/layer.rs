@@ -4,8 +4,8 @@
 //! slot is always freed. A run whose future is dropped (because a worker did not stop within its
 //! grace period) is given back.
 
-mod outcome;
 mod interruptible;
+mod outcome;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,8 +20,8 @@ use futures::{FutureExt, future::BoxFuture};
 use tower::{Layer, Service};
 
 use self::{
-    outcome::{failed, finished, panicked},
     interruptible::Interruptible,
+    outcome::{failed, finished, panicked},
 };
 use crate::{BackendSettings, IntoFinish, in_flight::InFlightJob, metrics, shared::Shared};
 

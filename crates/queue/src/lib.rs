@@ -53,56 +53,56 @@
 //! # }
 //! ```
 
+mod after_commit;
 mod backend;
-mod unrecorded_gauge;
 mod bottleneck;
 mod buffer;
-mod dead_letter;
 mod checkpoint;
 mod claim;
 mod clock;
+mod complete;
 mod config;
 pub mod dead_jobs;
+mod dead_letter;
+mod dedicated_connection;
+pub mod depth;
+mod depth_gauges;
 mod effect;
 mod enqueue;
-pub mod pauses_and_caps;
 mod fault;
 mod fence;
 mod finisher;
-mod depth_gauges;
 mod generations;
 pub mod groups;
 mod handle;
 mod heartbeat;
-mod preclaimed;
-mod in_flight;
 mod housekeeping;
+mod in_flight;
 mod inbox;
 mod job;
-pub mod live_jobs;
 pub mod lanes;
 mod layer;
 mod lease;
-mod dedicated_connection;
+pub mod live_jobs;
+mod local_wakeups;
+mod local_workers;
 pub mod metrics;
+mod notify;
+mod orphans;
 mod outcome;
+pub mod pauses_and_caps;
+mod preclaimed;
 mod process;
 mod promote;
 pub mod queues;
-mod after_commit;
 mod rescue;
 pub mod retry;
-mod complete;
 mod shared;
 mod slots;
-pub mod depth;
-mod orphans;
 mod supervise;
-mod local_workers;
 #[cfg(test)]
 mod tests;
-mod notify;
-mod local_wakeups;
+mod unrecorded_gauge;
 pub mod workers;
 
 pub use backend::LaneBackend;
@@ -114,12 +114,12 @@ pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, OnDe
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use fault::Fault;
 pub use handle::Queue;
-pub use preclaimed::{PreclaimedColumns, Reservation};
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
+pub use notify::wake;
+pub use preclaimed::{PreclaimedColumns, Reservation};
 pub use process::Process;
 pub use retry::Retry;
-pub use notify::wake;
 
 /// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes
 /// beside the migrations of the service that uses it.

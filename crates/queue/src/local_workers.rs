@@ -17,7 +17,8 @@ pub(crate) trait LocalWorker: Send + Sync {
     fn settings(&self) -> &BackendSettings;
 
     /// Reserves places for jobs of a lane: as many as are wanted, or fewer.
-    fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn ReservedPlaces>;
+    fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize)
+    -> Box<dyn ReservedPlaces>;
 
     /// What holds its jobs back now.
     fn bottleneck(&self) -> Option<Bottleneck>;

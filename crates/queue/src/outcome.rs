@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use database::Absence;
 
 use crate::{
-    DeathCause, Finish, Retry, checkpoint::Answer, effect::AnyEffect, enqueue::millis, in_flight::InFlightJob,
+    DeathCause, Finish, Retry, checkpoint::Answer, effect::AnyEffect, enqueue::millis,
+    in_flight::InFlightJob,
 };
 
 /// A claimed job on its way to the finisher: it ended, or reached a checkpoint.

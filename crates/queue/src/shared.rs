@@ -13,15 +13,15 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Config, NewJobs, Process, QueueName, Retry,
+    after_commit::Attempts,
     bottleneck::{AllWaits, Report},
     in_flight::InFlightJobs,
     inbox::Inbox,
     lease::Lease,
-    metrics,
-    after_commit::Attempts,
-    supervise::supervise,
-    local_workers::{LocalWorker, LocalWorkers},
     local_wakeups::LocalWakeups,
+    local_workers::{LocalWorker, LocalWorkers},
+    metrics,
+    supervise::supervise,
 };
 
 /// The state of an open queue.

@@ -13,13 +13,13 @@
 
 mod acceptor;
 mod columns;
+mod idempotency;
 mod images;
 mod insert;
 mod rejection;
-mod idempotency;
 mod retention;
-mod settings;
 mod routing;
+mod settings;
 mod writer;
 
 use std::{sync::Arc, time::Instant};

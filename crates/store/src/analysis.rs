@@ -9,7 +9,7 @@ mod record;
 use std::{sync::Arc, time::Duration};
 
 use domain::{
-    decision::{MissingScores, ImageProblem, Unchecked},
+    decision::{ImageProblem, MissingScores, Unchecked},
     id::{GroupVersionId, MediaId, SiteId, TeamId},
     image_hash::HashMatch,
     media::{Modality, OnFailure},

@@ -1,9 +1,9 @@
 //! Webhook endpoints: where a site's events go, and each endpoint's delivery health.
 
+pub mod crud;
 mod headers;
 pub(crate) mod health;
 mod label;
-pub mod crud;
 mod rate_limit;
 mod test_send;
 

@@ -5,8 +5,8 @@
 //! ([`WALKED`](crate::delivery::WALKED)). Such a page may hold fewer events than its limit, even none, although there is a
 //! next page.
 
-mod summary;
 mod paging;
+mod summary;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -17,8 +17,8 @@ use sqlx::PgConnection;
 
 pub use self::summary::{Listed, SHOWN, Told};
 use self::{
-    summary::describe,
     paging::{Walk, about, newest},
+    summary::describe,
 };
 use crate::{Error, id_time::ids_within, page};
 

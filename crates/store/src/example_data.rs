@@ -2,8 +2,8 @@
 //! removes. Its id is fixed, so neither command can take another team for it.
 
 mod items;
-mod team;
 mod remove;
+mod team;
 
 use domain::id::TeamId;
 use sqlx::{PgConnection, PgPool, pool::PoolConnection, postgres::Postgres};
@@ -11,8 +11,8 @@ use uuid::Uuid;
 
 pub use self::{
     items::{Analysis, Attempt, Batch, Delivery, Event, Item, Verdict, add},
-    team::{Begun, begin, finish},
     remove::{Removed, remove},
+    team::{Begun, begin, finish},
 };
 use crate::Error;
 

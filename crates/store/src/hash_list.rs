@@ -13,10 +13,10 @@ pub mod entry;
 pub mod import;
 pub mod matches;
 mod read;
+mod retention;
 mod revision;
 pub mod scan;
 pub mod search;
-mod retention;
 mod usable;
 
 use chrono::{DateTime, Utc};

@@ -5,8 +5,8 @@
 //! of the image is the step's effect.
 
 mod failed;
-mod findings;
 mod files;
+mod findings;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,8 +19,8 @@ use uuid::Uuid;
 pub(crate) use self::files::retention;
 pub use self::{
     failed::ExaminationDied,
-    findings::Examined,
     files::{bytes, keep},
+    findings::Examined,
 };
 use crate::{
     Error,

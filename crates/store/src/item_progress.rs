@@ -8,10 +8,10 @@ use tracing::debug;
 
 use crate::{
     analysis::{self, Analysed, Piece, ProviderReport},
-    verdict_waiters::Promise,
     created_event::{self, Created},
     jobs::{self, Marks},
     verdict::{self, Concluded},
+    verdict_waiters::Promise,
 };
 
 /// What a run leaves behind.

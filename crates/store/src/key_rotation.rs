@@ -12,8 +12,8 @@ use self::reencryption::{endpoints, factors, sites};
 use crate::{
     Error,
     audit::{self, Entry},
-    erasure,
     encryption::{CHECK_OWNER, KEY_ID, MasterKey},
+    erasure,
 };
 
 /// How many values are sealed with other keys than the current one: secrets of sites, headers of

@@ -1,17 +1,17 @@
 //! People: their accounts, and their roles in teams.
 
-pub mod credentials;
 mod account;
-pub mod own_account;
-pub mod second_factor;
+pub mod credentials;
 pub mod failed_sign_in;
 pub mod first_operator;
-pub mod sso_membership;
-pub mod sso_identity;
-pub mod one_time_link;
 mod membership;
+pub mod one_time_link;
+pub mod own_account;
+pub mod second_factor;
 mod second_factor_requirement;
 pub mod session;
+pub mod sso_identity;
+pub mod sso_membership;
 
 pub use self::{
     account::{

@@ -1,9 +1,9 @@
 //! The providers that workers are configured with, as workers record them, and the state of each.
 
 mod answer_counts;
-mod status;
 mod costs;
 mod state;
+mod status;
 
 use chrono::{DateTime, Utc};
 use domain::score::Category;
@@ -11,9 +11,9 @@ use sqlx::{PgConnection, PgPool};
 
 pub use self::{
     answer_counts::{Recent, recent},
-    status::{CredentialStatus, credential_statuses},
     costs::{Cost, Spent, costs, spend},
     state::{State, Stated, change, read},
+    status::{CredentialStatus, credential_statuses},
 };
 use crate::Error;
 

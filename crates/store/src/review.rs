@@ -7,25 +7,25 @@
 
 pub mod appeal;
 mod claim;
-mod undo_expired;
 pub mod exposure;
 pub mod golden;
 mod lease;
-mod view;
 mod note;
 mod opinion;
 pub mod quality;
+mod undo_expired;
+mod view;
 mod waiting;
 
 pub(crate) use self::opinion::hold;
 pub use self::{
     claim::{Claimed, NewClaim, claim},
-    undo_expired::{Ended, ReviewDied, held_for},
     lease::{Locked, escalate, lock, renew, skip},
-    view::{AuthorHistory, Earlier, Review, view},
     note::{NewNote, Note, add as add_note, of_media as notes_of},
     opinion::{
         Held, NewOpinion, UsedPolicy, has_decided, has_spoken, policy, say, undo, undo_seconds,
     },
+    undo_expired::{Ended, ReviewDied, held_for},
+    view::{AuthorHistory, Earlier, Review, view},
     waiting::{Waiting, waiting},
 };

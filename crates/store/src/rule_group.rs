@@ -11,11 +11,11 @@ mod create;
 mod disable;
 mod draft;
 mod imported;
-mod sites;
-mod rule_kinds;
 mod read;
 pub(crate) mod retention;
+mod rule_kinds;
 pub mod shadow;
+mod sites;
 mod stored_bytes;
 mod version;
 
@@ -39,9 +39,9 @@ pub use self::{
     imported::{
         ImportedGroup, ImportedVersion, import_group, import_version, is_named, keep, owner,
     },
-    sites::{JudgedSite, judged_sites},
-    rule_kinds::kinds,
     read::{find, list, lock, team_of},
+    rule_kinds::kinds,
+    sites::{JudgedSite, judged_sites},
     stored_bytes::stored_of_late,
     version::{
         Authorship, GroupVersion, ListedVersion, NewVersion, Publication, Version, add_version,

@@ -1,10 +1,10 @@
 //! The schema: migrations, and whether the database has one that this binary can serve.
 
 mod access;
+mod compatibility;
 mod indexes;
 mod ops_role;
 mod preconditions;
-mod compatibility;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +13,8 @@ use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
 use crate::Error;
 
 pub use self::{
-    ops_role::missing_role,
     compatibility::{Compatibility, Unready, Versions},
+    ops_role::missing_role,
 };
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");

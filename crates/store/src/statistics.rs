@@ -8,22 +8,22 @@
 //!
 //! Submissions write no counters and wait for no lock of the statistics.
 
-mod restart;
-mod totals;
-mod rule_matches;
 mod report;
+mod restart;
 mod retention;
+mod rule_matches;
 pub mod slice;
+mod totals;
 
 use queue::QueueName;
 use uuid::Uuid;
 
 pub use self::{
-    restart::{begin, lag},
-    totals::{Figures, Outcomes},
-    rule_matches::{GroupMatches, of_group},
     report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report, report_with_before},
+    restart::{begin, lag},
     retention::{DAYS, forget_old},
+    rule_matches::{GroupMatches, of_group},
+    totals::{Figures, Outcomes},
 };
 use crate::{
     chain::Chain,

@@ -1,8 +1,8 @@
 //! Management tokens: who may use the management interface, and for what.
 
+mod authorisation;
 mod create;
 mod disable;
-mod authorisation;
 mod read;
 
 use chrono::{DateTime, Utc};
@@ -14,9 +14,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
+    authorisation::{Grant, LAST_GENERATION, begin_changing, begin_reading},
     create::{NewToken, create},
     disable::{Disabled, Extent, NotDisabled, disable},
-    authorisation::{Grant, LAST_GENERATION, begin_changing, begin_reading},
     read::{find, list, of_operators},
 };
 

@@ -4,6 +4,8 @@
 mod repeated_failures;
 pub mod trace;
 
-pub use repeated_failures::{FIRST_DISTANCE, Failing, LONGEST_DISTANCE, Over, QUIET, RepeatedFailure};
+pub use repeated_failures::{
+    FIRST_DISTANCE, Failing, LONGEST_DISTANCE, Over, QUIET, RepeatedFailure,
+};
 #[doc(hidden)]
 pub use tracing;

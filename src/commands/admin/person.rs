@@ -12,9 +12,9 @@ use management::{
     Caller, Management, Refused,
     people::{
         self, Standing, factor_removal,
-        transfer_account::transfer_account as hand_account_over,
         invitations::{self, Wanted},
         password_resets,
+        transfer_account::transfer_account as hand_account_over,
     },
 };
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use management::{Caller, Management, Refused, plans};
 use serde_json::{Value, json};
 use store::plan::Terms;
 
-use crate::{config::id, command_line::told};
+use crate::{command_line::told, config::id};
 
 /// Options of `gatehouse admin create-plan`.
 #[derive(Debug, Args)]

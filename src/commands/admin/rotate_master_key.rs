@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::{key_rotation, encryption::MasterKey};
+use store::{encryption::MasterKey, key_rotation};
 
 use crate::service;
 

@@ -12,8 +12,8 @@ use domain::{
 use management::{
     Caller, Management, Refused,
     endpoints::{self, NewEndpoint},
-    rule_groups::{self, NewRuleGroup, versions},
     provisioning::{self, NewSite},
+    rule_groups::{self, NewRuleGroup, versions},
     site_keys::{self, IssuedKey},
 };
 use serde_json::{Value, json};

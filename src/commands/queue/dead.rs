@@ -20,7 +20,7 @@ use super::{
     Report, Shown, Which, ago, job_id, payload,
     table::{Left, Right, Table, one_line},
 };
-use crate::{config::one_of, command_line::told};
+use crate::{command_line::told, config::one_of};
 
 pub(super) use groups::{group_document, groups_text};
 

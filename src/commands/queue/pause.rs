@@ -10,7 +10,7 @@ use management::{Management, queues::Pause};
 use queue::QueueName;
 
 use super::{Report, table::counted, until, wake};
-use crate::{config::queue_name, duration, command_line::told};
+use crate::{command_line::told, config::queue_name, duration};
 use result::PauseResult;
 use target::{Held, Part, Target};
 

@@ -21,7 +21,7 @@ use super::{
     table::counted,
     wake,
 };
-use crate::{duration::humane, command_line::told, service};
+use crate::{command_line::told, duration::humane, service};
 use progress::Progress;
 
 /// Jobs visited in one transaction.

@@ -3,8 +3,8 @@
 
 mod bottlenecks;
 mod groups_and_lanes;
-mod queue_table;
 mod processes;
+mod queue_table;
 
 use management::{
     Caller, Management,
@@ -17,8 +17,8 @@ use super::Report;
 use crate::command_line::told;
 use bottlenecks::{binding, bound_document, bound_lines};
 use groups_and_lanes::{group_table, lane_table, of_group};
-use queue_table::queue_table;
 use processes::{worker_document, worker_table};
+use queue_table::queue_table;
 
 pub(super) use groups_and_lanes::{group_document, lane_document};
 pub(super) use queue_table::queue_document;

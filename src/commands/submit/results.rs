@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::service::Ended;
-use crate::commands::{result_file, input_lines::Line};
+use crate::commands::{input_lines::Line, result_file};
 
 /// The status of an item without a verdict, in both spellings of a site.
 const PENDING: &str = "pending";

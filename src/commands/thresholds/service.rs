@@ -6,9 +6,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    api_errors::Refusal,
     openai,
     perspective::{self, Asked},
-    api_errors::Refusal,
     sample::Scores,
 };
 use crate::commands::http_client::{Client, Reply};

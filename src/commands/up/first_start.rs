@@ -7,20 +7,19 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
 use store::{
     PgPool,
-    schema::{self, Compatibility},
     encryption::MasterKey,
+    schema::{self, Compatibility},
 };
 use tracing::info;
 use workers::outbound::{Exemption, HostPort};
 
 use crate::{
+    command_line::{self, Means},
     config::{self, UpOptions},
     data_dir::{Audience, DataDir, MASTER_KEY},
     demo::{self, Addresses, Consent},
     demo_file::Demo,
-    example_data,
-    command_line::{self, Means},
-    service,
+    example_data, service,
 };
 
 /// Finds or creates the demo team, if that is allowed, and the example data, if somebody asked for it.

@@ -10,10 +10,10 @@ use tracing::info;
 
 use super::super::console;
 use crate::{
-    system_account::{self, SystemAccount},
     config::{self, UpOptions},
     data_dir::{self, DataDir},
     logs, service,
+    system_account::{self, SystemAccount},
 };
 
 /// What can need root: the listeners and the data directory.

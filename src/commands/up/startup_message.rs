@@ -6,7 +6,7 @@ use domain::key::LinkSecret;
 use management::{Management, account::first_operator};
 
 use super::{super::console, Listeners};
-use crate::{config::UpOptions, data_dir::DataDir, demo_file::Demo, command_line};
+use crate::{command_line, config::UpOptions, data_dir::DataDir, demo_file::Demo};
 
 /// What `up` has prepared.
 pub(super) struct Welcome<'a> {
@@ -25,7 +25,9 @@ impl Welcome<'_> {
         let first = match &origin {
             Some(_) => {
                 let team = self.demo.map(|demo| demo.team_id);
-                first_operator::link(management, team).await.map_err(command_line::told)?
+                first_operator::link(management, team)
+                    .await
+                    .map_err(command_line::told)?
             }
             None => None,
         };

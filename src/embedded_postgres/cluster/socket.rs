@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 
 use super::NAME;
-use crate::{system_account::SystemAccount, data_dir::DataDir};
+use crate::{data_dir::DataDir, system_account::SystemAccount};
 
 /// The port names the socket `.s.PGSQL.5432`. Nothing listens on TCP.
 pub(super) const PORT: u16 = 5432;

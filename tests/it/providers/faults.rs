@@ -1,8 +1,8 @@
 //! Every provider with every fault: what it did not check is never approved, and the next provider
 //! in the order of preference is asked instead.
 
-mod without_faults;
 mod handling;
+mod without_faults;
 
 use std::time::Duration;
 

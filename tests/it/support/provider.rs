@@ -3,18 +3,18 @@
 
 mod azure;
 mod chat;
+mod content;
 mod fault;
-mod multipart;
 mod guardrail;
 mod hive;
 mod mistral;
 mod mode;
+mod multipart;
 mod natural_language;
 mod openai;
 mod own;
 mod rekognition;
 mod serve;
-mod content;
 mod sightengine;
 mod sigv4;
 mod state;
@@ -30,9 +30,9 @@ use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use super::servers;
+use content::{HIGH, LOW, Picture, Refusal, Shown, knows_key};
 pub(crate) use fault::{Fault, RIGHT, UNSCORED};
 pub(crate) use mode::Mode;
-use content::{HIGH, LOW, Picture, Refusal, Shown, knows_key};
 use state::State;
 pub(crate) use wire::Wire;
 

@@ -15,7 +15,9 @@ use store::{Error, analysis::Piece};
 
 use crate::{
     picture::Frames,
-    provider::{self, Answer, Content, LimitedProvider, ProviderError, Question, Reply, Seat, Turn, merge},
+    provider::{
+        self, Answer, Content, LimitedProvider, ProviderError, Question, Reply, Seat, Turn, merge,
+    },
 };
 
 /// Pieces of one text, or frames of one image, that are under way at the same time.

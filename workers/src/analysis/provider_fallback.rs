@@ -12,13 +12,13 @@ use tracing::warn;
 use super::{
     ASKING, Analyst, CROWDED,
     answer_cache::Found,
-    modality_analysis::ModalityAnalysis,
     chunked_requests::{Asked, Pieces, Shown},
     item_image::{ItemImage, Unseen},
+    modality_analysis::ModalityAnalysis,
 };
 use crate::{
-    provider::{LimitedProvider, ProviderRegistry},
     created_event::CreatedEvent,
+    provider::{LimitedProvider, ProviderRegistry},
 };
 
 /// How far a run got with one modality.

@@ -7,7 +7,7 @@ use store::{item_progress::Stage, schema};
 use uuid::Uuid;
 
 use super::*;
-use crate::{RuleSettings, rule_pool::RulePool, provider::Providers};
+use crate::{RuleSettings, provider::Providers, rule_pool::RulePool};
 
 fn item(held: bool) -> ToAnalyse {
     ToAnalyse {
@@ -40,7 +40,11 @@ fn analyst(pool: &PgPool) -> Analyst {
     let providers: Providers = Arc::new([]);
     Analyst::new(
         pool.clone(),
-        Arc::new(ProviderRegistry::new(&providers, pool.clone(), Waits::default())),
+        Arc::new(ProviderRegistry::new(
+            &providers,
+            pool.clone(),
+            Waits::default(),
+        )),
         rule_pool.groups().clone(),
         Duration::ZERO,
         0,

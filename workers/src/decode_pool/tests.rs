@@ -66,7 +66,11 @@ async fn case_69_animations_of_one_team_leave_room_for_another_team_and_for_stil
     );
     let (decode_pool, file) = (DecodePool::default(), std::fs::read(path).unwrap());
     let animation = decode_pool.animation(&file).unwrap();
-    let place = |number| decode_pool.animation_slot(team(number), animation).now_or_never();
+    let place = |number| {
+        decode_pool
+            .animation_slot(team(number), animation)
+            .now_or_never()
+    };
     let places: Vec<_> = std::iter::from_fn(|| place(1)).collect();
     assert!((1..AT_ONCE).contains(&places.len()), "{}", places.len());
     assert!(decode_pool.animations.in_use() < ANIMATIONS);

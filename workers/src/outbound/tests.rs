@@ -15,11 +15,11 @@ use super::*;
 
 mod attacks;
 mod fetching;
-mod receiver;
 mod hostile_receivers;
+mod receiver;
 mod redirects;
-mod team_limits;
 mod team_exemptions;
+mod team_limits;
 
 use receiver::Receiver;
 

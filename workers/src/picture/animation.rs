@@ -6,10 +6,10 @@
 //! renditions. A frame here is what a viewer shows at that time, not what the file stores.
 
 mod canvas;
+mod frame_count;
 mod frames;
 mod gif;
 mod png;
-mod frame_count;
 #[cfg(test)]
 mod tests;
 mod webp;
@@ -21,7 +21,7 @@ use domain::{decision::ImageProblem, image::ImageFormat};
 pub(crate) use self::frames::Frames;
 use self::{
     canvas::Canvas,
-    frame_count::{Layout, FrameCount},
+    frame_count::{FrameCount, Layout},
 };
 use super::MAX_SIDE;
 

@@ -3,9 +3,9 @@
 //! decoder can know whether compressed pixels are missing before that marker. It is strict, and
 //! reports what it notices. A file without the marker is decoded if nothing else is missing (`scans`).
 
-mod huffman;
 mod blocks;
 mod completeness;
+mod huffman;
 
 use domain::decision::ImageProblem;
 use image::{ColorType, metadata::Orientation};

@@ -149,8 +149,9 @@ impl Admission {
     ) -> Option<Duration> {
         let limit_update = LimitUpdate::of(outcome);
         let chance = rand::random();
-        let learn =
-            |state: &mut State, now: DateTime<Utc>| self.apply(limit_update, pass, state, now, chance);
+        let learn = |state: &mut State, now: DateTime<Utc>| {
+            self.apply(limit_update, pass, state, now, chance)
+        };
         let was_open = self.is_open().await;
         let known = self.learn(learn).await;
         if let Err(error @ (ProviderError::Denied(_) | ProviderError::NoCredentials(_))) = outcome

@@ -1,9 +1,9 @@
 //! What the services of AWS have in common. Requests are signed by AWS's own `aws-sigv4`. Errors,
 //! including throttling, have status 400 and a type.
 
-mod role;
 #[cfg(test)]
 pub(crate) mod fake;
+mod role;
 
 use std::{sync::Arc, time::SystemTime};
 

@@ -137,7 +137,10 @@ impl Guardrail {
         let request = json!({ "source": "INPUT", "outputScope": "FULL", "content": [content] });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
         let url = self.transport.at(&self.path);
-        let received = self.signer.post(&self.transport, &url, &HEADERS, body).await?;
+        let received = self
+            .signer
+            .post(&self.transport, &url, &HEADERS, body)
+            .await?;
         let scores = read(&received.body, self.profile().scope.of(modality))?;
         Ok(received.answer(scores))
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     remote::Remote,
-    transport::{Received, Transport, unique_keys, parsed, score},
+    transport::{Received, Transport, parsed, score, unique_keys},
 };
 use crate::picture::{Limits, Rendition};
 

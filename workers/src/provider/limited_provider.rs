@@ -15,8 +15,9 @@ use telemetry::{RepeatedFailure, failed, over};
 use tokio::time::timeout;
 
 use super::{
-    Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question, chunks, cost,
-    admission::{Entry, Admission, Pass, show},
+    Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question,
+    admission::{Admission, Entry, Pass, show},
+    chunks, cost,
 };
 
 /// A provider and the admission of its requests. A provider that runs in this process has none.

@@ -15,7 +15,7 @@ use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     cost::TOKENS,
     remote::Remote,
-    transport::{Transport, unique_keys, parsed, score},
+    transport::{Transport, parsed, score, unique_keys},
 };
 
 /// The moderation endpoint and our key to it.

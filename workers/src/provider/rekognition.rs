@@ -82,7 +82,10 @@ impl Rekognition {
         });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
         let url = self.transport.at("/");
-        let received = self.signer.post(&self.transport, &url, &HEADERS, body).await?;
+        let received = self
+            .signer
+            .post(&self.transport, &url, &HEADERS, body)
+            .await?;
         let scores = labels::read(&received.body, &self.profile().scope.image)?;
         Ok(received.answer(scores))
     }

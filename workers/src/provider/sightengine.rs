@@ -123,7 +123,9 @@ impl Sightengine {
             .text("models", "general,self-harm")
             .text("lang", self.languages.clone())
             .text("text", text.to_owned());
-        let request = self.transport.request(self.transport.at("/1.0/text/check.json"));
+        let request = self
+            .transport
+            .request(self.transport.at("/1.0/text/check.json"));
         let received = self.transport.send(request.multipart(form)).await?;
         let scores = text::read(&received.body, &self.profile().scope.text)?;
         Ok(received.answer(scores))

@@ -3,9 +3,9 @@
 
 mod error_code;
 mod error_meaning;
-mod unique_keys;
-mod retry_after;
 mod response;
+mod retry_after;
+mod unique_keys;
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use url::Url;
 pub(super) use self::{
     error_code::{code as code_of, is_word},
     error_meaning::{Meaning, told},
-    unique_keys::once,
     response::{MAX_KEPT, Received, parsed, read, score},
+    unique_keys::once,
 };
 use self::{
     error_meaning::Explain,
-    retry_after::{spent, wait},
     response::unreachable,
+    retry_after::{spent, wait},
 };
 use super::{
     Access, Fingerprint, Profile, ProviderError, Told,

@@ -8,7 +8,7 @@ use store::verdict::ToJudge;
 use super::Instead;
 use crate::{
     findings::GroupFindings,
-    rule_group_cache::{RuleGroupCache, Key},
+    rule_group_cache::{Key, RuleGroupCache},
 };
 
 /// The state of an examination.

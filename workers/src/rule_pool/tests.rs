@@ -66,7 +66,10 @@ async fn case_36_a_version_that_is_too_heavy_sends_the_item_to_a_person_and_othe
     ] {
         let versions = [heavy, light];
         let item = item(team, text, &versions);
-        let examined = rule_pool.examine(team, &item, &versions, None).await.unwrap();
+        let examined = rule_pool
+            .examine(team, &item, &versions, None)
+            .await
+            .unwrap();
         let verdict = verdict_on(&item, examined);
         assert_eq!(verdict.status.as_str(), status);
         assert!(verdict.reason.unwrap_or_default().contains(reason));
@@ -83,7 +86,10 @@ async fn case_40_a_backlog_is_judged_by_as_many_threads_as_there_are_processors(
     let text = "abbabaaabbbababbaab".repeat(100);
     let item = item(team, &text, &[version]);
     // One before, so that what compiling takes is not counted.
-    rule_pool.examine(team, &item, &[version], None).await.unwrap();
+    rule_pool
+        .examine(team, &item, &[version], None)
+        .await
+        .unwrap();
     let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
     let done = Arc::new(AtomicBool::new(false));
     let counting = thread::spawn({

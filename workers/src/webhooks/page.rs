@@ -42,8 +42,8 @@ use self::{
 use super::{
     Courier,
     attempt::attempt,
-    send_concurrency::SendPlace,
     delivery_turn::{Turn, soon, turn},
+    send_concurrency::SendPlace,
 };
 
 /// The longest time that sent deliveries stay unrecorded while the page continues, in addition to

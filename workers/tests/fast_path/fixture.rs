@@ -20,13 +20,13 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
-    verdict_waiters::{VerdictWaiters, Part},
+    encryption::MasterKey,
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
-    encryption::MasterKey,
     site::{self, Judges, Sites},
     team,
+    verdict_waiters::{Part, VerdictWaiters},
 };
 use tokio::{
     task::JoinHandle,

@@ -7,4 +7,3 @@ mod created_event;
 mod fixture;
 mod pauses_and_caps;
 mod same_result;
-

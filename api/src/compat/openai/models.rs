@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
     problem::{Code, Refusal},
+    response::Json,
 };
 use domain::rate_limit::RatePolicy;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make};

@@ -17,7 +17,9 @@ fn submissions(body: &Value) -> Vec<[String; 3]> {
             submission.content_base64,
         ]
         .map(|text| {
-            let text = text.as_ref().and_then(api_common::text_decoding::Text::as_str);
+            let text = text
+                .as_ref()
+                .and_then(api_common::text_decoding::Text::as_str);
             text.unwrap_or_default().to_owned()
         })
     });

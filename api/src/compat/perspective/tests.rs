@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    super::submit_and_wait::Judged, response::Analysis, attribute::Attribute, discovery, error::Failed,
-    request::Asked, sentences::sentences,
+    super::submit_and_wait::Judged, attribute::Attribute, discovery, error::Failed, request::Asked,
+    response::Analysis, sentences::sentences,
 };
 use crate::public::Verdict;
 

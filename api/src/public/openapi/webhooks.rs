@@ -1,8 +1,8 @@
 //! The events in the public document: callbacks, and the webhook of any event.
 
 use api_common::{
-    public_schemas::{Pings, examples},
     openapi::{at, callback, extend, webhooks_as_callbacks},
+    public_schemas::{Pings, examples},
 };
 use domain::event::{self, EventKind};
 use poem_openapi::{Webhook as _, registry::Registry};

@@ -5,7 +5,7 @@ use domain::{
     media::{Status, StatusVocabulary},
 };
 use serde_json::value::RawValue;
-use store::{verdict_waiters, item_status::MediaStatus};
+use store::{item_status::MediaStatus, verdict_waiters};
 
 /// A verdict.
 pub(crate) struct Verdict {

@@ -8,8 +8,8 @@ use domain::{
     media::{Status, StatusVocabulary},
 };
 use store::{
-    verdict_waiters::{Ended, Expected},
     item_status::Answer,
+    verdict_waiters::{Ended, Expected},
 };
 use tokio::time::{Instant, timeout_at};
 

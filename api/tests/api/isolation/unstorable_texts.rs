@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::{
-    ask, openapi_files,
-    id_parameters::{Operation, Place, Position, texts},
+    ask,
     fixtures::Things,
+    id_parameters::{Operation, Place, Position, texts},
+    openapi_files,
 };
 use crate::app::{App, Tenant};
 

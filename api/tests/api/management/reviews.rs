@@ -2,10 +2,10 @@
 
 mod blind_reviews;
 mod bulk;
+mod held_decisions;
 mod leases;
 mod reports;
 mod second_looks;
-mod held_decisions;
 
 use domain::{id::OpinionId, scope::Scope};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Rule groups: drafts, versions, attachments, and what becomes of submissions meanwhile.
 
-mod files;
-mod validation_errors;
-mod documentation_page;
 mod audit_log;
+mod documentation_page;
+mod files;
 mod shared_trial_pool;
 mod trials;
+mod validation_errors;
 mod warnings;
 
 use serde_json::{Value, json};

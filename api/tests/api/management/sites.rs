@@ -6,9 +6,9 @@ use domain::{id::TeamId, score::Category};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
+    encryption::MasterKey,
     provider::{self, Registration, State},
     rule_group::{self, NewVersion},
-    encryption::MasterKey,
     site,
 };
 

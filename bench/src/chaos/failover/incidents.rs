@@ -171,7 +171,8 @@ impl Scene<'_> {
         if let Some(disk) = cluster.disk() {
             disk.free()?;
         }
-        let (served, writable) = tokio::join!(cluster.serve(), self.databases.probe.until_writable());
+        let (served, writable) =
+            tokio::join!(cluster.serve(), self.databases.probe.until_writable());
         served?;
         let told = if has_died {
             "Postgres ended and was started again"

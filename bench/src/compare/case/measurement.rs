@@ -9,10 +9,10 @@ use super::{Contestant, LANES, Outcome, Size};
 use crate::{
     clock::now_us,
     compare::system::Arena,
+    driver_client::DriverClient,
     latency::{Latencies, Percentiles},
     load::{Ticks, paced, per_second, ticks},
     protocol::{Request, Work},
-    driver_client::DriverClient,
 };
 
 /// The newcomers' lane under full load: none of the backlog's.

@@ -8,10 +8,10 @@ use management::reviews::bulk::{self, Bulk};
 
 use crate::{
     page::{self, Area, Frame},
-    router::Answer,
-    visible_text::VisibleText,
-    time::Moment,
     request::PageRequest,
+    router::Answer,
+    time::Moment,
+    visible_text::VisibleText,
 };
 
 #[derive(Template)]

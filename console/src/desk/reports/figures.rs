@@ -3,8 +3,8 @@
 use std::borrow::Borrow;
 
 use domain::{
-    precision_recall::Point,
     id::{RuleGroupId, RuleId},
+    precision_recall::Point,
     proportion::Proportion,
     review::Kappa,
 };

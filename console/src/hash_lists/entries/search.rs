@@ -10,7 +10,7 @@ use management::{
     sites::Page,
 };
 
-use crate::{page::pager, visible_text::VisibleText, time::Moment, request::PageRequest};
+use crate::{page::pager, request::PageRequest, time::Moment, visible_text::VisibleText};
 
 /// A page of entries.
 #[derive(Default)]

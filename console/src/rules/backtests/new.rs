@@ -21,9 +21,11 @@ pub(super) async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
             "" => None,
             limit => {
                 let limit = limit.parse();
-                Some(limit.map_err(|wrong: domain::bounded_integer::OutOfBounds| {
-                    Refused::field("limit", wrong.to_string())
-                })?)
+                Some(
+                    limit.map_err(|wrong: domain::bounded_integer::OutOfBounds| {
+                        Refused::field("limit", wrong.to_string())
+                    })?,
+                )
             }
         },
     };

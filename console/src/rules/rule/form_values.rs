@@ -12,7 +12,7 @@ use management::FieldProblem;
 use super::options::{Named as _, Reading};
 use crate::{
     form::Form,
-    rules::{truncate::truncate, hash_lists::Lists},
+    rules::{hash_lists::Lists, truncate::truncate},
 };
 
 /// The fields of the form.

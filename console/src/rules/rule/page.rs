@@ -13,16 +13,16 @@ use poem::http::StatusCode;
 
 use super::form_values::{self, Choice, Typed, Unfit};
 use crate::{
+    error_page::PageError,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     rules::{
-        truncate::truncate,
-        page_header::{self, Head, Tab},
         hash_lists::Lists,
+        page_header::{self, Head, Tab},
+        truncate::truncate,
     },
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// The kinds, what they are called, and what they look for.
@@ -112,7 +112,12 @@ struct NotHere {
 }
 
 /// Says why there is no form for a rule.
-pub(super) async fn unfit(request: &PageRequest, caller: &Caller, name: String, unfit: Unfit) -> Answer {
+pub(super) async fn unfit(
+    request: &PageRequest,
+    caller: &Caller,
+    name: String,
+    unfit: Unfit,
+) -> Answer {
     let (frame, head) = page_header::open_to_edit(request, caller, Tab::Rules).await?;
     Ok(page::shown(&NotHere {
         frame,

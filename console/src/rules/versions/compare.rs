@@ -8,13 +8,13 @@ use management::rule_groups::{diff, versions::ListedVersion};
 
 use crate::{
     page::{self, Frame},
+    request::PageRequest,
     router::Answer,
     rules::{
         diff::Differences,
         group::lists_of,
         page_header::{self, Head, Tab},
     },
-    request::PageRequest,
 };
 
 #[derive(Template)]

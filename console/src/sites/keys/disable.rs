@@ -8,13 +8,13 @@ use management::site_keys;
 use poem::{Response, http::StatusCode};
 
 use crate::{
+    error_page::PageError,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     sites::page_header::{SiteHeader, Tab},
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 #[derive(Template)]
@@ -48,7 +48,11 @@ pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
     Ok(page::see_other(keys))
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+async fn page(
+    request: &PageRequest,
+    status: StatusCode,
+    problems: Problems,
+) -> Result<Response, PageError> {
     let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let frame = frame.require(Scope::KeysWrite)?;
     let caller = request.caller(Some(request.team()?))?;

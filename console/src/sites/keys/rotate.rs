@@ -13,12 +13,12 @@ use poem::{Response, http::StatusCode};
 
 use super::{Row, rows, show_once};
 use crate::{
+    error_page::PageError,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     sites::page_header::{SiteHeader, Tab},
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// Keys that are looked through for those that work. A site rarely has as many.
@@ -71,7 +71,11 @@ pub(crate) async fn rotate(request: Arc<PageRequest>) -> Answer {
     page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Result<Response, PageError> {
+async fn page(
+    request: &PageRequest,
+    status: StatusCode,
+    problems: Problems,
+) -> Result<Response, PageError> {
     let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let frame = frame.require(Scope::KeysWrite)?;
     let caller = request.caller(Some(request.team()?))?;

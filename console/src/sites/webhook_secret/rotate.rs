@@ -10,13 +10,13 @@ use poem::{Response, http::StatusCode};
 
 use super::{Secrets, StartTime};
 use crate::{
+    error_page::PageError,
     page::{self, Frame},
     problems::Problems,
+    request::PageRequest,
     router::Answer,
     sites::page_header::{SiteHeader, Tab},
     time::Moment,
-    error_page::PageError,
-    request::PageRequest,
 };
 
 /// What is sent in place of a secret that would be dropped, if there is none.

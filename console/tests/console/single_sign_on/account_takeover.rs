@@ -6,7 +6,7 @@ mod stranger;
 
 use domain::role::Role;
 use management::{
-    Caller, AnonymousCaller,
+    AnonymousCaller, Caller,
     account::one_time_links,
     people::{self, Standing, transfer_account::transfer_account},
 };
@@ -287,7 +287,9 @@ async fn an_account_in_no_team_is_handed_over_too(pool: PgPool) {
     let pool = &stage.management.pool;
     sqlx::query(disable).execute(pool).await.unwrap();
     let by = Caller::command_line();
-    let done = transfer_account(&stage.management, &by, &ceo()).await.unwrap();
+    let done = transfer_account(&stage.management, &by, &ceo())
+        .await
+        .unwrap();
     let (who, _) = stage.last("account.hand_over").await;
     assert_eq!(who, "command_line");
     // In no team, nobody is told of the new password.

@@ -1,8 +1,8 @@
 //! Members that are numbers: whole numbers within bounds, and scores.
 
 use domain::{
-    score::{Category, Scores},
     bounded_integer::BoundedInteger,
+    score::{Category, Scores},
 };
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 

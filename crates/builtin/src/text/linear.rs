@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::{
     features::{Features, Weights},
-    normalize::normalize,
     hashed_features::HashedFeatures,
+    normalize::normalize,
     scores::{CATEGORIES, TextScores},
 };
 use crate::{Damaged, file_reader::Reader};

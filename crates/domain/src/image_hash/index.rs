@@ -1,8 +1,8 @@
 //! The hashes of one list in memory, so that looking up a picture takes microseconds:
 //! [`HashIndex`].
 
-mod nearest;
 mod multi_index;
+mod nearest;
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ use crate::{
     name::Name,
     rules::{
         InputRules, Place, RuleErrors,
-        input::{InputValue, InYaml, Member, Placing, RulesReader, Unplaced, unknown_member},
+        input::{InYaml, InputValue, Member, Placing, RulesReader, Unplaced, unknown_member},
     },
 };
 

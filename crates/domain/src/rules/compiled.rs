@@ -1,12 +1,12 @@
 //! A rule group's version, compiled once and shared by all callers that examine content with it.
 
-mod common_checks;
 mod by_kind;
+mod common_checks;
 
 use std::time::Duration;
 
-pub(super) use self::common_checks::check_common;
 use self::by_kind::Parts;
+pub(super) use self::common_checks::check_common;
 use super::ai_threshold::Threshold;
 use super::budget::{Limits, Meter};
 use super::content_rule::{Exceptions, Finding};

@@ -2,13 +2,13 @@
 //! mistakes are reported at once, each with its place. Only rules without a mistake become
 //! [`Rule`]s.
 
+mod build;
+mod deserialize;
+mod errors;
 mod kind;
+mod line_numbers;
 mod member;
 mod members;
-mod line_numbers;
-mod deserialize;
-mod build;
-mod errors;
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ use super::error::{Place, RuleError, RuleErrors};
 use super::{MAX_RULES, Rule, RuleKind};
 use crate::id::RuleId;
 
-pub(crate) use member::{InputValue, Member, unknown_member};
-pub(crate) use line_numbers::{InYaml, Placing, Unplaced};
 pub(crate) use deserialize::RulesReader;
 pub use errors::WrongRules;
+pub(crate) use line_numbers::{InYaml, Placing, Unplaced};
+pub(crate) use member::{InputValue, Member, unknown_member};
 
 /// The rules of a group as a request or a file gives them, right or wrong.
 #[derive(Debug, Default)]

@@ -71,7 +71,11 @@ impl Bare {
 }
 
 impl Link {
-    pub(super) fn check(&self, errors: &mut RuleErrorList<'_>, meter: &Meter<'_>) -> Result<(), Over> {
+    pub(super) fn check(
+        &self,
+        errors: &mut RuleErrorList<'_>,
+        meter: &Meter<'_>,
+    ) -> Result<(), Over> {
         if self.policy == LinkPolicy::Deny && self.domains.is_empty() {
             errors.add("domains", "at least one domain is required");
         }

@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 
 use super::field_error::{FieldError, invalid};
-use super::limits::SubmissionLimits;
 use super::json_depth;
+use super::limits::SubmissionLimits;
 use crate::lone_surrogates;
 
 /// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
@@ -43,7 +43,8 @@ pub(super) fn check_metadata(
         ));
     }
     if let Some((at, half)) = lone_surrogates::first_half(raw) {
-        let path = json_depth::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
+        let path =
+            json_depth::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
         return Err(invalid(path, half.to_string()));
     }
     Ok(())

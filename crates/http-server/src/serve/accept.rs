@@ -18,8 +18,8 @@ use tokio::{
 use tracing::debug;
 
 use crate::{
+    error_responses::{self, ErrorResponses, Fault},
     per_address::{PerAddress, Share},
-    error_responses::{self, Fault, ErrorResponses},
 };
 
 /// The pause after a failed accept, which nearly always means that no file descriptor is free.

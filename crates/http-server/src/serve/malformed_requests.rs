@@ -22,7 +22,7 @@ use super::{
     BUFFER_BYTES,
     lingering_close::{LINGER, LINGER_BYTES},
 };
-use crate::error_responses::{self, Fault, ErrorResponses};
+use crate::error_responses::{self, ErrorResponses, Fault};
 
 const METRIC: &str = "gatehouse_http_unreadable_requests_total";
 const HEAD_TOO_LARGE: &str = "head_too_large";

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Created,
+    body::JsonBody,
     field::Field,
     path_parameters::Path,
-    body::JsonBody,
     problem::{Code, Refusal},
+    response::Created,
 };
 use domain::{
     id::{HashListId, MediaId},
@@ -77,7 +77,9 @@ pub(super) fn descriptions() -> Vec<Operation> {
             Code::ImageNotHashed,
             Code::LimitReached,
         ],
-        request: Some(json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." })),
+        request: Some(
+            json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }),
+        ),
         answer: Some(entry),
         ..Operation::new("addImageToHashList", Scope::HashListsWrite)
     }]

@@ -6,10 +6,10 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Accepted, Json},
     path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Accepted, Json},
 };
 use domain::{
     id::{HashImportId, HashListId},

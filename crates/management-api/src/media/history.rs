@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use api_common::{
-    public_schemas::ModerationDetails,
     field::{Field, Time},
+    public_schemas::ModerationDetails,
     raw_json::RawJson,
 };
 use domain::{

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json, NoContent},
+    body::JsonBody,
     field::{Field, Time},
     path_parameters::Path,
-    body::JsonBody,
     problem::{Code, Refusal},
     query_parameters::Query,
+    response::{Created, Json, NoContent},
 };
 use domain::{
     email::Email,
@@ -34,8 +34,8 @@ use super::{
     super::{
         PREFIX, Tag,
         caller::Caller,
-        openapi::{Operation, example_values},
         list::{After, Limit, List, Part},
+        openapi::{Operation, example_values},
     },
     ids, uuids,
 };

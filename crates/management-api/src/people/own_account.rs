@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
     field::{Field, Time},
     problem::Refusal,
+    response::Json,
 };
 use domain::{id::TeamId, scope::Scope};
 use management::{
@@ -76,7 +76,9 @@ impl Me {
         management: Data<&Arc<Management>>,
         caller: Caller,
     ) -> Result<Json<Myself>, Refusal> {
-        Ok(Json(current_caller::get(&management, &caller).await?.into()))
+        Ok(Json(
+            current_caller::get(&management, &caller).await?.into(),
+        ))
     }
 }
 

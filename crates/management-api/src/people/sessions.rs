@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::{Json, NoContent},
     field::{Field, Time},
     path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Json, NoContent},
 };
 use domain::{
     id::{MemberId, SessionId, TeamId},
@@ -24,8 +24,8 @@ use uuid::Uuid;
 use super::super::{
     Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 /// A person who is signed in on one browser.

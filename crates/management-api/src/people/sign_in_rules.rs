@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use api_common::{response::Json, field::given, path_parameters::Path, body::JsonBody, problem::Refusal};
+use api_common::{
+    body::JsonBody, field::given, path_parameters::Path, problem::Refusal, response::Json,
+};
 use domain::{id::TeamId, scope::Scope};
 use management::{
     Management,

@@ -5,7 +5,7 @@ use domain::{breaker::BreakerState, throttle::Throttle};
 use management::providers::Health;
 use poem_openapi::Object;
 use serde::Serialize;
-use store::provider::{CredentialStatus, Cost, Recent};
+use store::provider::{Cost, CredentialStatus, Recent};
 
 /// The most credentials of a provider in an answer.
 const MOST: usize = 20;

@@ -1,14 +1,16 @@
 //! Dead jobs: list, count by cause, enqueue again.
 
 mod cursor;
-mod openapi;
 mod filter;
+mod openapi;
 mod replay;
 mod schemas;
 
 use std::sync::Arc;
 
-use api_common::{response::Json, field::Time, body::JsonBody, problem::Refusal, query_parameters::Query};
+use api_common::{
+    body::JsonBody, field::Time, problem::Refusal, query_parameters::Query, response::Json,
+};
 use management::{Management, Refused, dead_jobs};
 use poem::web::Data;
 use poem_openapi::OpenApi;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal, query_parameters::Query};
+use api_common::{
+    body::JsonBody, path_parameters::Path, problem::Refusal, query_parameters::Query,
+    response::Json,
+};
 use management::{Management, queues};
 use poem::web::Data;
 use poem_openapi::OpenApi;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::{Json, NoContent},
+    body::JsonBody,
     field::{Field, Time, given},
     path_parameters::Path,
-    body::JsonBody,
     problem::Refusal,
     query_parameters::Query,
+    response::{Json, NoContent},
 };
 use domain::{
     id::MediaId,

@@ -1,14 +1,14 @@
 //! Reports of the desk: how much waits, how fast and how well people decide, how the machine compares, and how much people see.
 
 mod csv;
-mod openapi;
 mod exposure;
 mod machine;
+mod openapi;
 mod schemas;
 
 use std::sync::Arc;
 
-use api_common::{response::Json, field::Time, problem::Refusal, query_parameters::Query};
+use api_common::{field::Time, problem::Refusal, query_parameters::Query, response::Json};
 use management::{
     Management,
     reviews::{self, quality},

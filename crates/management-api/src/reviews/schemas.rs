@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use api_common::{
-    public_schemas::ModerationDetails,
     field::{Field, Time, given},
+    public_schemas::ModerationDetails,
     raw_json::RawJson,
 };
 use chrono::{DateTime, Utc};
 use domain::{
+    bounded_integer::BoundedInteger,
     id::{ReviewId, ReviewPolicyId},
     media::{ContentType, Ruling},
     reason::Reason,
     review::{NoteText, ReviewKind, Severity, Tier},
-    bounded_integer::BoundedInteger,
 };
 use management::reviews;
 use poem_openapi::Object;

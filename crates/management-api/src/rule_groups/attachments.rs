@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::{Json, NoContent},
     path_parameters::Path,
     problem::Refusal,
+    response::{Json, NoContent},
 };
 use domain::{
     id::{RuleGroupId, SiteId},
@@ -20,8 +20,8 @@ use super::{RuleGroup, group_example};
 use crate::{
     Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::List,
+    openapi::{Operation, example_values},
 };
 
 pub(crate) struct Attachments;

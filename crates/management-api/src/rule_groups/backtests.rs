@@ -7,11 +7,11 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Accepted, Json},
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Accepted, Json},
 };
 use domain::id::{BacktestId, RuleGroupId};
 use management::{Management, rule_groups::backtests};

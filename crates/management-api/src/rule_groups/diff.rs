@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use api_common::{response::Json, path_parameters::Path, problem::Refusal, query_parameters::Query};
+use api_common::{
+    path_parameters::Path, problem::Refusal, query_parameters::Query, response::Json,
+};
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
@@ -16,8 +18,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    rules::{RuleDocument, documents},
     rule_schema,
+    rules::{RuleDocument, documents},
 };
 use crate::{
     Tag,

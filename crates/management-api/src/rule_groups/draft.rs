@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
-    path_parameters::Path,
     body::JsonBody,
+    path_parameters::Path,
     problem::{Code, Refusal},
+    response::Json,
 };
 use domain::{id::RuleGroupId, scope::Scope};
 use management::{
@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    rules::{RuleDocument, RuleDocuments, documents},
     rule_schema,
+    rules::{RuleDocument, RuleDocuments, documents},
     warnings::{self, RuleWarning},
 };
 use crate::{Tag, caller::Caller, openapi::Operation};

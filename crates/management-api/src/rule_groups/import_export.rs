@@ -1,17 +1,17 @@
 //! Rule groups as YAML or JSON documents: export, and import as a new group or as a group's draft.
 
 mod body;
-mod openapi;
 mod export;
+mod openapi;
 mod revision;
 
 use std::sync::Arc;
 
 use api_common::{
-    response::{Created, Json},
     path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::{Created, Json},
 };
 use domain::id::{GroupVersionId, RuleGroupId, TeamId};
 use management::{Management, rule_groups::files};
@@ -22,8 +22,8 @@ use super::{CreatedRuleGroup, draft::RuleGroupDraft};
 use crate::{Tag, caller::Caller};
 
 pub(crate) use body::RuleFileBody;
-pub(super) use openapi::{declare, descriptions};
 pub(crate) use export::YamlFile;
+pub(super) use openapi::{declare, descriptions};
 pub(crate) use revision::Revision;
 
 impl_apirequest_for_payload!(RuleFileBody);

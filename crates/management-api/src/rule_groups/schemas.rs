@@ -1,8 +1,8 @@
 //! Rule groups in requests and responses.
 
 use api_common::{
-    response::Created,
     field::{Field, Time, given},
+    response::Created,
 };
 use domain::{
     id::{GroupVersionId, TeamId},

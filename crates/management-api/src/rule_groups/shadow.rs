@@ -5,7 +5,10 @@ mod schemas;
 
 use std::sync::Arc;
 
-use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal, query_parameters::Query};
+use api_common::{
+    body::JsonBody, path_parameters::Path, problem::Refusal, query_parameters::Query,
+    response::Json,
+};
 use domain::id::{GroupVersionId, RuleGroupId};
 use management::{Management, rule_groups::shadow};
 use poem::web::Data;

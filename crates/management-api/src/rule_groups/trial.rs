@@ -5,7 +5,7 @@ mod schemas;
 
 use std::sync::Arc;
 
-use api_common::{response::Json, path_parameters::Path, body::JsonBody, problem::Refusal};
+use api_common::{body::JsonBody, path_parameters::Path, problem::Refusal, response::Json};
 use domain::id::RuleGroupId;
 use management::{Management, rule_groups::trials};
 use poem::web::Data;

@@ -5,11 +5,11 @@ mod schemas;
 use std::sync::Arc;
 
 use api_common::{
-    response::{Accepted, Json},
     field::Time,
     path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
+    response::{Accepted, Json},
 };
 use domain::{
     event::EventKind,
@@ -27,8 +27,8 @@ use self::schemas::{WebhookDelivery, WebhookDeliveryItem};
 use crate::{
     PREFIX, Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 pub(crate) struct Deliveries;

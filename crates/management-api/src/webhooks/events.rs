@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use api_common::{
-    response::Json,
     field::{Field, Time},
     path_parameters::Path,
     problem::Refusal,
     query_parameters::Query,
+    response::Json,
 };
 use domain::{
     event::EventKind,
@@ -25,8 +25,8 @@ use uuid::Uuid;
 use crate::{
     Tag,
     caller::Caller,
-    openapi::{Operation, example_values},
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
 
 /// Something that happened to an item of a site.

@@ -20,7 +20,7 @@ use store::{
 };
 
 use super::{SignedIn, enter, record};
-use crate::{Conflict, Management, Noun, Refused, AnonymousCaller, created};
+use crate::{AnonymousCaller, Conflict, Management, Noun, Refused, created};
 
 /// A link for the first operator, who also becomes an owner of `team`. None if somebody runs the instance already. Earlier
 /// such links stop working.
@@ -56,7 +56,9 @@ pub async fn become_operator(
     let mut tx = management.begin().await?;
     usable(one_time_link::find(&mut tx, link).await?.as_ref())?;
     drop(tx);
-    let hash = management.choose(anonymous_caller.address, email, password).await?;
+    let hash = management
+        .choose(anonymous_caller.address, email, password)
+        .await?;
 
     let mut tx = management.begin().await?;
     // If two use it at the same time, one of them gets it.

@@ -5,7 +5,7 @@ use serde_json::json;
 pub use store::person::sso_identity::Connected;
 use store::person::{self, sso_identity};
 
-use crate::{Management, Noun, Refused, SignOn, AnonymousCaller};
+use crate::{AnonymousCaller, Management, Noun, Refused, SignOn};
 
 /// The identities of the session's owner at all providers, the oldest first, also at those that are not configured now.
 ///

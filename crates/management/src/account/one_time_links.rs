@@ -22,7 +22,7 @@ use store::{
 };
 
 use super::{Own, record};
-use crate::{Management, Noun, Refused, SignOn, AnonymousCaller};
+use crate::{AnonymousCaller, Management, Noun, Refused, SignOn};
 
 pub use accept_invitation::{Accepted, accept, accept_signed_in};
 
@@ -161,7 +161,9 @@ pub async fn reset_password(
     let account = person::lock_account(&mut tx, user).await?;
     drop(tx);
     let email = address(&account.email)?;
-    let hash = management.choose(anonymous_caller.address, &email, password).await?;
+    let hash = management
+        .choose(anonymous_caller.address, &email, password)
+        .await?;
     let mut tx = management.begin().await?;
     person::lock_account(&mut tx, user).await?;
     let taken = one_time_link::take(&mut tx, link).await?;
@@ -172,7 +174,15 @@ pub async fn reset_password(
     let ended = credentials::end_all(&mut tx, user).await?;
     let details = json!(ended);
     let action = Action::PasswordReset;
-    record(&mut tx, user, anonymous_caller, action, user.as_uuid(), &details).await?;
+    record(
+        &mut tx,
+        user,
+        anonymous_caller,
+        action,
+        user.as_uuid(),
+        &details,
+    )
+    .await?;
     Ok(tx.commit().await.map_err(store::Error::from)?)
 }
 

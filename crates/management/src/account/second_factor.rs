@@ -11,17 +11,16 @@ use domain::{
 };
 use serde_json::json;
 use store::{
-    PgConnection,
+    PgConnection, encryption,
     person::{
         self, credentials,
         failed_sign_in::{self, Pair},
         session,
     },
-    encryption,
 };
 
 use super::Own;
-use crate::{Conflict, Management, Refused, AnonymousCaller};
+use crate::{AnonymousCaller, Conflict, Management, Refused};
 
 /// The name that apps show beside the codes.
 const ISSUER: &str = "Gatehouse";
@@ -83,7 +82,10 @@ pub async fn confirm(
     code: &str,
 ) -> Result<Confirmed, Refused> {
     let user = new_factor(management, session).await?.held.user;
-    let pair = Pair::of(&throttled(user), fair_share::client(anonymous_caller.address));
+    let pair = Pair::of(
+        &throttled(user),
+        fair_share::client(anonymous_caller.address),
+    );
     management.count_try(pair).await?;
     let mut own = new_factor(management, session).await?;
     let key = management.master_key()?;
@@ -103,8 +105,13 @@ pub async fn confirm(
     session::lower_all(&mut own.tx, user).await?;
     let secret = session::raise(&mut own.tx, own.held.id).await?;
     let recovery_codes = renew(&mut own.tx, user).await?;
-    own.done(anonymous_caller, Action::FactorCreate, user.as_uuid(), &json!({}))
-        .await?;
+    own.done(
+        anonymous_caller,
+        Action::FactorCreate,
+        user.as_uuid(),
+        &json!({}),
+    )
+    .await?;
     Ok(Confirmed {
         secret,
         recovery_codes,
@@ -131,8 +138,13 @@ pub async fn remove(
     }
     session::lower_all(&mut own.tx, user).await?;
     let details = json!(ended);
-    own.done(anonymous_caller, Action::FactorDelete, user.as_uuid(), &details)
-        .await
+    own.done(
+        anonymous_caller,
+        Action::FactorDelete,
+        user.as_uuid(),
+        &details,
+    )
+    .await
 }
 
 /// Makes new recovery codes. The earlier ones stop working.

@@ -5,7 +5,7 @@ use serde_json::json;
 use store::person::session;
 pub use store::person::session::Listed;
 
-use crate::{Management, Noun, Refused, AnonymousCaller};
+use crate::{AnonymousCaller, Management, Noun, Refused};
 
 /// The id of this session, and all sessions of the person that are not over, the latest first.
 ///
@@ -34,8 +34,13 @@ pub async fn end(
     if !session::end(&mut own.tx, own.held.user, ended).await? {
         return Err(Refused::NotFound(Noun::Session));
     }
-    own.done(anonymous_caller, Action::SessionEnd, ended.as_uuid(), &json!({}))
-        .await
+    own.done(
+        anonymous_caller,
+        Action::SessionEnd,
+        ended.as_uuid(),
+        &json!({}),
+    )
+    .await
 }
 
 /// Ends all other sessions of the person, at once, and tells how many there were.
@@ -52,8 +57,13 @@ pub async fn end_others(
     let ended = session::end_all(&mut own.tx, user, Some(this)).await?;
     if ended > 0 {
         let details = json!({ "ended": ended });
-        own.done(anonymous_caller, Action::SessionEnd, this.as_uuid(), &details)
-            .await?;
+        own.done(
+            anonymous_caller,
+            Action::SessionEnd,
+            this.as_uuid(),
+            &details,
+        )
+        .await?;
     }
     Ok(ended)
 }

@@ -15,8 +15,8 @@ use store::person::{
 };
 use tracing::info;
 
-use super::{Own, SignedIn, enter, second_factor, sign_in_metrics::Outcome, record};
-use crate::{Management, Refused, AnonymousCaller};
+use super::{Own, SignedIn, enter, record, second_factor, sign_in_metrics::Outcome};
+use crate::{AnonymousCaller, Management, Refused};
 
 /// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may
 /// do.
@@ -140,7 +140,8 @@ async fn raise_with_code(
         let left = person::second_factor::recovery_codes_left(&mut own.tx, user).await?;
         let details = json!({ "left": left });
         let action = Action::RecoveryCodeUse;
-        own.done(anonymous_caller, action, user.as_uuid(), &details).await?;
+        own.done(anonymous_caller, action, user.as_uuid(), &details)
+            .await?;
     } else {
         own.tx.commit().await.map_err(store::Error::from)?;
     }
@@ -157,8 +158,13 @@ async fn count_wrong_code(mut own: Own, anonymous_caller: &AnonymousCaller) -> R
     }
     session::end(&mut own.tx, own.held.user, session).await?;
     let details = json!({ "wrong_codes": failed, "address": anonymous_caller.address });
-    own.done(anonymous_caller, Action::SessionEnd, session.as_uuid(), &details)
-        .await
+    own.done(
+        anonymous_caller,
+        Action::SessionEnd,
+        session.as_uuid(),
+        &details,
+    )
+    .await
 }
 
 /// Ends the session. It is no error if the session is over already, because the browser forgets it
@@ -178,8 +184,13 @@ pub async fn sign_out(
     };
     let ended = own.held.id;
     session::end(&mut own.tx, own.held.user, ended).await?;
-    own.done(anonymous_caller, Action::SessionEnd, ended.as_uuid(), &json!({}))
-        .await
+    own.done(
+        anonymous_caller,
+        Action::SessionEnd,
+        ended.as_uuid(),
+        &json!({}),
+    )
+    .await
 }
 
 /// Takes the password again, which allows delicate changes for 10 minutes.
@@ -229,12 +240,19 @@ pub async fn change_password(
     let account = management.account_of(user).await?;
     let email = account.email.parse::<Email>();
     let email = email.map_err(|error| store::Error::Unreadable(error.to_string()))?;
-    let hash = management.choose(anonymous_caller.address, &email, new).await?;
+    let hash = management
+        .choose(anonymous_caller.address, &email, new)
+        .await?;
     let mut own = management.own(session).await?;
     own.require_recent_password()?;
     person::set_password(&mut own.tx, user, &hash).await?;
     person::one_time_link::cancel_resets(&mut own.tx, user).await?;
     session::end_all(&mut own.tx, user, Some(own.held.id)).await?;
-    own.done(anonymous_caller, Action::PasswordChange, user.as_uuid(), &json!({}))
-        .await
+    own.done(
+        anonymous_caller,
+        Action::PasswordChange,
+        user.as_uuid(),
+        &json!({}),
+    )
+    .await
 }

@@ -5,12 +5,12 @@
 //! in the browser that began.
 
 mod account;
-mod sign_in;
+mod encrypted_attempt;
 mod grants;
+mod identity_claims;
 mod memberships;
 mod refusal;
-mod encrypted_attempt;
-mod identity_claims;
+mod sign_in;
 
 use chrono::Utc;
 use domain::{
@@ -19,16 +19,16 @@ use domain::{
 };
 use oidc::{Ask, Attempt};
 use serde_json::json;
-use store::person::{sso_identity, session};
+use store::person::{session, sso_identity};
 use tracing::info;
 use url::Url;
 
-use self::{sign_in::Wish, identity_claims::IdentityClaims};
+use self::{identity_claims::IdentityClaims, sign_in::Wish};
 use super::{SignedIn, sign_in_metrics::Outcome};
-use crate::{Management, Refused, SignOn, AnonymousCaller};
+use crate::{AnonymousCaller, Management, Refused, SignOn};
 
 use encrypted_attempt::EncryptedAttempt;
-pub use {refusal::NotSignedOn, encrypted_attempt::Purpose};
+pub use {encrypted_attempt::Purpose, refusal::NotSignedOn};
 
 /// An attempt that has begun.
 #[derive(Debug)]
@@ -151,7 +151,15 @@ async fn finish_attempt(
     let identity = redeemed.map_err(|failed| refusal::of(&failed, anonymous_caller))?;
     let claims = IdentityClaims::of(&identity, sign_on, anonymous_caller)?;
     let enter = async |wish: Wish| {
-        sign_in::enter(management, anonymous_caller, sign_on, &attempt, &claims, wish).await
+        sign_in::enter(
+            management,
+            anonymous_caller,
+            sign_on,
+            &attempt,
+            &claims,
+            wish,
+        )
+        .await
     };
     match purpose {
         Purpose::Enter => Ok(Finished::Entered(enter(Wish::Enter).await?)),
@@ -167,7 +175,15 @@ async fn finish_attempt(
         }
         Purpose::Connect(session) => {
             require_same(held, session)?;
-            connect(management, anonymous_caller, sign_on, session, &attempt, &claims).await?;
+            connect(
+                management,
+                anonymous_caller,
+                sign_on,
+                session,
+                &attempt,
+                &claims,
+            )
+            .await?;
             Ok(Finished::Connected)
         }
     }
@@ -223,12 +239,14 @@ async fn connect(
         return Err(NotSignedOn::Lost);
     }
     let (user, issuer) = (own.held.user, sign_on.issuer());
-    let created = sso_identity::create(&mut own.tx, issuer, &claims.subject, user, claims.address());
+    let created =
+        sso_identity::create(&mut own.tx, issuer, &claims.subject, user, claims.address());
     if created.await?.is_none() {
         return Err(NotSignedOn::KnownPerson);
     }
     let (action, details) = (Action::IdentityCreate, json!({ "issuer": issuer }));
-    own.done(anonymous_caller, action, user.as_uuid(), &details).await?;
+    own.done(anonymous_caller, action, user.as_uuid(), &details)
+        .await?;
     Ok(())
 }
 

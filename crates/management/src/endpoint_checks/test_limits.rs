@@ -31,7 +31,8 @@ pub(super) struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.endpoint_checks.with_turns(|turns| turns.give_back(self.team));
+        self.endpoint_checks
+            .with_turns(|turns| turns.give_back(self.team));
     }
 }
 

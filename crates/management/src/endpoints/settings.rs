@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use domain::{
+    bounded_integer::BoundedInteger,
     event::EventKind,
     id::TeamId,
     name::Name,
     webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
-    bounded_integer::BoundedInteger,
 };
 use store::endpoint::crud::Settings;
 
-use crate::{FieldProblem, EndpointChecks, Refused};
+use crate::{EndpointChecks, FieldProblem, Refused};
 
 /// How many requests a second an endpoint gets.
 pub type PerSecond = BoundedInteger<1, 10_000>;
@@ -54,7 +54,11 @@ impl NewEndpoint {
 
     /// # Errors
     /// The members that are wrong.
-    pub(super) fn settings(self, team: TeamId, endpoint_checks: &EndpointChecks) -> Result<Settings, Refused> {
+    pub(super) fn settings(
+        self,
+        team: TeamId,
+        endpoint_checks: &EndpointChecks,
+    ) -> Result<Settings, Refused> {
         let events = self.events.map(checked_events);
         Ok(Settings {
             url: judged(team, self.url, endpoint_checks)?,
@@ -112,7 +116,11 @@ impl EndpointChange {
     }
 }
 
-fn judged(team: TeamId, address: EndpointUrl, endpoint_checks: &EndpointChecks) -> Result<String, Refused> {
+fn judged(
+    team: TeamId,
+    address: EndpointUrl,
+    endpoint_checks: &EndpointChecks,
+) -> Result<String, Refused> {
     let judged = endpoint_checks.judge(team, address.url());
     judged.map_err(|why| Refused::field("url", why))?;
     Ok(address.into())

@@ -2,9 +2,9 @@
 
 use domain::{
     audit::Action,
+    bounded_integer::BoundedInteger,
     id::{HashListId, HashScanId, TeamId},
     scope::Scope,
-    bounded_integer::BoundedInteger,
 };
 use serde_json::json;
 use store::{hash_list::scan, page::Page};

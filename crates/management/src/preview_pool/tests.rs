@@ -19,7 +19,10 @@ async fn file() -> Result<Vec<u8>, Refused> {
 const SHORT: Duration = Duration::from_secs(10);
 
 /// A pool whose previews are made when the test says so.
-fn held() -> (Arc<PreviewPool>, mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
+fn held() -> (
+    Arc<PreviewPool>,
+    mpsc::UnboundedReceiver<oneshot::Sender<()>>,
+) {
     let (arrive, arrived) = mpsc::unbounded_channel();
     let make_preview: MakePreview = Arc::new(move |file, _| {
         let (go, wait) = oneshot::channel();
@@ -113,5 +116,8 @@ async fn without_a_darkroom_nothing_is_loaded() {
     let refused = preview_pool
         .preview(None, async || panic!("it was loaded"))
         .await;
-    assert!(matches!(refused, Err(Refused::PreviewsUnavailable)), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Refused::PreviewsUnavailable)),
+        "{refused:?}"
+    );
 }

@@ -6,9 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{audit::Action, id::TeamId, scope::Scope};
 use queue::{
     Group, Lane, QueueName,
-    pauses_and_caps::{self, PauseAndCap, Part},
     groups::{self, GroupStats},
     lanes::{self, LaneStats},
+    pauses_and_caps::{self, Part, PauseAndCap},
     queues::Restrictions,
 };
 use serde::Serialize;

@@ -6,8 +6,8 @@
 mod csv;
 mod dimensions;
 mod machine_agreement;
-pub(super) mod time_range;
 mod opinion_counts;
+pub(super) mod time_range;
 mod waiting;
 
 use chrono::{DateTime, Utc};
@@ -18,7 +18,7 @@ pub use self::{
     csv::csv,
     dimensions::{ByPolicy, Named, NamedPolicy},
     machine_agreement::{Curve, Machine, MatchedRule, RuleCurves},
-    opinion_counts::{Agreement, Overturned, Person, Speed, OpinionCounts},
+    opinion_counts::{Agreement, OpinionCounts, Overturned, Person, Speed},
     waiting::{Backlog, Waiting},
 };
 use super::team;

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
     backtest::Count,
+    bounded_integer::BoundedInteger,
     id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
     reach::Reach,
     scope::Scope,
-    bounded_integer::BoundedInteger,
 };
 use serde_json::json;
 use store::{backtest, page::Page, site::settings};

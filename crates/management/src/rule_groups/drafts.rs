@@ -78,7 +78,10 @@ pub async fn compare(
         draft,
         warnings,
     };
-    management.trial_pool.work(Some(group.team), comparing).await
+    management
+        .trial_pool
+        .work(Some(group.team), comparing)
+        .await
 }
 
 /// Replaces a group's draft if it still has this revision. Without a revision, replaces it in any

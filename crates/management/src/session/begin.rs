@@ -11,7 +11,9 @@ use store::{
 };
 
 use super::{Session, require::require_factor, snapshot::Lent};
-use crate::{Caller, Conflict, Credential, Management, Refused, connection_shares::ConnectionShare};
+use crate::{
+    Caller, Conflict, Credential, Management, Refused, connection_shares::ConnectionShare,
+};
 
 impl Management {
     /// Begins a use case that only reads. All its statements see the database at one moment.

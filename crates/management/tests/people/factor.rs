@@ -4,12 +4,12 @@ use chrono::Utc;
 use domain::{key::SecretHash, role::Role};
 use management::{
     Caller, Forbidden, Refused,
-    account::{Next, second_factor, one_time_links, sessions},
+    account::{Next, one_time_links, second_factor, sessions},
     people,
 };
 use sqlx::PgPool;
 
-use crate::fixture::{Fixture, HERE, MANY_FAILURES, PASSWORD, forbidden, anonymous_caller};
+use crate::fixture::{Fixture, HERE, MANY_FAILURES, PASSWORD, anonymous_caller, forbidden};
 
 #[sqlx::test(migrations = false)]
 async fn who_needs_a_factor_and_has_none_may_only_set_one_up(pool: PgPool) {
@@ -33,11 +33,16 @@ async fn who_needs_a_factor_and_has_none_may_only_set_one_up(pool: PgPool) {
         let listed = sessions::list(&app.management, session).await;
         assert_eq!(forbidden(listed), Forbidden::FactorSetUpRequired, "{role}");
 
-        let begun = second_factor::set_up(&app.management, session).await.unwrap();
-        let wrong = second_factor::confirm(&app.management, &anonymous_caller(HERE), session, "abcdef").await;
+        let begun = second_factor::set_up(&app.management, session)
+            .await
+            .unwrap();
+        let wrong =
+            second_factor::confirm(&app.management, &anonymous_caller(HERE), session, "abcdef")
+                .await;
         assert!(matches!(wrong, Err(Refused::WrongCode)), "{wrong:?}");
         let code = begun.secret.code_at(Utc::now()).to_string();
-        let confirmed = second_factor::confirm(&app.management, &anonymous_caller(HERE), session, &code).await;
+        let confirmed =
+            second_factor::confirm(&app.management, &anonymous_caller(HERE), session, &code).await;
         let confirmed = confirmed.unwrap();
         assert_eq!(confirmed.recovery_codes.len(), 10);
         // The session has another secret now.
@@ -159,9 +164,14 @@ async fn a_new_password_by_a_link_does_not_bypass_the_factor(pool: PgPool) {
         .await
         .unwrap();
     let new = "a quite different one";
-    one_time_links::reset_password(&app.management, &anonymous_caller(HERE), link.secret.hash(), new)
-        .await
-        .unwrap();
+    one_time_links::reset_password(
+        &app.management,
+        &anonymous_caller(HERE),
+        link.secret.hash(),
+        new,
+    )
+    .await
+    .unwrap();
     let ended = app.people(&owner).await;
     assert!(matches!(ended, Err(Refused::Unauthenticated)), "{ended:?}");
     let signed_in = app.sign_in(HERE, "owner@example.com", new).await.unwrap();

@@ -11,11 +11,12 @@ use domain::{
     totp::TotpSecret,
 };
 use management::{
-    Caller, PreviewPool, Forbidden, Management, EndpointChecks, RateLimit, RateLimitSettings, Passwords, Refused,
-    AnonymousCaller, TrialPool,
+    AnonymousCaller, Caller, EndpointChecks, Forbidden, Management, Passwords, PreviewPool,
+    RateLimit, RateLimitSettings, Refused, TrialPool,
     account::{
-        SignedIn, second_factor,
+        SignedIn,
         one_time_links::{self, Accepted},
+        second_factor,
         sign_in::{give_code, sign_in},
     },
     exports::ConcurrentReads,
@@ -24,13 +25,12 @@ use management::{
 use queue::Queue;
 use sqlx::PgPool;
 use store::{
+    encryption::MasterKey,
     page::Page,
     person::Person,
     plan,
     rule_group::{self, NewVersion},
-    schema,
-    encryption::MasterKey,
-    site, team,
+    schema, site, team,
 };
 
 pub(crate) const PASSWORD: &str = "kelp otter violin";
@@ -189,7 +189,13 @@ impl Fixture {
         somebody.factor = Some(begun.secret);
         let confirm = async |somebody: &Somebody| {
             let code = somebody.code(-30);
-            second_factor::confirm(&self.management, &anonymous_caller(HERE), somebody.session, &code).await
+            second_factor::confirm(
+                &self.management,
+                &anonymous_caller(HERE),
+                somebody.session,
+                &code,
+            )
+            .await
         };
         let confirmed = match confirm(somebody).await {
             // The period of the code ended while it was on its way.
@@ -205,7 +211,13 @@ impl Fixture {
         email: &str,
         password: &str,
     ) -> Result<SignedIn, Refused> {
-        sign_in(&self.management, &anonymous_caller(address), email, password).await
+        sign_in(
+            &self.management,
+            &anonymous_caller(address),
+            email,
+            password,
+        )
+        .await
     }
 
     pub(crate) async fn give_code(

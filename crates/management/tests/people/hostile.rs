@@ -17,7 +17,7 @@ use management::{
 use sqlx::PgPool;
 use store::token::Extent;
 
-use crate::fixture::{ALL, Fixture, HERE, forbidden, anonymous_caller};
+use crate::fixture::{ALL, Fixture, HERE, anonymous_caller, forbidden};
 
 /// A token of the team: its id and the hash of its secret.
 async fn token(app: &Fixture, scopes: &[Scope]) -> (TokenId, SecretHash) {
@@ -84,9 +84,14 @@ async fn case_78_links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
             .await
             .unwrap();
         let new = format!("quite a new one {n}");
-        one_time_links::reset_password(&app.management, &anonymous_caller(HERE), reset.secret.hash(), &new)
-            .await
-            .unwrap();
+        one_time_links::reset_password(
+            &app.management,
+            &anonymous_caller(HERE),
+            reset.secret.hash(),
+            &new,
+        )
+        .await
+        .unwrap();
     }
     // The one that is open.
     assert_eq!(app.count("select count(*) from links").await, 1);
@@ -117,7 +122,9 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
         .invite(&admin.caller(), None, "next@example.com", Role::Viewer)
         .await;
     assert_eq!(forbidden(replaced), Forbidden::MissingScope);
-    one_time_links::look(&app.management, link, None).await.unwrap();
+    one_time_links::look(&app.management, link, None)
+        .await
+        .unwrap();
     // The owner replaces it, and the operator withdraws a first owner's.
     app.invite(&owner.caller(), None, "next@example.com", Role::Viewer)
         .await

@@ -27,7 +27,8 @@ async fn assert_unusable(app: &Fixture, link: SecretHash) {
         "{accepted:?}"
     );
     let here = anonymous_caller(HERE);
-    let reset = one_time_links::reset_password(&app.management, &here, link, "a quite new one").await;
+    let reset =
+        one_time_links::reset_password(&app.management, &here, link, "a quite new one").await;
     assert!(matches!(reset, Err(Refused::NotFound(_))), "{reset:?}");
     let leads = one_time_links::look(&app.management, link, None).await;
     assert!(matches!(leads, Err(Refused::NotFound(_))), "{leads:?}");
@@ -41,7 +42,9 @@ async fn an_invitation_is_used_once_also_by_two_at_once(pool: PgPool) {
         .invite(&by, Some(app.team), "ada@example.com", Role::Lead)
         .await
         .unwrap();
-    let leads = one_time_links::look(&app.management, link, None).await.unwrap();
+    let leads = one_time_links::look(&app.management, link, None)
+        .await
+        .unwrap();
     assert_eq!(
         leads,
         Leads::Invitation {
@@ -194,7 +197,10 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     assert_unusable(&app, first).await;
     let set = |link, new: &'static str| {
         let app = &app;
-        async move { one_time_links::reset_password(&app.management, &anonymous_caller(HERE), link, new).await }
+        async move {
+            one_time_links::reset_password(&app.management, &anonymous_caller(HERE), link, new)
+                .await
+        }
     };
     let weak = set(second, "password1234").await;
     assert!(matches!(weak, Err(Refused::Fields(_))), "{weak:?}");

@@ -60,10 +60,13 @@ async fn case_74_nobody_gets_a_link_for_a_person_who_is_disabled_at_that_moment(
             .unwrap();
     }
     let by = admin.caller();
-    let (link, ()) = tokio::join!(password_resets::create(&app.management, &by, viewer.id), async {
-        until_statements_wait(&app, 1).await;
-        disabling.commit().await.unwrap();
-    });
+    let (link, ()) = tokio::join!(
+        password_resets::create(&app.management, &by, viewer.id),
+        async {
+            until_statements_wait(&app, 1).await;
+            disabling.commit().await.unwrap();
+        }
+    );
     assert!(
         matches!(link, Err(Refused::NotFound(Noun::Person))),
         "{link:?}"

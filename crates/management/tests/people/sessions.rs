@@ -64,12 +64,23 @@ async fn every_sign_in_is_a_session_of_its_own_and_each_can_be_ended(pool: PgPoo
         ]
     );
     // Somebody else's is as unknown as nobody's.
-    let foreign = sessions::end(&app.management, &anonymous_caller(HERE), other.session, this).await;
+    let foreign = sessions::end(
+        &app.management,
+        &anonymous_caller(HERE),
+        other.session,
+        this,
+    )
+    .await;
     assert!(matches!(foreign, Err(Refused::NotFound(_))), "{foreign:?}");
 
-    sessions::end(&app.management, &anonymous_caller(HERE), ada.session, second.session)
-        .await
-        .unwrap();
+    sessions::end(
+        &app.management,
+        &anonymous_caller(HERE),
+        ada.session,
+        second.session,
+    )
+    .await
+    .unwrap();
     let over = sessions::list(&app.management, second.secret.hash()).await;
     assert!(matches!(over, Err(Refused::Unauthenticated)), "{over:?}");
     app.people(&ada).await.unwrap();

@@ -15,7 +15,9 @@ use management::{
 };
 use sqlx::PgPool;
 
-use crate::fixture::{ELSEWHERE, Fixture, HERE, MANY_FAILURES, PASSWORD, forbidden, anonymous_caller};
+use crate::fixture::{
+    ELSEWHERE, Fixture, HERE, MANY_FAILURES, PASSWORD, anonymous_caller, forbidden,
+};
 
 #[sqlx::test(migrations = false)]
 async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
@@ -28,7 +30,9 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     assert_eq!(signed_in.next, Next::Enter);
     let session = signed_in.secret.hash();
     let caller = || Caller::session(session, Some(app.team), "req_3".to_owned());
-    let me = current_caller::get(&app.management, &caller()).await.unwrap();
+    let me = current_caller::get(&app.management, &caller())
+        .await
+        .unwrap();
     let Who::Person(person, memberships) = me.who else {
         panic!("{:?}", me.who);
     };
@@ -215,7 +219,16 @@ async fn a_new_password_ends_the_other_sessions_and_the_old_one_is_worth_nothing
         .unwrap();
     let change = |current: &'static str, new: &'static str| {
         let (app, session) = (&app, ada.session);
-        async move { change_password(&app.management, &anonymous_caller(HERE), session, current, new).await }
+        async move {
+            change_password(
+                &app.management,
+                &anonymous_caller(HERE),
+                session,
+                current,
+                new,
+            )
+            .await
+        }
     };
     let refused = change("kelp otter viola", "another long one").await;
     assert!(matches!(refused, Err(Refused::SignInFailed)), "{refused:?}");

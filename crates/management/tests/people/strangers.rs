@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::role::Role;
 use management::{
-    Refused, AnonymousCaller,
+    AnonymousCaller, Refused,
     account::{
         Next, second_factor,
         sign_in::{self, give_code, give_password},
@@ -131,9 +131,14 @@ async fn a_greedy_address_does_not_keep_others_from_signing_in(pool: PgPool) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let began = std::time::Instant::now();
-    give_password(&app.management, &anonymous_caller(HERE), ada.session, PASSWORD)
-        .await
-        .unwrap();
+    give_password(
+        &app.management,
+        &anonymous_caller(HERE),
+        ada.session,
+        PASSWORD,
+    )
+    .await
+    .unwrap();
     let took = began.elapsed();
     assert!(!guessing.is_finished(), "{took:?}");
     guessing.abort();

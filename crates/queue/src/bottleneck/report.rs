@@ -121,7 +121,10 @@ mod tests {
         };
         assert_eq!(
             read(&report.json()),
-            [share(Bottleneck::Slots, 0.4), share(Bottleneck::TeamShare, 0.2)]
+            [
+                share(Bottleneck::Slots, 0.4),
+                share(Bottleneck::TeamShare, 0.2)
+            ]
         );
     }
 

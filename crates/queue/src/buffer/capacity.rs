@@ -1,15 +1,15 @@
 //! The buffer's capacity: room for claims, which may bring jobs of anybody, and for a lane whose jobs this
 //! process enqueues itself.
 
-mod reserved;
 mod limits;
+mod reserved;
 mod share;
 
 use super::{Buffer, CLAIMS};
 use crate::{Group, Lane};
 
-pub(crate) use self::reserved::Reserved;
 pub(crate) use self::limits::{Full, Limits};
+pub(crate) use self::reserved::Reserved;
 
 /// Room for the jobs of a claim. Dropping it gives the room back.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use crate::{
     BackendSettings, Bottleneck, DeathCause, Group, Lane,
     buffer::Reserved,
     in_flight::{Claim, InFlightJob},
+    local_workers::{LocalWorker, ReservedPlaces},
     outcome::{Ended, Outcome, bounded},
-    local_workers::{ReservedPlaces, LocalWorker},
 };
 
 impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
@@ -18,7 +18,12 @@ impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
         &self.settings
     }
 
-    fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn ReservedPlaces> {
+    fn reserve(
+        self: Arc<Self>,
+        group: Group,
+        lane: Lane,
+        wanted: usize,
+    ) -> Box<dyn ReservedPlaces> {
         let wanted = if self.stop.is_cancelled() { 0 } else { wanted };
         let reserved = self.buffer.reserve(group, lane, wanted);
         Box::new(InBuffer {
@@ -32,7 +37,12 @@ impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
     }
 
     fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
-        InFlightJob::new(claim, since, &self.shared.in_flight_jobs, self.pending.token())
+        InFlightJob::new(
+            claim,
+            since,
+            &self.shared.in_flight_jobs,
+            self.pending.token(),
+        )
     }
 }
 

@@ -9,7 +9,11 @@ use crate::{Retry, dedicated_connection::DedicatedConnection, shared::Shared};
 /// Finds out whether a transaction was committed when the answer was lost. Waits until the database
 /// can tell. If it no longer knows, or the queue closes, the transaction counts as rolled back: the
 /// fence makes another try safe.
-pub(super) async fn was_committed(shared: &Shared, connection: &mut DedicatedConnection, transaction: i64) -> bool {
+pub(super) async fn was_committed(
+    shared: &Shared,
+    connection: &mut DedicatedConnection,
+    transaction: i64,
+) -> bool {
     let trouble = Trouble::in_turn();
     let mut tries = 0;
     loop {
@@ -41,7 +45,10 @@ pub(super) async fn was_committed(shared: &Shared, connection: &mut DedicatedCon
     }
 }
 
-async fn status(connection: &mut DedicatedConnection, transaction: i64) -> Result<Option<String>, sqlx::Error> {
+async fn status(
+    connection: &mut DedicatedConnection,
+    transaction: i64,
+) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select pg_xact_status($1::text::xid8)",
         transaction.to_string(),

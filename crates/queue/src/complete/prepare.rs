@@ -9,8 +9,8 @@ use std::{
 use sqlx::{Connection, PgConnection, Postgres, Transaction};
 
 use crate::{
-    FinishTx, JobId, NewJobs, effect::AnyEffect, fence, preclaimed::enqueue_preclaimed, outcome::Ended,
-    after_commit::Written, shared::Shared,
+    FinishTx, JobId, NewJobs, after_commit::Written, effect::AnyEffect, fence, outcome::Ended,
+    preclaimed::enqueue_preclaimed, shared::Shared,
 };
 
 /// The transaction up to the commit, and its number if it changed anything.

@@ -37,7 +37,10 @@ impl Rank {
     }
 }
 
-pub(super) async fn rank(shared: &Shared, connection: &mut DedicatedConnection) -> Result<Standing, sqlx::Error> {
+pub(super) async fn rank(
+    shared: &Shared,
+    connection: &mut DedicatedConnection,
+) -> Result<Standing, sqlx::Error> {
     if !shared.lease.is_held() {
         return Ok(Standing::Unknown);
     }

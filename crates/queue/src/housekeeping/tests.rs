@@ -37,7 +37,8 @@ async fn keep_house(queue: &Queue) {
 async fn until_elected(queue: &Queue) {
     let elected = async {
         let mut connection = DedicatedConnection::new(&queue.shared().pool);
-        while rank(queue.shared(), &mut connection).await.unwrap() != Standing::Ranked(Rank::Eldest) {
+        while rank(queue.shared(), &mut connection).await.unwrap() != Standing::Ranked(Rank::Eldest)
+        {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -68,12 +69,17 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
     while !eldest.reports() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let rank_of = async |queue: &Queue, connection: &mut DedicatedConnection| rank(queue.shared(), connection).await.unwrap();
+    let rank_of = async |queue: &Queue, connection: &mut DedicatedConnection| {
+        rank(queue.shared(), connection).await.unwrap()
+    };
     assert_eq!(
         rank_of(&eldest, &mut connection).await,
         Standing::Ranked(Rank::Eldest)
     );
-    assert_eq!(rank_of(&youngest, &mut connection).await, Standing::Outranked);
+    assert_eq!(
+        rank_of(&youngest, &mut connection).await,
+        Standing::Outranked
+    );
     // The second oldest never appears again. The statistics do not wait for a lease to end.
     sqlx::query("delete from queue.workers where id = '00000000-0000-7000-8000-000000000000'")
         .execute(&pool)

@@ -23,13 +23,22 @@ fn in_flight(in_flight_jobs: &Arc<InFlightJobs>, id: i64, queue: QueueName) -> A
         waited: Duration::ZERO,
         retry: Retry::default(),
     };
-    InFlightJob::new(claim, Instant::now(), in_flight_jobs, TaskTracker::new().token()).unwrap()
+    InFlightJob::new(
+        claim,
+        Instant::now(),
+        in_flight_jobs,
+        TaskTracker::new().token(),
+    )
+    .unwrap()
 }
 
 #[tokio::test]
 async fn the_job_that_ended_first_waits_longest_until_its_hold_is_gone() {
     let in_flight_jobs = Arc::<InFlightJobs>::default();
-    let (first, second) = (in_flight(&in_flight_jobs, 1, ONE), in_flight(&in_flight_jobs, 2, ONE));
+    let (first, second) = (
+        in_flight(&in_flight_jobs, 1, ONE),
+        in_flight(&in_flight_jobs, 2, ONE),
+    );
     let running = in_flight(&in_flight_jobs, 3, OTHER);
     assert!(in_flight_jobs.oldest_ended().is_empty());
 

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     Group, Lane, NewJobs,
     in_flight::Claim,
+    local_workers::{LocalWorker, ReservedPlaces},
     shared::Shared,
-    local_workers::{ReservedPlaces, LocalWorker},
 };
 
 /// The most jobs of one transaction that are considered. More count as a backlog.
@@ -96,7 +96,9 @@ impl Reservation {
                 continue;
             };
             let wanted = places.len();
-            let room = local_worker.clone().reserve(Group(*group), Lane(*lane), wanted);
+            let room = local_worker
+                .clone()
+                .reserve(Group(*group), Lane(*lane), wanted);
             places.truncate(room.jobs());
             let settings = local_worker.settings();
             let cap = |cap: u32| i32::try_from(cap).unwrap_or(i32::MAX);

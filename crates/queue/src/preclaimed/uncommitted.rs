@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{NewJobs, in_flight::InFlightJob, metrics, local_workers::ReservedPlaces};
+use crate::{NewJobs, in_flight::InFlightJob, local_workers::ReservedPlaces, metrics};
 
 /// Preclaimed jobs that wait for the commit of their insertion. Dropping them forgets them, as after a
 /// rollback.
@@ -27,7 +27,10 @@ impl Uncommitted {
             }
             let payload = |place: usize| columns.payloads[place].as_str();
             let jobs = jobs.into_iter();
-            room.fill(jobs.map(|(in_flight, at)| (in_flight, payload(at))).collect());
+            room.fill(
+                jobs.map(|(in_flight, at)| (in_flight, payload(at)))
+                    .collect(),
+            );
         }
     }
 }

@@ -7,22 +7,20 @@
 #[path = "../../tests/model/action.rs"]
 mod action;
 mod actual;
-#[path = "../../tests/model/transitions.rs"]
-mod transitions;
-#[path = "../../tests/model/preclaimed.rs"]
-mod preclaimed;
 #[expect(
     dead_code,
     reason = "mechanisms are taken out in the exhaustive check only"
 )]
 #[path = "../../tests/model/configuration.rs"]
 mod configuration;
-mod process;
 #[path = "../../tests/model/invariants.rs"]
 mod invariants;
+mod observed;
+#[path = "../../tests/model/preclaimed.rs"]
+mod preclaimed;
+mod process;
 #[path = "../../tests/model/protocol.rs"]
 mod protocol;
-mod observed;
 #[expect(
     dead_code,
     reason = "only the exhaustive check asks whether everything has ended"
@@ -30,6 +28,8 @@ mod observed;
 #[path = "../../tests/model/state.rs"]
 mod state;
 mod step;
+#[path = "../../tests/model/transitions.rs"]
+mod transitions;
 mod work;
 #[path = "../../tests/model/write.rs"]
 mod write;

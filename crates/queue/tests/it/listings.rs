@@ -5,8 +5,9 @@ use std::{collections::BTreeSet, time::Duration};
 use queue::{
     DeathCause, JobId, Lane, dead_jobs,
     dead_jobs::Filter,
+    lanes,
     live_jobs::{self, State},
-    lanes, queues, workers,
+    queues, workers,
 };
 use sqlx::PgPool;
 
@@ -65,7 +66,10 @@ async fn live_jobs_are_found_by_each_condition(pool: PgPool) {
     let any = live_jobs::Filter::default();
     assert_eq!(find(any).await, ["due", "elsewhere", "later"]);
     let queue = Some("work");
-    assert_eq!(find(live_jobs::Filter { queue, ..any }).await, ["due", "later"]);
+    assert_eq!(
+        find(live_jobs::Filter { queue, ..any }).await,
+        ["due", "later"]
+    );
     let lane = Some(lane(2));
     assert_eq!(find(live_jobs::Filter { lane, ..any }).await, ["elsewhere"]);
     let state = Some(State::Scheduled);

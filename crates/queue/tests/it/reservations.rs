@@ -4,7 +4,7 @@ mod lost_jobs;
 
 use std::time::Duration;
 
-use queue::{Config, NewJobs, Reservation, Queue};
+use queue::{Config, NewJobs, Queue, Reservation};
 use sqlx::{PgExecutor, PgPool};
 
 use crate::{
@@ -166,7 +166,14 @@ async fn an_offer_that_is_dropped_gives_its_room_back(pool: PgPool) {
     let process = Process::start(&pool, quick(), settings().prefetch(8));
     process.until_it_has_room(WORK).await;
     let jobs: NewJobs = (0..10).map(|n| job(&act(&n.to_string()))).collect();
-    let wanted = |reservation: &Reservation| reservation.columns().wanted.iter().filter(|&&one| one).count();
+    let wanted = |reservation: &Reservation| {
+        reservation
+            .columns()
+            .wanted
+            .iter()
+            .filter(|&&one| one)
+            .count()
+    };
     let first = process.queue.reserve(&jobs);
     let room = wanted(&first);
     assert!(room > 0);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queue::{Config, NewJob, lanes, queues, depth};
+use queue::{Config, NewJob, depth, lanes, queues};
 use sqlx::{PgConnection, PgPool};
 use tokio::time::Instant;
 

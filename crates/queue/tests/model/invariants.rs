@@ -11,7 +11,8 @@ pub(crate) const ATTEMPTS: &str = "no job has more charged runs than attempts";
 pub(crate) const ONE_HAND: &str = "a worker that kept its lease has the jobs that it runs";
 pub(crate) const CAP: &str = "no lane has more jobs running than its cap";
 pub(crate) const PAUSE: &str = "nothing of a paused lane is taken";
-pub(crate) const ON_DEAD: &str = "a job is dead if and only if the effect of its death is applied once";
+pub(crate) const ON_DEAD: &str =
+    "a job is dead if and only if the effect of its death is applied once";
 pub(crate) const REPORT: &str = "what was written is not reported as refused";
 
 impl Protocol {

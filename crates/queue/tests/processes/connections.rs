@@ -6,10 +6,10 @@ use queue::{Config, NewJobs, Queue};
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{call, job},
-    harness::{prepare, until},
-    proxy::Proxy,
     external_service::ExternalService,
+    harness::{prepare, until},
+    jobs::{call, job},
+    proxy::Proxy,
     worker::{Setup, Worker},
 };
 

@@ -4,10 +4,10 @@
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{Act, Kind, call, job},
-    harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
-    proxy::{Proxy, Trap},
     external_service::ExternalService,
+    harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
+    jobs::{Act, Kind, call, job},
+    proxy::{Proxy, Trap},
     worker::{Setup, Worker},
 };
 

@@ -6,9 +6,9 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{Act, End, Kind, WORK, act, call, job, lane},
-    harness::{PATIENCE, assert_each_once, count, enqueue, prepare, texts, until_idle, within},
     external_service::ExternalService,
+    harness::{PATIENCE, assert_each_once, count, enqueue, prepare, texts, until_idle, within},
+    jobs::{Act, End, Kind, WORK, act, call, job, lane},
     worker::{Setup, Worker},
 };
 

@@ -6,8 +6,8 @@ use sqlx::PgPool;
 use tokio::time::sleep;
 
 use crate::{
-    jobs::{Act, act, job},
     harness::{assert_each_once, count, enqueue, prepare, until, until_idle},
+    jobs::{Act, act, job},
     worker::{Setup, Worker},
 };
 

@@ -6,8 +6,8 @@ use queue::NewJob;
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{WORK, act, lane},
     harness::{assert_each_once, enqueue, prepare, until_within},
+    jobs::{WORK, act, lane},
     worker::{Setup, Worker},
 };
 

@@ -4,9 +4,9 @@ use queue::{Lane, NewJob};
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{Act, WORK, act, call},
-    harness::{assert_each_once, count, enqueue, prepare, until, until_idle},
     external_service::ExternalService,
+    harness::{assert_each_once, count, enqueue, prepare, until, until_idle},
+    jobs::{Act, WORK, act, call},
     worker::{Setup, Worker},
 };
 

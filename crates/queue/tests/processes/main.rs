@@ -11,15 +11,16 @@
 )]
 #![expect(clippy::print_stderr, reason = "the long cases tell how far they are")]
 
-mod jobs;
 mod claims;
-mod lock_collisions;
 mod connections;
 mod crashes;
+mod external_service;
 mod failures;
 mod harness;
+mod jobs;
 mod kills;
 mod load;
+mod lock_collisions;
 mod postgres;
 #[path = "../shared/proxy.rs"]
 mod proxy;
@@ -29,5 +30,4 @@ mod restarts;
 mod server;
 mod stalls;
 mod tenants;
-mod external_service;
 mod worker;

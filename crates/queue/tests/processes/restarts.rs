@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::{
-    jobs::{Act, End, act, call, job},
-    harness::{assert_each_once, count, effects, enqueue, eventually, texts, until, until_idle},
-    postgres::Postgres,
     external_service::ExternalService,
+    harness::{assert_each_once, count, effects, enqueue, eventually, texts, until, until_idle},
+    jobs::{Act, End, act, call, job},
+    postgres::Postgres,
     worker::{Setup, Worker},
 };
 

@@ -4,9 +4,9 @@ use rustix::process::Signal;
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{Act, Kind, act, call, job},
-    harness::{assert_each_once, count, effects, enqueue, prepare, until, until_idle},
     external_service::ExternalService,
+    harness::{assert_each_once, count, effects, enqueue, prepare, until, until_idle},
+    jobs::{Act, Kind, act, call, job},
     worker::{Setup, Worker},
 };
 

@@ -4,8 +4,8 @@ use queue::{NewJob, NewJobs};
 use sqlx::PgPool;
 
 use crate::{
-    jobs::{Act, WORK, act, lane},
     harness::{assert_each_once, count, enqueue, prepare, until_within},
+    jobs::{Act, WORK, act, lane},
     load::{IDLE, MINUTES},
     worker::{Setup, Worker},
 };

@@ -25,8 +25,8 @@ use tokio::{
 };
 
 use crate::{
-    jobs::{Act, WORK, WitnessPort, perform},
     harness::PATIENCE,
+    jobs::{Act, WORK, WitnessPort, perform},
 };
 
 pub(crate) use self::counters::Counters;

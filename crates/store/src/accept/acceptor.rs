@@ -13,9 +13,9 @@ use super::{
     Acceptance, NewMedia,
     images::{Images, NewImage, Stored},
     rejection::Rejection,
-    retention,
+    retention, routing,
     settings::AcceptSettings,
-    routing, writer,
+    writer,
 };
 use crate::{Error, audit::sealing, gather::Gather};
 

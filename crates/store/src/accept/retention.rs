@@ -17,11 +17,11 @@ use telemetry::{failed, over};
 use self::leader_lease::LeaderLease;
 use super::images;
 use crate::{
-    Error, provider_answers, audit, backtest,
+    Error, audit, backtest,
     batches::{self, Forgotten, Pace, ROWS},
     bulk_decision, closure, delivery, erasure, export, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
-    recovery,
+    provider_answers, recovery,
     rule_group::{self, shadow},
     statistics, usage,
 };
@@ -106,7 +106,10 @@ async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
         swept("old erasures", erasure::forget_old(pool).await),
         swept("old closures", closure::forget_old(pool).await),
         swept("old exports", export::forget_old(pool).await),
-        swept("old answers of providers", provider_answers::forget_old(pool).await),
+        swept(
+            "old answers of providers",
+            provider_answers::forget_old(pool).await,
+        ),
         swept("old statistics", statistics::forget_old(pool).await),
         swept(
             "the records of removed hashes",

@@ -5,9 +5,9 @@
 //! only for the end of an outage of Postgres, and only an outage refuses other submissions. While
 //! somebody else has locked the usage of a team, its submissions wait apart ([`LockedTeams`]).
 
-mod locked_teams;
 mod bad_row;
 mod batch;
+mod locked_teams;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use sqlx::PgPool;
 use telemetry::{failed, over};
 
 use self::batch::BatchWrite;
-pub(super) use self::{locked_teams::LockedTeams, bad_row::spoiled};
+pub(super) use self::{bad_row::spoiled, locked_teams::LockedTeams};
 use super::{
     Acceptance, NewMedia,
-    insert::is_locked_out,
     idempotency::{self, Request},
+    insert::is_locked_out,
     routing::Routing,
 };
-use crate::{gather::Call, bisect::Pieces};
+use crate::{bisect::Pieces, gather::Call};
 
 type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
@@ -63,7 +63,11 @@ pub(super) async fn write(
 }
 
 /// Answers all of these. With `locked_teams`, teams whose usage is locked wait there. Without, they wait for the lock.
-async fn settle(mut batch_write: BatchWrite, batch: Vec<Waiting>, locked_teams: Option<&LockedTeams>) {
+async fn settle(
+    mut batch_write: BatchWrite,
+    batch: Vec<Waiting>,
+    locked_teams: Option<&LockedTeams>,
+) {
     let mut pieces = Pieces::new(idempotency::gather(batch), team);
     while let Some(requests) = pieces.next() {
         match batch_write.store(&requests, locked_teams.is_none()).await {

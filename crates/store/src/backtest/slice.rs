@@ -1,8 +1,8 @@
 //! A slice of a backtest: what a job replays, and the effect of having replayed it.
 
+mod next_items;
 mod replayed;
 mod store;
-mod next_items;
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use domain::{
 };
 use sqlx::{PgPool, types::Json};
 
-pub use self::replayed::{Look, Replayed};
 use self::next_items::{known, standing, walk};
+pub use self::replayed::{Look, Replayed};
 use crate::{
     Error,
     verdict::{self, ToJudge, Wanted},

@@ -22,9 +22,9 @@ use super::Closure;
 use crate::{
     Error,
     chain::{self, End, Step},
+    encryption::MasterKey,
     erasure::{self, NewErasure},
     jobs,
-    encryption::MasterKey,
 };
 
 /// The pause before looking again whether older transactions have ended.

@@ -43,7 +43,10 @@ pub async fn oldest_transaction(
 }
 
 /// The dead rows of every table of the service and of the queue, at most of a hundred tables. None if the server does not count rows.
-pub async fn dead_tuples(conn: &mut PgConnection, visibility: &Visibility) -> Result<Vec<Dead>, Error> {
+pub async fn dead_tuples(
+    conn: &mut PgConnection,
+    visibility: &Visibility,
+) -> Result<Vec<Dead>, Error> {
     if !visibility.tracks_counts {
         return Ok(Vec::new());
     }

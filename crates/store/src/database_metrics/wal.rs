@@ -34,7 +34,10 @@ pub async fn wal_bytes(conn: &mut PgConnection) -> Result<f64, Error> {
 }
 
 /// Whether archiving works. `None`: the server does not archive.
-pub async fn archiving(conn: &mut PgConnection, visibility: &Visibility) -> Result<Option<Archiving>, Error> {
+pub async fn archiving(
+    conn: &mut PgConnection,
+    visibility: &Visibility,
+) -> Result<Option<Archiving>, Error> {
     if !visibility.archives {
         return Ok(None);
     }
@@ -51,7 +54,10 @@ pub async fn archiving(conn: &mut PgConnection, visibility: &Visibility) -> Resu
 }
 
 /// The size of the files in `pg_wal`, in bytes. `None`: the role may not list them.
-pub async fn wal_files(conn: &mut PgConnection, visibility: &Visibility) -> Result<Option<f64>, Error> {
+pub async fn wal_files(
+    conn: &mut PgConnection,
+    visibility: &Visibility,
+) -> Result<Option<f64>, Error> {
     if !visibility.lists_wal {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
 
 use super::{body::Told, list::Listed};
-use crate::{Error, endpoint, encryption::MasterKey};
+use crate::{Error, encryption::MasterKey, endpoint};
 
 /// A delivery with its attempts.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@
 //! a next page.
 
 mod by_item;
-mod summary;
 mod paging;
+mod summary;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -20,8 +20,8 @@ use uuid::Uuid;
 pub use self::summary::Listed;
 use self::{
     by_item::about,
-    summary::describe,
     paging::{Walk, failed, newest},
+    summary::describe,
 };
 use crate::{Error, id_time::ids_within, page};
 

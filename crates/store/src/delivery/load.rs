@@ -14,8 +14,8 @@ use uuid::Uuid;
 use super::{Asker, Loaded, row::Row};
 use crate::{
     Error,
-    gather::{Bounds, Loader},
     encryption::MasterKey,
+    gather::{Bounds, Loader},
 };
 
 const BOUNDS: Bounds = Bounds {

@@ -14,8 +14,8 @@ use uuid::Uuid;
 use super::{ToDeliver, body::Told};
 use crate::{
     Error,
-    endpoint::{self, health},
     encryption::MasterKey,
+    endpoint::{self, health},
     site::webhook_secret::Sealed,
 };
 

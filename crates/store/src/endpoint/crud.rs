@@ -1,10 +1,10 @@
 //! Endpoints as their owners create, read, change and delete them.
 
+mod by_team;
 mod delete;
+mod enabling;
 mod read;
 mod row;
-mod enabling;
-mod by_team;
 mod write;
 
 use chrono::{DateTime, Utc};
@@ -15,10 +15,10 @@ use domain::{
 };
 
 pub use self::{
-    delete::delete,
-    read::{find, list, lock},
-    enabling::{disable, enable, retry_now},
     by_team::{Placed, failing, of_team},
+    delete::delete,
+    enabling::{disable, enable, retry_now},
+    read::{find, list, lock},
     write::{add, change},
 };
 

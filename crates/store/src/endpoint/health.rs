@@ -1,9 +1,9 @@
 //! The delivery health of endpoints, for all workers together: one row per endpoint, written only
 //! while something is wrong with it.
 
+mod probe;
 mod reset;
 mod update;
-mod probe;
 
 use chrono::{DateTime, Utc};
 use domain::{breaker::Breaker, id::EndpointId, webhook::Health};

@@ -1,10 +1,10 @@
 //! A slice of an erasure: what comes next, and the effect of having done it.
 
-mod second_pass;
 mod certify;
 mod events;
 mod next_items;
 mod remove;
+mod second_pass;
 mod status;
 
 use std::time::Duration;
@@ -14,13 +14,15 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use self::{certify::Certified, events::Walked, next_items::Looked, remove::Removal, status::standing};
+use self::{
+    certify::Certified, events::Walked, next_items::Looked, remove::Removal, status::standing,
+};
 use super::Erasure;
 use crate::{
     Error,
     chain::{self, End, Step},
-    jobs,
     encryption::MasterKey,
+    jobs,
 };
 
 /// Items of a slice. They are locked for some tens of milliseconds.

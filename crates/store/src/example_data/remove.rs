@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::{MODERATOR, NAME, State, TEAM, team::mark, state};
+use super::{MODERATOR, NAME, State, TEAM, state, team::mark};
 use crate::{
     Error,
     audit::{self, Entry},

@@ -4,9 +4,10 @@ use domain::id::{EndpointId, SiteId, UserId};
 use sqlx::PgConnection;
 
 use crate::{
-    Error, endpoint,
-    person::second_factor,
+    Error,
     encryption::{MasterKey, OpenError},
+    endpoint,
+    person::second_factor,
     site,
 };
 

@@ -4,11 +4,10 @@ use sqlx::PgPool;
 
 use super::*;
 use crate::{
+    encryption::check_master_key,
     plan,
     rule_group::{self, NewVersion},
-    schema,
-    encryption::check_master_key,
-    site, team,
+    schema, site, team,
 };
 
 /// If you add a column with secrets, add it to [`super::reencryption`] and [`super::left`] too.

@@ -7,16 +7,16 @@
 
 mod content;
 mod due;
-mod preview;
 mod due_sites;
-mod postponed;
 mod old_items;
+mod postponed;
+mod preview;
 
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-pub use self::preview::{Content, RetentionPreview, retention_preview};
 pub(crate) use self::postponed::look_again_at_all;
+pub use self::preview::{Content, RetentionPreview, retention_preview};
 use self::{
     due::Told,
     due_sites::{Site, sites},

@@ -10,8 +10,8 @@ use sqlx::PgConnection;
 
 use super::{
     second_factor,
-    sso_identity::{self, Connected},
     session::{self, seconds},
+    sso_identity::{self, Connected},
 };
 use crate::Error;
 

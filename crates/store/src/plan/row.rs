@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
+    bounded_integer::{BoundedInteger, OutOfBounds},
     name::Name,
     plan::{Limits, PerPeriod},
-    bounded_integer::{OutOfBounds, BoundedInteger},
 };
 use uuid::Uuid;
 
@@ -76,6 +76,8 @@ impl Row {
     }
 }
 
-fn whole<const MIN: i64, const MAX: i64>(number: i32) -> Result<BoundedInteger<MIN, MAX>, OutOfBounds> {
+fn whole<const MIN: i64, const MAX: i64>(
+    number: i32,
+) -> Result<BoundedInteger<MIN, MAX>, OutOfBounds> {
     i64::from(number).try_into()
 }

@@ -1,8 +1,8 @@
 //! A slice of a recovery: what a job looks at, and the effect of having looked at it.
 
+mod next_deliveries;
 mod send;
 mod status;
-mod next_deliveries;
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use self::{
-    status::standing,
     next_deliveries::{Walked, walk_delivered, walk_events, walk_failed},
+    status::standing,
 };
 use crate::{Error, chain::End, jobs};
 

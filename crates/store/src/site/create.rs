@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{NAME_KEY, webhook_secret::owner};
-use crate::{Error, plan::limit, encryption::MasterKey};
+use crate::{Error, encryption::MasterKey, plan::limit};
 
 /// Creates a site with a new webhook secret, which is returned so that it can be shown once. Run it
 /// in a transaction.

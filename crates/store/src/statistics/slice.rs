@@ -4,8 +4,8 @@ mod backfill;
 mod deliveries;
 mod items;
 mod matches;
-mod transactions;
 mod sums;
+mod transactions;
 mod verdicts;
 mod write;
 
@@ -14,8 +14,8 @@ use sqlx::PgPool;
 
 use self::{
     backfill::Backfill,
-    transactions::{Range, Standing},
     sums::Tally,
+    transactions::{Range, Standing},
 };
 use super::{ROW, Statistics};
 use crate::{

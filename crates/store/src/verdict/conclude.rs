@@ -19,8 +19,8 @@ use self::{
     statement::{Decided, decide},
 };
 use crate::{
-    created_event::Created,
     analysis::Analysed,
+    created_event::Created,
     jobs::{self, Pages, Turn},
 };
 

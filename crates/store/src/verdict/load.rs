@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{
-    decision::{MissingScores, ImageProblem, Unchecked},
+    decision::{ImageProblem, MissingScores, Unchecked},
     id::{GroupVersionId, MediaId},
     score::Scores,
 };

@@ -1,10 +1,10 @@
 //! Accepting submissions on a real Postgres.
 
+mod bad_rows;
+mod idempotency;
 mod images;
 mod locked_teams;
-mod bad_rows;
 mod quota;
-mod idempotency;
 mod storing;
 mod submitter;
 mod trace;

@@ -1,10 +1,10 @@
 //! The chains of the audit log on a real Postgres: sealing, what an attacker with all rights on the
 //! database can do and what shows it, and retention.
 
-mod triggers;
 mod retention;
 mod sealing;
 mod tampering;
+mod triggers;
 
 use domain::{
     actor::Actor,

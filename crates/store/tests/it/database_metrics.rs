@@ -50,13 +50,19 @@ async fn reviews_are_counted_and_the_oldest_is_found(pool: PgPool) {
     .execute(&pool)
     .await
     .unwrap();
-    assert_eq!(database_metrics::reviews(&mut conn).await.unwrap().overdue, 7);
+    assert_eq!(
+        database_metrics::reviews(&mut conn).await.unwrap().overdue,
+        7
+    );
     // What somebody has decided is not late any more.
     sqlx::query("update review_tasks set held_until = now() where due_at < now()")
         .execute(&pool)
         .await
         .unwrap();
-    assert_eq!(database_metrics::reviews(&mut conn).await.unwrap().overdue, 0);
+    assert_eq!(
+        database_metrics::reviews(&mut conn).await.unwrap().overdue,
+        0
+    );
 
     sqlx::query(
         "insert into reviews (media_id, team_id, site_id)
@@ -130,12 +136,16 @@ async fn postgres_reports_about_itself(pool: PgPool) {
 
     assert!(database_metrics::database_bytes(&mut conn).await.unwrap() > 1 << 20);
     assert!(database_metrics::wal_bytes(&mut conn).await.unwrap() > 0.0);
-    let files = database_metrics::wal_files(&mut conn, &visibility).await.unwrap();
+    let files = database_metrics::wal_files(&mut conn, &visibility)
+        .await
+        .unwrap();
     let kept = database_metrics::wal_kept(&mut conn).await.unwrap();
     let segment = f64::from(16 << 20);
     assert!(files.unwrap() >= segment && kept.target >= segment);
     assert!(kept.by_slots.abs() < 1.0);
-    let dead = database_metrics::dead_tuples(&mut conn, &visibility).await.unwrap();
+    let dead = database_metrics::dead_tuples(&mut conn, &visibility)
+        .await
+        .unwrap();
     let has = |name| dead.iter().any(|Dead { table, .. }| table == name);
     assert!(has("queue.jobs") && has("media"), "{dead:?}");
 }
@@ -159,7 +169,9 @@ async fn what_postgres_hides_from_a_role_is_absent_until_it_is_granted(
         let visibility = database_metrics::visibility(&mut conn).await.unwrap();
         let oldest = database_metrics::oldest_transaction(&mut conn, &visibility);
         let oldest = oldest.await.unwrap();
-        let files = database_metrics::wal_files(&mut conn, &visibility).await.unwrap();
+        let files = database_metrics::wal_files(&mut conn, &visibility)
+            .await
+            .unwrap();
         (visibility, oldest, files)
     };
     let hidden = seen().await;
@@ -203,10 +215,14 @@ async fn what_the_server_does_not_track_is_absent(pool: PgPool) {
     );
     let oldest = database_metrics::oldest_transaction(&mut conn, &visibility);
     assert_eq!(oldest.await.unwrap(), None);
-    let dead = database_metrics::dead_tuples(&mut conn, &visibility).await.unwrap();
+    let dead = database_metrics::dead_tuples(&mut conn, &visibility)
+        .await
+        .unwrap();
     assert!(dead.is_empty(), "{dead:?}");
     // The server of the tests does not archive.
-    let archiving = database_metrics::archiving(&mut conn, &visibility).await.unwrap();
+    let archiving = database_metrics::archiving(&mut conn, &visibility)
+        .await
+        .unwrap();
     assert_eq!(archiving, None);
 }
 
@@ -273,7 +289,10 @@ async fn the_oldest_entry_of_the_audit_log_that_is_not_sealed_is_found_in_any_ch
         .await
         .unwrap();
     }
-    let oldest = database_metrics::oldest_unsealed(&mut conn).await.unwrap().unwrap();
+    let oldest = database_metrics::oldest_unsealed(&mut conn)
+        .await
+        .unwrap()
+        .unwrap();
     assert!((540.0..600.0).contains(&oldest), "{oldest}");
     catch_up(&pool).await.unwrap();
     assert_eq!(
@@ -283,5 +302,8 @@ async fn the_oldest_entry_of_the_audit_log_that_is_not_sealed_is_found_in_any_ch
 
     let drop_index = "drop index audit_log_unsealed_idx";
     sqlx::query(drop_index).execute(&pool).await.unwrap();
-    assert_eq!(database_metrics::oldest_unsealed(&mut conn).await.unwrap(), None);
+    assert_eq!(
+        database_metrics::oldest_unsealed(&mut conn).await.unwrap(),
+        None
+    );
 }

@@ -3,6 +3,6 @@
 
 mod deltas;
 mod entries;
-mod imports;
 mod fixture;
+mod imports;
 mod scans;

@@ -1,9 +1,9 @@
 //! Statistics: each row is counted exactly once, whatever commits late and whatever is killed.
 
-mod backfill;
-mod random_histories;
-mod late_commits;
 mod all_kinds;
+mod backfill;
+mod late_commits;
+mod random_histories;
 mod rules;
 mod slices;
 

@@ -11,12 +11,11 @@ use domain::{
 use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
 use store::{
-    plan,
-    item_progress::Progress,
-    rule_group::{self, NewVersion},
-    schema,
     encryption::MasterKey,
-    site, team,
+    item_progress::Progress,
+    plan,
+    rule_group::{self, NewVersion},
+    schema, site, team,
     token::{self, Grant, NewToken},
     verdict::Concluded,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use management::queues::QueueState;
-use queue::{queues::Restrictions, depth::QueueStats};
+use queue::{depth::QueueStats, queues::Restrictions};
 use serde_json::{Value, json};
 
 use crate::{

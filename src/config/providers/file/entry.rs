@@ -1,10 +1,10 @@
 //! One provider in the file, and how it is created.
 
-mod credentials;
-mod chat;
 mod allowed_fields;
-mod connection;
 mod categories;
+mod chat;
+mod connection;
+mod credentials;
 mod service_options;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -19,8 +19,8 @@ use workers::provider::{
 };
 
 use self::{
-    credentials::{AuthName, CredentialsName, header},
     chat::{FormatName, StyleName},
+    credentials::{AuthName, CredentialsName, header},
 };
 use super::{Surroundings, kind::Kind};
 use crate::config::providers::read_encoder;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::time::sleep;
 
-use super::{CALM, HOUR, cached, retention::count, moderate, site};
+use super::{CALM, HOUR, cached, moderate, retention::count, site};
 use crate::support::{FakeProvider, Mode, Panel, Wire};
 
 async fn change(panel: &Panel, name: &str, settings: Value) {

@@ -4,8 +4,8 @@
 mod answer;
 mod error;
 mod members;
-mod score_path;
 mod read;
+mod score_path;
 
 use super::HIGH;
 

@@ -76,7 +76,8 @@ impl ModalityAnalysis<'_> {
                     });
                 }
                 // Without rules that want scores, nobody said that this little is enough.
-                Modality::Image if item.wanted.is_empty() && modality_analysis.is_seen_narrowly() => {}
+                Modality::Image
+                    if item.wanted.is_empty() && modality_analysis.is_seen_narrowly() => {}
                 Modality::Image if !nothing => analysed.image_scored = Some(true),
                 // If no provider looked at the image, the rules step records that.
                 Modality::Image if unexplained && modality_analysis.seen => {

@@ -296,7 +296,8 @@ fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
 fn an_image_that_only_narrow_providers_saw_is_not_checked_for_the_rest() {
     use Category::{Adult, Hate, Violence};
     let wants = item(&[Adult, Violence, Hate], Vec::new());
-    let left_out = |modality_analysis: ModalityAnalysis<'_>| ended(modality_analysis).gaps.remove(0).left_out;
+    let left_out =
+        |modality_analysis: ModalityAnalysis<'_>| ended(modality_analysis).gaps.remove(0).left_out;
 
     let mut modality_analysis = image(&wants);
     modality_analysis.said("narrow", &[Adult], answer(&[(Adult, 0.1)]), SECOND);

@@ -6,7 +6,7 @@ use gif::{ColorOutput, DecodeOptions, DisposalMethod};
 
 use super::{
     super::Header,
-    Each, Layout, FrameCount,
+    Each, FrameCount, Layout,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 

@@ -11,7 +11,7 @@ use png::{BlendOp, ColorType, Decoder, DecodingError, DisposeOp, Transformations
 
 use super::{
     super::{Header, png::METADATA},
-    Each, Layout, FrameCount,
+    Each, FrameCount, Layout,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 

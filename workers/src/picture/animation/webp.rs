@@ -7,7 +7,7 @@ use image::ColorType;
 
 use super::{
     super::{Header, webp},
-    Each, Layout, FrameCount,
+    Each, FrameCount, Layout,
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 

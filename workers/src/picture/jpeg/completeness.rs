@@ -4,8 +4,8 @@
 
 use super::{
     Frame, SOF0, SOF2, SOS,
-    huffman::{Bits, Codes, without_fill},
     blocks::{Block, Scan},
+    huffman::{Bits, Codes, without_fill},
 };
 
 /// The most scans, as of the decoder. Each one can visit every block.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::provider::{
     ProviderError,
-    transport::{unique_keys, parsed, score},
+    transport::{parsed, score, unique_keys},
 };
 
 #[derive(Deserialize)]

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{Failure, Sightengine};
 use crate::provider::{
     ProviderError,
-    transport::{Meaning, unique_keys, parsed, score, told},
+    transport::{Meaning, parsed, score, told, unique_keys},
 };
 
 #[derive(Deserialize)]

@@ -135,7 +135,10 @@ impl Reading {
         match self.take(name)? {
             InputValue::Null => None,
             InputValue::Number(number) => Some(number),
-            InputValue::Bool(_) | InputValue::Text(_) | InputValue::List(_) | InputValue::Object => {
+            InputValue::Bool(_)
+            | InputValue::Text(_)
+            | InputValue::List(_)
+            | InputValue::Object => {
                 self.rule
                     .add_fault(name, "must be a number from 0 to 1", None);
                 Some(otherwise)

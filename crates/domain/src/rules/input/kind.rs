@@ -1,7 +1,7 @@
 //! From members to a rule: the members of each kind, and what each must hold.
 
-use super::member::{InputValue, unknown_member};
 use super::build::Reading;
+use super::member::{InputValue, unknown_member};
 use crate::rules::error::Place;
 use crate::rules::{
     AiThreshold, Bare, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, RuleEffect,

@@ -1,9 +1,9 @@
 //! The members of a rule as they were read, before the kind of the rule is known.
 
 use super::InputRule;
+use super::build::Reading;
 use super::kind::KINDS;
 use super::member::InputValue;
-use super::build::Reading;
 use crate::rules::error::{Place, RuleErrors};
 
 /// The members of a rule as they were read.

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use icu_properties::props::{EnumeratedProperty as _, Script};
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
-use crate::text::word_boundary::is_unspaced;
 use crate::text::confusables::{
     enclosed, is_decoration, is_drawing, latin_in_mixed_word, letter_of, look_alike,
 };
 use crate::text::invisible_characters::{is_invisible, is_space};
 use crate::text::text_direction::is_turned;
+use crate::text::word_boundary::is_unspaced;
 
 /// What a character says about the scripts of its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

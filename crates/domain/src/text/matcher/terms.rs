@@ -7,9 +7,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 use super::automaton::{Automaton, Owner, Pattern};
 use super::{Bounds, Matcher, Term};
 use crate::text::Folded;
-use crate::text::word_boundary::{is_twin, is_unspaced};
 use crate::text::loose::Loose;
 use crate::text::trie::trie_states;
+use crate::text::word_boundary::{is_twin, is_unspaced};
 
 /// The fewest letters of a term for the loose reading. Shorter ones appear there by chance. In
 /// scripts whose signs are syllables or words, one letter less is enough.

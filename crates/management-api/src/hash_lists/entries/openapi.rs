@@ -31,7 +31,9 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::SharedList, Code::AlreadyListed, Code::LimitReached],
-            request: Some(json!({ "pdq": example_values::PDQ, "note": "Reported twice in January." })),
+            request: Some(
+                json!({ "pdq": example_values::PDQ, "note": "Reported twice in January." }),
+            ),
             answer: Some(entry.clone()),
             ..Operation::new("createHashEntry", Scope::HashListsWrite)
         },

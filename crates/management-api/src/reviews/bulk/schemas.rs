@@ -3,6 +3,7 @@
 use api_common::field::{Field, Time, given};
 use domain::{
     author::Author,
+    bounded_integer::BoundedInteger,
     chain::State,
     id::{ReviewId, ReviewPolicyId, SiteId},
     media::Ruling,
@@ -10,7 +11,6 @@ use domain::{
     reason::Reason,
     review::Severity,
     score::Category,
-    bounded_integer::BoundedInteger,
 };
 use management::{
     Refused,

@@ -1,8 +1,8 @@
 //! A rule group as a document in a request: YAML or JSON.
 
 use api_common::{
-    field::Field,
     body::{held, is_json, parse},
+    field::Field,
     problem::Refusal,
 };
 use bytes::Bytes;

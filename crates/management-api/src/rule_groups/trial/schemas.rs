@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use api_common::{
-    public_schemas::ModerationDetails,
     field::{Field, given},
     problem::Refusal,
+    public_schemas::ModerationDetails,
     raw_json::RawJson,
     text_decoding::optional_judged,
 };

@@ -22,7 +22,7 @@ use store::{
 
 use super::{address, is_providers, signed_in, usable};
 use crate::{
-    Conflict, Management, Noun, Refused, AnonymousCaller,
+    AnonymousCaller, Conflict, Management, Noun, Refused,
     account::{Next, SignedIn, enter, record},
     created,
 };
@@ -58,7 +58,8 @@ pub async fn accept(
     drop(tx);
     let (mut tx, account) = match account {
         Some(account) => {
-            let (mut tx, account) = prove(management, anonymous_caller, &email, password, &account).await?;
+            let (mut tx, account) =
+                prove(management, anonymous_caller, &email, password, &account).await?;
             let others = credentials::others(&mut tx, account.user, None).await?;
             if account.has_factor || !others.is_empty() {
                 let signed_in = sign_in(&mut tx, anonymous_caller, &account).await?;
@@ -74,7 +75,9 @@ pub async fn accept(
         }
         None => {
             let name = name.ok_or_else(|| Refused::field("name", "must be given"))?;
-            let hash = management.choose(anonymous_caller.address, &email, password).await?;
+            let hash = management
+                .choose(anonymous_caller.address, &email, password)
+                .await?;
             let mut tx = management.begin().await?;
             let user = person::create_account(&mut tx, &email, name, &hash).await?;
             let account = Account {
@@ -161,7 +164,15 @@ async fn sign_in(
     let signed_in = enter(conn, anonymous_caller, account).await?;
     let details = json!({ "address": anonymous_caller.address });
     let (action, target) = (Action::SessionCreate, signed_in.session.as_uuid());
-    record(conn, account.user, anonymous_caller, action, target, &details).await?;
+    record(
+        conn,
+        account.user,
+        anonymous_caller,
+        action,
+        target,
+        &details,
+    )
+    .await?;
     Ok(signed_in)
 }
 
@@ -183,7 +194,15 @@ async fn join(
     if !ended.is_nothing() {
         let details = json!(ended);
         let action = Action::AccessEnd;
-        record(conn, user, anonymous_caller, action, user.as_uuid(), &details).await?;
+        record(
+            conn,
+            user,
+            anonymous_caller,
+            action,
+            user.as_uuid(),
+            &details,
+        )
+        .await?;
     }
     Ok(())
 }

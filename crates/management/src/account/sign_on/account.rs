@@ -14,10 +14,10 @@ use tracing::warn;
 
 use super::{
     NotSignedOn,
-    sign_in::{Wish, invites},
     identity_claims::IdentityClaims,
+    sign_in::{Wish, invites},
 };
-use crate::{Refused, SignOn, AnonymousCaller, account::record, passwords};
+use crate::{AnonymousCaller, Refused, SignOn, account::record, passwords};
 
 /// The account of the issuer's subject. A person with a role or an invitation gets one at the first sign-in. An account is
 /// never found by its e-mail address: anyone who can change the address at the provider would get the account.
@@ -100,7 +100,15 @@ async fn give_up(
         "had_factor": had_factor,
     });
     let action = Action::AddressGiveUp;
-    record(conn, user, anonymous_caller, action, user.as_uuid(), &details).await?;
+    record(
+        conn,
+        user,
+        anonymous_caller,
+        action,
+        user.as_uuid(),
+        &details,
+    )
+    .await?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use store::person::sso_identity::Address;
 use tracing::warn;
 
 use super::{NotSignedOn, grants};
-use crate::{SignOn, AnonymousCaller};
+use crate::{AnonymousCaller, SignOn};
 
 /// How much of a name is kept.
 const LONGEST_NAME: usize = 100;

@@ -13,16 +13,15 @@ use store::{
     PgConnection,
     audit::{self, Entry},
     person::{
-        self, Person,
+        self, Person, one_time_link,
         sso_membership::{self, Held},
-        one_time_link,
     },
     team,
 };
 use tracing::warn;
 
 use super::grants::Wanted;
-use crate::{Refused, AnonymousCaller, created, difference};
+use crate::{AnonymousCaller, Refused, created, difference};
 
 /// Adds, changes and takes away what the provider grants. Run it in a transaction that has locked the account.
 pub(super) async fn bring_up_to_date(
@@ -38,7 +37,9 @@ pub(super) async fn bring_up_to_date(
         match held.iter().find(|one| one.team == *team) {
             Some(one) if !one.by_provider => {}
             Some(one) if !one.is_disabled && one.role == *role => {}
-            Some(one) if !one.is_disabled => change(conn, anonymous_caller, user, one, *role).await?,
+            Some(one) if !one.is_disabled => {
+                change(conn, anonymous_caller, user, one, *role).await?
+            }
             Some(_) | None => join(conn, anonymous_caller, user, *team, *role).await?,
         }
     }
@@ -92,7 +93,14 @@ async fn join(
     one_time_link::cancel_resets(conn, user).await?;
     let joined = find(conn, member).await?;
     let details = created(&joined);
-    record(conn, anonymous_caller, &joined, Action::PersonCreate, details).await
+    record(
+        conn,
+        anonymous_caller,
+        &joined,
+        Action::PersonCreate,
+        details,
+    )
+    .await
 }
 
 async fn change(
@@ -106,7 +114,10 @@ async fn change(
         return Ok(());
     }
     let before = find(conn, held.id).await?;
-    if sso_membership::grant(conn, user, held.team, role).await?.is_none() {
+    if sso_membership::grant(conn, user, held.team, role)
+        .await?
+        .is_none()
+    {
         return Ok(());
     }
     one_time_link::cancel_resets(conn, user).await?;
@@ -116,7 +127,16 @@ async fn change(
     }
     let after = find(conn, held.id).await?;
     match difference(&before, &after) {
-        Some(details) => record(conn, anonymous_caller, &after, Action::PersonUpdate, details).await,
+        Some(details) => {
+            record(
+                conn,
+                anonymous_caller,
+                &after,
+                Action::PersonUpdate,
+                details,
+            )
+            .await
+        }
         None => Ok(()),
     }
 }
@@ -135,7 +155,14 @@ async fn withdraw(
     one_time_link::cancel_resets(conn, user).await?;
     let person = find(conn, held.id).await?;
     let details = json!({ "email": person.email, "role": person.role });
-    record(conn, anonymous_caller, &person, Action::PersonDisable, details).await
+    record(
+        conn,
+        anonymous_caller,
+        &person,
+        Action::PersonDisable,
+        details,
+    )
+    .await
 }
 
 /// A team keeps at least one owner, whatever the provider says.

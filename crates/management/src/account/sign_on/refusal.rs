@@ -3,7 +3,7 @@
 use oidc::Failed;
 use tracing::{error, warn};
 
-use crate::{Refused, AnonymousCaller};
+use crate::{AnonymousCaller, Refused};
 
 /// How much of a provider's code of an error is logged.
 const LONGEST_CODE: usize = 60;

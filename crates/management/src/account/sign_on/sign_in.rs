@@ -6,16 +6,19 @@ use serde_json::json;
 use store::{
     PgConnection,
     person::{
-        self, sso_identity,
+        self,
         one_time_link::{self, Purpose},
         session::{self, Proved},
+        sso_identity,
     },
 };
 use tracing::warn;
 
-use super::{NotSignedOn, account, memberships, encrypted_attempt, identity_claims::IdentityClaims};
+use super::{
+    NotSignedOn, account, encrypted_attempt, identity_claims::IdentityClaims, memberships,
+};
 use crate::{
-    Management, SignOn, AnonymousCaller,
+    AnonymousCaller, Management, SignOn,
     account::{SignedIn, enter_by_provider, record},
 };
 

@@ -54,7 +54,12 @@ impl<T> Buffer<T> {
     /// Reserves places for jobs of a lane that this process enqueues itself: as many as wanted, or
     /// fewer. If the buffer is half full, it reserves none. Then the backlog is left to
     /// claims, which see everybody's jobs.
-    pub(crate) fn reserve(self: &Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Reserved<T> {
+    pub(crate) fn reserve(
+        self: &Arc<Self>,
+        group: Group,
+        lane: Lane,
+        wanted: usize,
+    ) -> Reserved<T> {
         let mut contents = self.lock();
         let half = (self.capacity / 2).saturating_sub(contents.len + contents.incoming);
         let room = contents

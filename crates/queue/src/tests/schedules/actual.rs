@@ -13,16 +13,16 @@ use uuid::Uuid;
 use crate::{
     Group, JobId, NewJobs, Reservation, dead_letter,
     enqueue::enqueue,
-    preclaimed::Enqueued,
     in_flight::{Claim, InFlightJob},
     outcome::Ended,
+    preclaimed::Enqueued,
     rescue,
 };
 
 use super::{
     configuration::Protocol,
-    process::Process,
     observed::{self, Seen, number},
+    process::Process,
     state::{Hand, State},
     work::{LANE, QUEUE, new_job, settings},
 };

@@ -5,7 +5,9 @@ use std::{collections::HashSet, sync::Arc};
 use sqlx::PgPool;
 
 use super::work::{Hands, LONG, QUEUE, settings};
-use crate::{Config, JobId, Queue, dedicated_connection::DedicatedConnection, local_workers::LocalWorker};
+use crate::{
+    Config, JobId, Queue, dedicated_connection::DedicatedConnection, local_workers::LocalWorker,
+};
 
 /// A process without its tasks: it does nothing by itself.
 pub(super) struct Process {
@@ -36,6 +38,8 @@ impl Process {
         let lane_cap = u32::try_from(lane_cap).unwrap();
         self.hands = Hands::new(lane_cap, shared.in_flight_jobs.clone());
         let local_worker: Arc<dyn LocalWorker> = self.hands.clone();
-        shared.local_workers.add(Arc::downgrade(&local_worker), QUEUE);
+        shared
+            .local_workers
+            .add(Arc::downgrade(&local_worker), QUEUE);
     }
 }

@@ -10,12 +10,12 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Bottleneck, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob,
-    OnDead, QueueName, Retry, Survivor,
+    BackendSettings, Bottleneck, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane,
+    NewJob, OnDead, QueueName, Retry, Survivor,
     effect::AnyEffect,
     in_flight::{Claim, InFlightJob, InFlightJobs},
+    local_workers::{LocalWorker, ReservedPlaces},
     outcome::{Outcome as Actually, RetryReason},
-    local_workers::{ReservedPlaces, LocalWorker},
 };
 
 use super::state::Outcome;
@@ -141,7 +141,12 @@ impl LocalWorker for Hands {
     }
 
     fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
-        InFlightJob::new(claim, since, &self.in_flight_jobs, TaskTracker::new().token())
+        InFlightJob::new(
+            claim,
+            since,
+            &self.in_flight_jobs,
+            TaskTracker::new().token(),
+        )
     }
 }
 

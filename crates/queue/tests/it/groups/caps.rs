@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queue::{groups, lanes, depth};
+use queue::{depth, groups, lanes};
 use sqlx::{PgConnection, PgPool};
 
 use super::{claim, group, job_in, lasting};

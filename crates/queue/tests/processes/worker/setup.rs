@@ -9,7 +9,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgSslMode},
 };
 
-use crate::{proxy::Proxy, external_service::ExternalService};
+use crate::{external_service::ExternalService, proxy::Proxy};
 
 /// What a worker process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]

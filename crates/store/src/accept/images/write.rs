@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::{NewImage, Stored};
 use crate::{
     accept::writer::{MOMENT, PAUSE, spoiled},
-    gather::Call,
     bisect::Pieces,
+    gather::Call,
 };
 
 type Waiting = Call<NewImage, Stored, TeamId>;

@@ -14,8 +14,8 @@ use telemetry::failed;
 use super::{MOMENT, PAUSE, TROUBLE, Waiting};
 use crate::accept::{
     Acceptance, NewMedia,
-    insert::{self, Inserted},
     idempotency::Request,
+    insert::{self, Inserted},
     routing::Routing,
 };
 
@@ -42,7 +42,12 @@ pub(super) struct BatchWrite {
 }
 
 impl BatchWrite {
-    pub(super) fn new(pool: PgPool, queue: Queue, patience: Duration, routing: Arc<Routing>) -> Self {
+    pub(super) fn new(
+        pool: PgPool,
+        queue: Queue,
+        patience: Duration,
+        routing: Arc<Routing>,
+    ) -> Self {
         Self {
             pool,
             queue,

@@ -10,7 +10,7 @@ use domain::id::TeamId;
 use tokio::sync::Semaphore;
 use tracing::warn;
 
-use super::{Waiting, settle, batch::BatchWrite};
+use super::{Waiting, batch::BatchWrite, settle};
 
 /// Teams that are written at the same time. Each holds a connection while it waits.
 const TEAMS: usize = 2;

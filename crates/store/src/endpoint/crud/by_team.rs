@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Endpoint, row::Row};
-use crate::{Error, page::Page, encryption::MasterKey};
+use crate::{Error, encryption::MasterKey, page::Page};
 
 /// An endpoint, and what its site is called.
 #[derive(Clone, Debug)]

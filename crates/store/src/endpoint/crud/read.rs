@@ -7,7 +7,7 @@ use domain::{
 use sqlx::PgConnection;
 
 use super::{Endpoint, row::Row};
-use crate::{Error, page::Page, encryption::MasterKey};
+use crate::{Error, encryption::MasterKey, page::Page};
 
 /// An endpoint; none if there is none within reach.
 pub async fn find(

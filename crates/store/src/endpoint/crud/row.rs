@@ -7,11 +7,11 @@ use uuid::Uuid;
 use super::{Endpoint, Settings};
 use crate::{
     Error,
+    encryption::MasterKey,
     endpoint::{
         headers::{open_headers, required},
         health,
     },
-    encryption::MasterKey,
 };
 
 pub(super) struct Row {

@@ -10,9 +10,9 @@ use uuid::Uuid;
 use super::{Endpoint, Settings};
 use crate::{
     Error,
+    encryption::MasterKey,
     endpoint::{headers::seal_headers, health},
     plan::limit,
-    encryption::MasterKey,
 };
 
 /// Adds an endpoint to a site. Run it in a transaction.

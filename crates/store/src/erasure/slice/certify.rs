@@ -10,8 +10,8 @@ use sqlx::{PgConnection, PgPool};
 use super::status::Standing;
 use crate::{
     Error,
-    erasure::{certificate, key},
     encryption::MasterKey,
+    erasure::{certificate, key},
 };
 
 /// A certificate to store.

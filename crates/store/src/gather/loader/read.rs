@@ -13,8 +13,8 @@ use tracing::debug;
 use super::Found;
 use crate::{
     Error,
-    gather::Call,
     bisect::{Pieces, Spoiled},
+    gather::Call,
 };
 
 /// Rows that could not be read, by all loaders of this process.

@@ -1,7 +1,7 @@
 //! A slice of a scan: what a job looks at, and the effect of having looked at it.
 
-mod scanned;
 mod next_items;
+mod scanned;
 
 use domain::{
     id::{HashListId, HashScanId, MediaId, TeamId},
@@ -9,8 +9,8 @@ use domain::{
 };
 use sqlx::PgPool;
 
-pub use self::scanned::Scanned;
 use self::next_items::{images, walk_all, walk_team};
+pub use self::scanned::Scanned;
 use super::LISTED;
 use crate::{Error, id_time::ids_within};
 

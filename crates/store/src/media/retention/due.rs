@@ -6,7 +6,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::{Kind, due_sites::Site};
-use crate::{legal_hold::held, id_time::time_of};
+use crate::{id_time::time_of, legal_hold::held};
 
 /// Items that old events of a site tell of. These events are still there because their deliveries have not ended long ago.
 pub(super) struct Told {

@@ -54,7 +54,11 @@ pub struct First {
 }
 
 /// What people of a team said in a span, the latest first, at most `most`. What can still be undone is left out.
-pub async fn opinions(conn: &mut PgConnection, span: Span, most: i64) -> Result<Vec<Opinion>, Error> {
+pub async fn opinions(
+    conn: &mut PgConnection,
+    span: Span,
+    most: i64,
+) -> Result<Vec<Opinion>, Error> {
     let rows = sqlx::query!(
         r#"
         select

@@ -8,11 +8,10 @@ use domain::{
 
 use super::*;
 use crate::{
+    encryption::MasterKey,
     plan,
     rule_group::{self, Authorship, NewVersion, shadow, stored_of_late},
-    schema,
-    encryption::MasterKey,
-    site, team,
+    schema, site, team,
 };
 
 const NO_RULES: NewVersion<'_> = NewVersion {

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
+    bounded_integer::OutOfBounds,
     id::{ClosureId, RuleGroupId},
     image::ImageRetentionDays,
     media::{ContentRetentionDays, ItemRetentionDays},
@@ -9,7 +10,6 @@ use domain::{
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
-    bounded_integer::OutOfBounds,
 };
 use uuid::Uuid;
 

@@ -5,8 +5,8 @@ use sqlx::PgConnection;
 use super::{
     ROWS,
     backfill::Backfill,
-    transactions::Range,
     sums::{Place, Tally},
+    transactions::Range,
 };
 use crate::statistics::Figures;
 

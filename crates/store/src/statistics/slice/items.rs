@@ -4,8 +4,8 @@ use sqlx::PgConnection;
 
 use super::{
     backfill::Backfill,
-    transactions::Range,
     sums::{Place, Tally},
+    transactions::Range,
 };
 use crate::statistics::Figures;
 

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::{
     backfill::Backfill,
-    transactions::Range,
     sums::{Matched, Tally},
+    transactions::Range,
 };
 
 pub(super) async fn add(

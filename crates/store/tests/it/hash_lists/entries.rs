@@ -1,7 +1,7 @@
 //! The entries of a list, and which lists there are.
 
-mod search;
 mod lists;
+mod search;
 
 use domain::{hash_list::EntryHashes, reach::Reach};
 use sqlx::PgPool;

@@ -127,7 +127,11 @@ impl Tenant {
 
     async fn lift(&self, hold: Uuid) {
         let mut conn = self.pool.acquire().await.unwrap();
-        assert!(store::legal_hold::lift(&mut conn, hold.into()).await.unwrap());
+        assert!(
+            store::legal_hold::lift(&mut conn, hold.into())
+                .await
+                .unwrap()
+        );
     }
 
     /// How many rows of each table name this site.

@@ -1,8 +1,8 @@
 //! Erasures: nothing is left of the meant items, and everything of the others; the certificate says how many they were.
 
-mod selection;
-mod remains;
 mod concurrency;
+mod remains;
+mod selection;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,12 +19,12 @@ use serde_json::json;
 use sqlx::PgPool;
 use store::{
     created_event::Created,
+    encryption::MasterKey,
     erasure::{
         self, Erasure, NewErasure, certificate, search,
         slice::{self, Next, Slice},
     },
     key_rotation,
-    encryption::MasterKey,
 };
 
 use crate::tenant::Tenant;

@@ -1,8 +1,8 @@
 //! Lists of media: complete, in order, within their bounds, and only for their own team.
 
 mod bounds;
-mod complete;
 mod by_name;
+mod complete;
 mod filters;
 
 use std::ops::Range;

@@ -7,8 +7,8 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
-    page::Page,
     item_progress::Progress,
+    page::Page,
     rule_group::{
         self, Authorship, NewVersion,
         shadow::{self, Shadowed},

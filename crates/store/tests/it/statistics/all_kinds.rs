@@ -10,8 +10,8 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
-    media::{Decision, decide, standing},
     item_progress::Progress,
+    media::{Decision, decide, standing},
     statistics::{Figures, Outcomes, Subject},
     verdict::Concluded,
 };

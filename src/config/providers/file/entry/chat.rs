@@ -7,7 +7,7 @@ use domain::policy::Policy;
 use serde::Deserialize;
 use workers::provider::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
 
-use super::{Entry, credentials::read, connection::within};
+use super::{Entry, connection::within, credentials::read};
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,9 +9,9 @@ use super::member_name::{Name, NameSeed};
 use crate::rules::error::Place;
 use crate::rules::input::InputRule;
 use crate::rules::input::kind;
+use crate::rules::input::line_numbers::Placing;
 use crate::rules::input::member::Member;
 use crate::rules::input::members::Members;
-use crate::rules::input::line_numbers::Placing;
 
 /// A rule while it is read.
 pub(super) struct RuleReader<P>(pub(super) Read, pub(super) PhantomData<fn() -> P>);

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::text::word_boundary::joined;
 use crate::text::fold::position;
 use crate::text::loose::leet::{drawn, indicator, is_sign};
+use crate::text::word_boundary::joined;
 
 /// A character of the folded text, or several that draw a letter.
 #[derive(Clone, Copy)]

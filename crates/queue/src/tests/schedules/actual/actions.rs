@@ -2,14 +2,13 @@
 
 use super::{Actual, InHand};
 use crate::{
-    dead_jobs, lanes,
+    dead_jobs, lanes, orphans,
     outcome::Ended,
-    orphans,
     tests::schedules::{
         action::Action,
         configuration::Protocol,
-        process::Process,
         observed::number,
+        process::Process,
         state::{Commit, Hand, State},
         work::{LANE, QUEUE, actually},
     },

@@ -9,9 +9,9 @@ use crate::{
     NewJobs,
     checkpoint::reach,
     effect::AnyEffect,
-    preclaimed::{Enqueued, insert},
     in_flight::InFlightJob,
     outcome::{Ended, Outcome as Actually},
+    preclaimed::{Enqueued, insert},
     tests::schedules::{
         observed::number,
         state::{Hand, Stage, State},
@@ -50,8 +50,13 @@ impl Actual {
         match self.hands.remove(&hand) {
             Some(InHand::Answered(claim)) => {
                 let in_flight_jobs = &self.process(state, hand).queue.shared().in_flight_jobs;
-                let in_flight = InFlightJob::new(claim, Instant::now(), in_flight_jobs, TaskTracker::new().token())
-                    .expect("a claim comes once");
+                let in_flight = InFlightJob::new(
+                    claim,
+                    Instant::now(),
+                    in_flight_jobs,
+                    TaskTracker::new().token(),
+                )
+                .expect("a claim comes once");
                 self.hands.insert(hand, InHand::Held(in_flight));
             }
             Some(InHand::Inserted(inserted)) => {

@@ -4,9 +4,10 @@ use std::{slice, time::Instant};
 
 use super::{Actual, InHand};
 use crate::{
-    JobId, dead_letter, heartbeat,
-    preclaimed::Enqueued,
+    JobId,
     complete::complete,
+    dead_letter, heartbeat,
+    preclaimed::Enqueued,
     tests::schedules::{
         configuration::Protocol,
         process::Process,
@@ -69,7 +70,9 @@ impl Actual {
         let Some(InHand::Ended(ended)) = self.hands.remove(&hand) else {
             unreachable!("it has ended");
         };
-        let Process { queue, connection, .. } = self.process(state, hand);
+        let Process {
+            queue, connection, ..
+        } = self.process(state, hand);
         let written = complete(queue.shared(), connection, slice::from_ref(&ended))
             .await
             .unwrap();
@@ -88,7 +91,9 @@ impl Actual {
         let execute = async |ddl: &'static str| sqlx::query(ddl).execute(&self.pool).await.unwrap();
         execute("alter table obituaries add constraint silence check (false) not valid").await;
         let mover = self.processes[0].queue.shared();
-        let failed = dead_letter::move_doomed(mover, &settings(), 100).await.is_err();
+        let failed = dead_letter::move_doomed(mover, &settings(), 100)
+            .await
+            .is_err();
         execute("alter table obituaries drop constraint silence").await;
         assert!(failed, "it had nothing to bury");
     }

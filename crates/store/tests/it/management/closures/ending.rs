@@ -66,7 +66,10 @@ async fn nothing_is_left_of_a_closed_site_and_everything_of_the_other(pool: PgPo
     let mut conn = pool.acquire().await.unwrap();
     let secrets = webhook_secret::signing(&mut conn, &master_key(), team.site).await;
     assert!(secrets.unwrap().is_some());
-    assert_eq!(key_rotation::left(&mut conn, &master_key()).await.unwrap(), 0);
+    assert_eq!(
+        key_rotation::left(&mut conn, &master_key()).await.unwrap(),
+        0
+    );
     let status: String = sqlx::query_scalar("select status from media where id = $1")
         .bind(item.as_uuid())
         .fetch_one(&pool)

@@ -12,7 +12,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{media::Filter, item_progress::Progress, verdict::Concluded};
+use store::{item_progress::Progress, media::Filter, verdict::Concluded};
 use uuid::Uuid;
 
 use crate::tenant::Tenant;

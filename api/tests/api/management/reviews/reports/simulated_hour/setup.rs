@@ -8,9 +8,9 @@ use domain::{
 use serde_json::{Value, json};
 use store::{
     analysis::{Analysed, ProviderReport},
+    encryption::MasterKey,
     item_progress::{Progress, Stage},
     rule_group::{self, NewVersion},
-    encryption::MasterKey,
     site,
     verdict::Concluded,
 };
