@@ -165,8 +165,8 @@ fn in_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Re
 
 fn print_document(document: Document) -> anyhow::Result<()> {
     let text = match document {
-        Document::Public => ::api::documents::public(),
-        Document::Management => ::api::documents::management(),
+        Document::Public => ::api::openapi_documents::public(),
+        Document::Management => ::api::openapi_documents::management(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())

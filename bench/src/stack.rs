@@ -163,8 +163,8 @@ impl Stack {
         let mut egress_allow = surroundings.egress_allow;
         egress_allow.push(public.to_string());
         let master_key: [u8; 32] = rand::random();
-        let mut environment = surroundings.environment;
-        environment.extend([
+        let mut variables = surroundings.environment;
+        variables.extend([
             ("PATH", "/usr/bin:/bin".to_owned()),
             ("DATABASE_URL", database_url),
             ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
@@ -174,7 +174,7 @@ impl Stack {
         ]);
         let gatehouse = Gatehouse {
             binary,
-            environment,
+            environment: variables,
             logs: environment.directory(),
             descriptors: surroundings.descriptors,
         };

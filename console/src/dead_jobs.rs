@@ -9,7 +9,7 @@ use std::sync::Arc;
 use askama::Template;
 use domain::scope::Scope;
 use management::{
-    dead_jobs::{self, Buried, DeathCause, Filter, Group},
+    dead_jobs::{self, DeadJobRecord, DeathCause, Filter, Group},
     queues,
 };
 use poem::http::StatusCode;
@@ -125,8 +125,8 @@ impl From<Group> for Alike {
     }
 }
 
-impl From<Buried> for Row {
-    fn from(job: Buried) -> Self {
+impl From<DeadJobRecord> for Row {
+    fn from(job: DeadJobRecord) -> Self {
         Self {
             id: job.id.0,
             cause: cause_in_words(job.cause),

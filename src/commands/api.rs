@@ -256,7 +256,7 @@ pub(crate) fn serve(
     interface: Interface,
     stop: CancellationToken,
 ) -> JoinHandle<std::io::Result<()>> {
-    let endpoint = ::api::interface::interface(interface);
+    let endpoint = ::api::main_listener::interface(interface);
     tokio::spawn(serve::serve(
         listener,
         endpoint,

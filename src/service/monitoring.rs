@@ -36,7 +36,7 @@ pub(crate) fn serve_monitoring(
         sample();
         prometheus::render(&metrics)
     });
-    let endpoint = ::api::monitoring::monitoring(Monitoring { page, ready });
+    let endpoint = ::api::monitoring_listener::monitoring(Monitoring { page, ready });
     tokio::spawn(serve::serve(
         listener,
         endpoint,

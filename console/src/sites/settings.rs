@@ -155,7 +155,7 @@ pub(super) async fn page(
         defaults.push(rule_groups::get(management, &caller, present).await?);
     }
     let known = providers::list(management, &caller).await?;
-    let outlook = sites::retention_preview(management, &caller, here.site.id).await?;
+    let outlook = sites::outlook(management, &caller, here.site.id).await?;
     let present = Values::of_settings(settings);
     let seen = stale_form::next(request, status, present.seen());
     let values = typed.unwrap_or(present);

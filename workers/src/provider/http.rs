@@ -51,7 +51,7 @@ enum Shown<'a> {
 
 #[derive(Deserialize)]
 struct Response {
-    #[serde(deserialize_with = "once")]
+    #[serde(deserialize_with = "unique_keys")]
     scores: BTreeMap<Category, Option<f64>>,
 }
 

@@ -31,7 +31,7 @@ struct Response {
 
 #[derive(Deserialize)]
 struct Judgement {
-    #[serde(deserialize_with = "once")]
+    #[serde(deserialize_with = "unique_keys")]
     category_scores: BTreeMap<String, f64>,
 }
 

@@ -21,7 +21,7 @@ pub(super) use self::{
     error_code::{code as code_of, is_word},
     error_meaning::{Meaning, told},
     response::{MAX_KEPT, Received, parsed, read, score},
-    unique_keys::once,
+    unique_keys::unique_keys,
 };
 use self::{
     error_meaning::Explain,

@@ -68,7 +68,7 @@ struct Body {
 
 #[derive(Deserialize)]
 struct Comment {
-    #[serde(deserialize_with = "text::judged")]
+    #[serde(deserialize_with = "text_decoding::judged")]
     text: String,
     #[serde(rename = "type")]
     kind: Option<String>,

@@ -193,7 +193,7 @@ async fn dead_jobs_are_listed_replayed_and_purged(pool: PgPool) {
     let filter = dead_jobs::Filter {
         queue: Some("work"),
         error: Some("not this time"),
-        ..dead::Filter::default()
+        ..dead_jobs::Filter::default()
     };
     let listed = dead_jobs::list(&mut conn, filter, 10).await.unwrap();
     assert_eq!(listed.len(), 1);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use domain::{
     id::OpinionId,
     media::{ModerationType, Ruling, Seen, Step},
-    review::{Next, Outcome, ReviewKind, Said, Task, Tier, follow_up},
+    review::{Next, Outcome, ReviewKind, Said, Task, Tier, next},
 };
 use queue::{Effect, FinishTx, Survivor};
 use serde::Serialize;

@@ -69,7 +69,7 @@ pub(crate) async fn load(
             a.scores as "scores?: Json<Scores>",
             a.image_scored as "image_scored?",
             a.unchecked as "unchecked?: Json<Vec<Unchecked>>",
-            a.gaps as "gaps?: Json<Vec<Gap>>",
+            a.gaps as "gaps?: Json<Vec<MissingScores>>",
             (select i.problem from media_images i where i.media_id = m.id) as image_problem
         from media m
         join sites s on s.id = m.site_id

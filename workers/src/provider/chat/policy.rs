@@ -115,7 +115,7 @@ pub(super) fn read(
 /// Reads an object of scores, in which each category occurs once.
 fn scores(object: &str) -> serde_json::Result<BTreeMap<Category, f64>> {
     let mut deserializer = serde_json::Deserializer::from_str(object);
-    let scores = once(&mut deserializer)?;
+    let scores = unique_keys(&mut deserializer)?;
     deserializer.end()?;
     Ok(scores)
 }

@@ -21,13 +21,13 @@ struct Response {
 #[derive(Deserialize)]
 struct Judgement {
     /// The flagged categories. Compatible servers may leave this out.
-    #[serde(default, deserialize_with = "once")]
+    #[serde(default, deserialize_with = "unique_keys")]
     categories: BTreeMap<String, Option<bool>>,
-    #[serde(deserialize_with = "once")]
+    #[serde(deserialize_with = "unique_keys")]
     category_scores: BTreeMap<String, Option<f64>>,
     /// Whether each score is about texts or images. Compatible servers for texts only leave this
     /// out.
-    #[serde(default, deserialize_with = "once")]
+    #[serde(default, deserialize_with = "unique_keys")]
     category_applied_input_types: BTreeMap<String, Vec<String>>,
 }
 

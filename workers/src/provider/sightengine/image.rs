@@ -41,7 +41,7 @@ struct Nudity {
 #[derive(Deserialize)]
 struct Classes {
     prob: f64,
-    #[serde(default, deserialize_with = "once")]
+    #[serde(default, deserialize_with = "unique_keys")]
     classes: BTreeMap<String, f64>,
 }
 

@@ -12,7 +12,7 @@ use serde::{
 ///
 /// # Errors
 /// It is not an object, or a member occurs twice.
-pub(crate) fn once<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+pub(crate) fn unique_keys<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
     K: Deserialize<'de> + Ord,
@@ -49,7 +49,7 @@ mod tests {
     fn a_member_that_is_there_twice_is_refused_whatever_it_says() {
         let read = |text: &str| {
             let mut deserializer = serde_json::Deserializer::from_str(text);
-            once::<_, String, Option<f64>>(&mut deserializer)
+            unique_keys::<_, String, Option<f64>>(&mut deserializer)
         };
         let expected = BTreeMap::from([("a".to_owned(), Some(0.5)), ("b".to_owned(), None)]);
         assert_eq!(read(r#"{"a":0.5,"b":null}"#).unwrap(), expected);

@@ -25,7 +25,7 @@ pub(super) fn expected(state: &State) -> Vec<Seen> {
             Row::Replayed => Row::Finished,
             row => row,
         },
-        attempt: (job.row.is_in_jobs() || job.row == Row::DeadJobRecord)
+        attempt: (job.row.is_in_jobs() || job.row == Row::Buried)
             .then_some(job.attempt.into()),
         fence: job.row.is_in_jobs().then_some(number(job.claims.len())),
         effects: job.effects.iter().map(|&step| number(step)).collect(),
@@ -73,7 +73,7 @@ pub(super) async fn look(pool: &PgPool, jobs: &[JobId], workers: &[Uuid]) -> Vec
     let seen = |found: Found| Seen {
         row: match (found.state, found.is_dead) {
             (None, false) => Row::Finished,
-            (None, true) => Row::DeadJobRecord,
+            (None, true) => Row::Buried,
             (Some(0), false) => Row::Due,
             (Some(1), false) => Row::Running(worker(found.locked_by)),
             // The next claim promotes it.

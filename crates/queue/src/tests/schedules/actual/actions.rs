@@ -100,7 +100,7 @@ impl Actual {
                 let ids = [self.jobs[job]];
                 let filter = dead_jobs::Filter {
                     ids: Some(&ids),
-                    ..dead::Filter::default()
+                    ..dead_jobs::Filter::default()
                 };
                 dead_jobs::replay(&mut *self.conn().await, filter, 1)
                     .await
