@@ -94,7 +94,7 @@ async fn case_69_animations_of_one_team_leave_room_for_another_team_and_for_stil
 async fn work_that_panics_is_a_picture_that_could_not_be_decoded_and_frees_its_room() {
     let decode_pool = DecodePool::default();
     let answer = decode_pool
-        .develop::<()>(team(1), black(), |_| panic!("a test's"))
+        .decode::<()>(team(1), black(), |_| panic!("a test's"))
         .await;
     assert_eq!(answer, Err(ImageProblem::Undecodable));
     assert_eq!(decode_pool.pixels.in_use(), 0);
