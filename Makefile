@@ -54,7 +54,7 @@ test-upgrade: ## upgrade from the previous version under load, in both orders, a
 	@scripts/setup test
 	@scripts/test-upgrade $(REVISION)
 
-test-backup: ## docs/backup.md under load: lost databases are restored and audited, one three times in a row (about 8 minutes)
+test-backup: ## docs/backup.md under load: lost databases are restored and audited, one three times in a row (about 6 minutes)
 	@scripts/setup test
 	@scripts/test-backup
 
