@@ -37,7 +37,7 @@ test-providers: ## requests to providers and their answers, checked with the off
 test-compat: ## clients of OpenAI and of Perspective, unchanged but for the address, on a real service (needs Node.js and Python)
 	@scripts/test-compat
 
-test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; about 5 minutes)
+test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; 10 to 20 minutes)
 	@scripts/test-schemathesis
 
 test-versions: ## the previous version beside this one, on one database (builds that version first: about 10 minutes)
