@@ -37,7 +37,7 @@ test-providers: ## requests to providers and their answers, checked with the off
 test-compat: ## clients of OpenAI and of Perspective, unchanged but for the address, on a real service (needs Node.js and Python)
 	@scripts/test-compat
 
-test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; about 5 minutes)
+test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; 10 to 20 minutes)
 	@scripts/test-schemathesis
 
 test-versions: ## the previous version beside this one, on one database (builds that version first: about 10 minutes)
@@ -54,7 +54,7 @@ test-upgrade: ## upgrade from the previous version under load, in both orders, a
 	@scripts/setup test
 	@scripts/test-upgrade $(REVISION)
 
-test-backup: ## docs/backup.md under load: lost databases are restored and audited, one three times in a row (about 8 minutes)
+test-backup: ## docs/backup.md under load: lost databases are restored and audited, one three times in a row (about 6 minutes)
 	@scripts/setup test
 	@scripts/test-backup
 

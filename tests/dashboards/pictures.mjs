@@ -9,7 +9,7 @@ import { body, COLUMN, LINE, STYLE, WIDTH } from "./panel.mjs";
 const directory = process.argv[2];
 const SECONDS = Number(process.env.SECONDS ?? 240);
 /** A picture is at most so large, in bytes, because everybody who clones the repository gets all of them. */
-const MOST = 400_000;
+const MOST = 500_000;
 async function page(prometheus, dashboard, time) {
   const marks = [];
   for (const { expr } of dashboard.annotations.list) {
