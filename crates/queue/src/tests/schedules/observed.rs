@@ -25,8 +25,7 @@ pub(super) fn expected(state: &State) -> Vec<Seen> {
             Row::Replayed => Row::Finished,
             row => row,
         },
-        attempt: (job.row.is_in_jobs() || job.row == Row::Buried)
-            .then_some(job.attempt.into()),
+        attempt: (job.row.is_in_jobs() || job.row == Row::Buried).then_some(job.attempt.into()),
         fence: job.row.is_in_jobs().then_some(number(job.claims.len())),
         effects: job.effects.iter().map(|&step| number(step)).collect(),
         obituaries: job.obituaries.into(),
