@@ -13,7 +13,7 @@ test: ## everything that CI runs, each step with its time
 lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js)
 	@scripts/lint-documents
 
-test-clients: ## clients by six generators, and the applications in examples/, against a real service (needs Node.js, Python and Java)
+test-clients: ## clients by seven generators, and the applications in examples/, against a real service (needs Node.js, Python and Java)
 	@scripts/test-clients $(CLIENTS)
 
 test-sign-on: ## single sign-on in Chromium, with a real provider of OpenID Connect (needs Node.js and Chromium)
