@@ -184,7 +184,7 @@ async fn prove(
         outcome: Outcome::of(audit, &ledger, machine, seed, drained),
         webhooks_refused: received.refused,
         webhooks_repeated: received
-            .arrivals
+            .by_event
             .values()
             .map(|arrival| u64::from(arrival.times - 1))
             .sum(),

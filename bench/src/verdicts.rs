@@ -79,7 +79,7 @@ pub(crate) async fn latencies(stack: &Stack, sent: &[Sent]) -> anyhow::Result<La
         {
             let seen = stack.receiver.seen();
             let mut awaited = sent.iter().map(key);
-            if awaited.all(|key| seen.arrivals.contains_key(&key)) {
+            if awaited.all(|key| seen.by_event.contains_key(&key)) {
                 break;
             }
         }
@@ -89,7 +89,7 @@ pub(crate) async fn latencies(stack: &Stack, sent: &[Sent]) -> anyhow::Result<La
     let seen = stack.receiver.seen();
     let mut latencies = Latencies::new();
     for sent in sent {
-        let arrival = seen.arrivals.get(&key(sent));
+        let arrival = seen.by_event.get(&key(sent));
         latencies.record(arrival.context("a webhook got lost")?.first - sent.due);
     }
     Ok(latencies)

@@ -136,7 +136,7 @@ mod tests {
         let mut away = Vec::new();
         for _ in 0..40 {
             match slots.take(slow).await {
-                Ok(slot) => held.push(slot),
+                Ok(taken) => held.push(taken),
                 Err(delay) => away.push(delay),
             }
         }

@@ -52,7 +52,7 @@ impl Compared {
             anyhow::Ok((row.get("media_id"), kind))
         });
         let events = events.collect::<anyhow::Result<_>>()?;
-        let before = stack.receiver.seen().arrivals.clone();
+        let before = stack.receiver.seen().by_event.clone();
         stack.receiver.clear();
         Ok(Self {
             before,
@@ -80,8 +80,8 @@ impl Compared {
             if !self.items.contains(item) {
                 continue;
             }
-            let Some(later) = seen.arrivals.get(key) else {
-                seen.arrivals.insert(*key, *arrival);
+            let Some(later) = seen.by_event.get(key) else {
+                seen.by_event.insert(*key, *arrival);
                 continue;
             };
             let same = later.delivery == arrival.delivery && later.event == arrival.event;

@@ -136,7 +136,7 @@ impl Testbed {
                 let seen = self.stack.receiver.seen();
                 let told = |media: Uuid| EventKind::ALL.iter().map(move |kind| (media, *kind));
                 let mut awaited = well.iter().flat_map(|(_, media, _)| told(*media));
-                if awaited.all(|key| seen.arrivals.contains_key(&key)) {
+                if awaited.all(|key| seen.by_event.contains_key(&key)) {
                     break;
                 }
             }
@@ -146,7 +146,7 @@ impl Testbed {
         let seen = self.stack.receiver.seen();
         let mut latencies = Latencies::new();
         for (_, media, due) in well {
-            let arrival = seen.arrivals.get(&(*media, EventKind::MediaModerated));
+            let arrival = seen.by_event.get(&(*media, EventKind::MediaModerated));
             latencies.record(arrival.context("a webhook got lost")?.first - *due);
         }
         Ok(latencies.percentiles())

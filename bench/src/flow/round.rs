@@ -75,7 +75,7 @@ impl Flow<'_> {
         } in &sent
         {
             let arrival = seen
-                .arrivals
+                .by_event
                 .get(&(*media, EventKind::MediaModerated))
                 .context("a webhook got lost")?;
             submission.record(*answered - *due);
@@ -153,7 +153,7 @@ impl Flow<'_> {
         let resources = Resources::since(used, &self.stack, &mut self.conn, items).await?;
         let seen = self.stack.receiver.seen();
         let last = seen
-            .arrivals
+            .by_event
             .values()
             .map(|arrival| arrival.first)
             .max()
@@ -179,7 +179,7 @@ impl Flow<'_> {
                     "the receiver complains: {}",
                     seen.examples.join("; ")
                 );
-                seen.arrivals.len() as u64
+                seen.by_event.len() as u64
             };
             if arrived == 2 * items && postgres_cost::jobs(&mut self.conn).await? == 0 {
                 return Ok(());

@@ -34,7 +34,7 @@ pub(crate) type Key = (Uuid, EventKind);
 /// Everything that came.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    pub(crate) arrivals: HashMap<Key, Arrival>,
+    pub(crate) by_event: HashMap<Key, Arrival>,
     /// How many requests a careless receiver took, and when the first and the last of them came.
     pub(crate) taken: u64,
     pub(crate) between: Option<(Instant, Instant)>,
@@ -53,7 +53,7 @@ impl Arrivals {
     }
 
     pub(super) fn take(&mut self, key: Key, arrival: Arrival) {
-        let known = match self.arrivals.entry(key) {
+        let known = match self.by_event.entry(key) {
             Entry::Vacant(place) => {
                 place.insert(arrival);
                 return;

@@ -84,7 +84,7 @@ fn a_repetition_must_be_the_same_delivery() {
     let mut seen = Arrivals::default();
     seen.take(key, arrival);
     seen.take(key, arrival);
-    assert_eq!((seen.arrivals[&key].times, seen.complaints), (2, 0));
+    assert_eq!((seen.by_event[&key].times, seen.complaints), (2, 0));
     seen.take(
         key,
         Arrival {

@@ -150,7 +150,7 @@ impl Admission {
         let limit_update = LimitUpdate::of(outcome);
         let chance = rand::random();
         let learn = |state: &mut State, now: DateTime<Utc>| {
-            self.apply(limit_update, pass, state, now, chance)
+            self.apply(limit_update, pass, state, now, chance);
         };
         let was_open = self.is_open().await;
         let known = self.learn(learn).await;

@@ -41,7 +41,7 @@ impl Audit<'_> {
         for (id, item) in &self.stored {
             for kind in EventKind::ALL {
                 let name = format!("{kind} of {id}");
-                let Some(arrival) = seen.arrivals.get(&(*id, *kind)) else {
+                let Some(arrival) = seen.by_event.get(&(*id, *kind)) else {
                     missing.push(name);
                     continue;
                 };
@@ -62,7 +62,7 @@ impl Audit<'_> {
             }
         }
         let invented: Vec<String> = seen
-            .arrivals
+            .by_event
             .keys()
             .filter(|(id, _)| !self.stored.contains_key(id))
             .map(|(id, _)| id.to_string())

@@ -27,7 +27,7 @@ pub(super) async fn told(
             );
             let all = sent
                 .iter()
-                .all(|sent| seen.arrivals.contains_key(&key(sent)));
+                .all(|sent| seen.by_event.contains_key(&key(sent)));
             if all || Instant::now() >= end {
                 break;
             }
@@ -37,7 +37,7 @@ pub(super) async fn told(
     let seen = receiver.seen();
     let (mut latencies, mut untold) = (Latencies::new(), 0);
     for sent in sent {
-        if let Some(arrival) = seen.arrivals.get(&key(sent)) {
+        if let Some(arrival) = seen.by_event.get(&key(sent)) {
             latencies.record(arrival.first - sent.due);
         } else {
             untold += 1;

@@ -38,7 +38,7 @@ pub(super) async fn bring_up_to_date(
             Some(one) if !one.by_provider => {}
             Some(one) if !one.is_disabled && one.role == *role => {}
             Some(one) if !one.is_disabled => {
-                change(conn, anonymous_caller, user, one, *role).await?
+                change(conn, anonymous_caller, user, one, *role).await?;
             }
             Some(_) | None => join(conn, anonymous_caller, user, *team, *role).await?,
         }
