@@ -101,15 +101,15 @@ impl Router {
         for route in routes {
             by_path.entry(route.path).or_default().push(route);
         }
-        let mut router = matchit::Router::new();
+        let mut matcher = matchit::Router::new();
         for (path, routes) in by_path {
-            let inserted = router.insert(path, routes);
+            let inserted = matcher.insert(path, routes);
             inserted.expect("no two routes have the same path");
         }
         Self {
             reader: BodyReader::new(console.body.clone()),
             console,
-            routes: router,
+            routes: matcher,
         }
     }
 
