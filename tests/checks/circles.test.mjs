@@ -82,10 +82,17 @@ const others = {
   "tests in a file": { "lib.rs": LIB, "a.rs": "#[cfg(test)]\nmod tests;", "a/tests.rs": "use crate::b::B;", "b.rs": BACK },
   "comments and texts": {
     "lib.rs": LIB,
-    "a.rs": "//! [`crate::b::B`]\n/* use crate::b::B; /* */ crate::b::f() */\nconst A: &str = \"crate::b::B\";\nconst R: &str = r#\"\"crate::b\"#;",
+    "a.rs": `//! [\`crate::b::B\`]
+/* use crate::b::B; /* */ crate::b::f() */
+const A: &str = "crate::b::B";
+const R: &str = r#""crate::b"#;`,
     "b.rs": BACK,
   },
-  "letters and lifetimes": { "lib.rs": LIB, "a.rs": "const Q: char = '\"';\nfn f<'a>(x: &'a u8) {}\nconst A: &str = \" crate::b::B \";", "b.rs": BACK },
+  "letters and lifetimes": {
+    "lib.rs": LIB,
+    "a.rs": `const Q: char = '"';\nfn f<'a>(x: &'a u8) {}\nconst A: &str = " crate::b::B ";`,
+    "b.rs": BACK,
+  },
   "who may see it": { "lib.rs": LIB, "a.rs": "pub(in crate::b) struct A;", "b.rs": BACK },
   "another crate of the same name": { "lib.rs": LIB, "a.rs": "use ::b::B;\nfn f() { b::g(); x.b::<u8>(); }", "b.rs": BACK },
   "a function of the parent, named as a module": { "lib.rs": `${LIB}fn b() {}`, "a.rs": "use super::b;\nfn f() { b(); }", "b.rs": BACK },
