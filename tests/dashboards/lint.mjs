@@ -1,5 +1,5 @@
 // Checks dashboards/*.json with the rules, and that every metric of the catalogue is on a dashboard. Started by scripts/dashboards.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mistakes, panelsOf, queriesOf, selectors } from "./rules.mjs";
 
 const dashboards = readdirSync("dashboards").filter((name) => name.endsWith(".json"))
@@ -18,17 +18,6 @@ for (const metric of described) if (!shown.has(metric)) found.push(`${metric} is
 for (const metric of shown) {
   const known = described.has(metric) || metric === "up" || metric.startsWith("process_");
   if (!known) found.push(`${metric} is on a dashboard, but no process has it`);
-}
-
-// A link to a section that does not exist opens the top of the page.
-const runbooks = "docs/runbooks.md";
-if (existsSync(runbooks)) {
-  const sections = new Set([...readFileSync(runbooks, "utf8").matchAll(/^#+ (.+)$/gm)]
-    .map(([, title]) => title.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-")));
-  for (const { url } of dashboards.flatMap(panelsOf).flatMap(({ links }) => links)) {
-    const [page, section] = url.split("#");
-    if (page.endsWith(runbooks) && !sections.has(section)) found.push(`${runbooks} has no section ${section}`);
-  }
 }
 
 for (const mistake of new Set(found)) console.error(mistake);
