@@ -9,7 +9,7 @@ import { test } from "node:test";
 const REPOSITORY = {
   "crates/queue/README.md": "# A queue\n",
   "crates/queue/src/lib.rs": "mod claim;\npub struct Queue;\n",
-  "crates/queue/src/claim.rs": 'pub(crate) fn claim() { info!("a job is claimed"); }\n',
+  "crates/queue/src/claim.rs": 'pub(crate) fn claim() {\n  info!("a job is claimed");\n  go_on();\n}\n',
   "docs/other.md": "# One heading\n\n## `Two` of *them*, and more\n\n## Again\n\n## Again\n",
   "migrations/1_first.sql": "create function first_due() returns int as '';\n",
 };
@@ -65,11 +65,13 @@ const broken = [
   ["`nothing.rs`", /`nothing\.rs` is no file/],
   ["`im.rs`", /`im\.rs` is no file/],
   ["[file](../crates/queue/src/claim.rs), `take`", /crates\/queue\/src\/claim\.rs does not define take/],
+  ["[file](../crates/queue/src/claim.rs), `go_on`", /does not define go_on/],
   ["`take` (`src/claim.rs`)", /src\/claim\.rs does not mention take/],
   ["`queue::take::claim`", /there is no take in crates\/queue\/src/],
   ["`queue::claim::take`", /there is no take in crates\/queue\/src\/claim/],
   ['```\n{"message":"gone","target":"queue::claim"}\n```', /queue::claim does not log "gone"/],
   ['```\n{"message":"a job is claimed","target":"queue::take"}\n```', /there is no take/],
+  ["1. [file](../crates/queue/src/claim.rs): no function", /a stop begins with/, "docs/reading.md"],
   ["`no_such_name`", /`no_such_name` is a name of nothing/, "docs/architecture.md"],
   ["// See docs/other.md#nothing.", /docs\/other\.md has no heading/, "crates/queue/src/claim.rs"],
 ];
