@@ -16,7 +16,7 @@ from pathlib import Path
 import corpus
 
 HERE = Path(__file__).parent / "templates"
-LEXICON = Path(__file__).parents[2] / "crates/builtin/src/lexicon/lexicon.rs"
+LEXICON = Path(__file__).parents[1] / "src/lexicon/terms.rs"
 # A row of `dev` says which group it names, so that false alarms can be counted for each.
 GROUP_SLOTS = ("adj", "group")
 
