@@ -8,10 +8,11 @@ const uids = dashboards.map(({ uid }) => uid);
 const found = dashboards.flatMap((dashboard) => mistakes(dashboard, uids));
 if (uids.length !== 7) found.push(`there are ${uids.length} dashboards`);
 
-// Names of metrics are literals where they are described.
-const telemetry = readdirSync("src/prometheus", { recursive: true }).filter((name) => name.endsWith(".rs"));
-const sources = [...telemetry.map((name) => `src/prometheus/${name}`), "crates/queue/src/metrics.rs", "crates/telemetry/src/trace/sink.rs"];
-const described = new Set(sources.flatMap((path) => [...readFileSync(path, "utf8").matchAll(/"(gatehouse_[a-z_]+)"/g)].map(([, name]) => name)));
+// Names of metrics are literals where they are described, or begin literals with the description: "name: description".
+const sources = ["src", "crates/queue/src", "crates/telemetry/src"].flatMap((directory) =>
+  readdirSync(directory, { recursive: true }).map((name) => `${directory}/${name}`)
+    .filter((path) => /^(src\/prometheus|crates\/).*\.rs$/.test(path) && !path.endsWith("tests.rs")));
+const described = new Set(sources.flatMap((path) => [...readFileSync(path, "utf8").matchAll(/"(gatehouse_[a-z_]+)(?:"|: )/g)].map(([, name]) => name)));
 const shown = new Set(dashboards.flatMap(queriesOf).flatMap(({ expr }) => (expr ? selectors(expr) : []))
   .map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, "")));
 for (const metric of described) if (!shown.has(metric)) found.push(`${metric} is on no dashboard`);
