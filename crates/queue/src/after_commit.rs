@@ -1,11 +1,7 @@
 //! After the commit of a finishing transaction: counts, log lines, wake-ups.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use database::Trouble;
 use telemetry::{failed, over};
 use tracing::{Level, enabled, warn};
 
@@ -13,7 +9,7 @@ use crate::{
     JobId, QueueName, metrics,
     outcome::{Disposition, Ended, Outcome, RetryReason},
     preclaimed::Enqueued,
-    shared::Shared,
+    shared::{Attempts, Shared},
 };
 
 /// What a committed transaction did.
@@ -23,19 +19,6 @@ pub(crate) struct Written {
     pub(crate) survivors: HashSet<(JobId, i32)>,
     /// The jobs that were enqueued.
     pub(crate) follow_ups: Enqueued,
-}
-
-/// The attempts that fail, by queue. While many jobs fail for one reason, one line says so for all
-/// of them.
-#[derive(Debug, Default)]
-pub(crate) struct Attempts(Mutex<BTreeMap<QueueName, Arc<Trouble>>>);
-
-impl Attempts {
-    fn of(&self, queue: QueueName) -> Arc<Trouble> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let trouble = all.entry(queue);
-        Arc::clone(trouble.or_insert_with(|| Arc::new(Trouble::at_once())))
-    }
 }
 
 /// The sums of the outcomes of one batch.

@@ -1,12 +1,11 @@
 //! The apalis backend: gives a worker its jobs, and receives their outcomes through its layer.
 
-mod stop;
-
 use std::{
     fmt,
     marker::PhantomData,
     sync::Arc,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use apalis_core::{
@@ -17,9 +16,8 @@ use apalis_core::{
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, task::JoinHandle};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use self::stop::{CancelOnDrop, stop_with};
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
@@ -205,5 +203,30 @@ impl<Args> fmt::Debug for LaneBackend<Args> {
         f.debug_struct("LaneBackend")
             .field("settings", &self.settings)
             .finish_non_exhaustive()
+    }
+}
+
+/// How often a running backend checks whether its worker was told to stop. apalis reports this only
+/// when it closes the backend, after the last running job has ended.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// Stops claiming as soon as the worker is told to stop. Its jobs may run on. Jobs that were
+/// claimed and not started go back to workers that have time for them.
+async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
+    while !worker.is_shutting_down() {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(STOP_CHECK) => {}
+        }
+    }
+    stop.cancel();
+}
+
+/// Cancels its token when it is dropped, or earlier.
+struct CancelOnDrop(CancellationToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }

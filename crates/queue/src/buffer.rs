@@ -9,17 +9,17 @@ mod capacity;
 mod contents;
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll},
 };
 
 use tokio::sync::Notify;
 
+pub(crate) use self::capacity::{Full, Limits, Reserved, Room};
 use self::contents::Contents;
-pub(crate) use capacity::{Full, Limits, Reserved, Room};
-
 use crate::{
     Bottleneck, Group, Lane,
+    lock::lock,
     slots::{Slot, Slots},
 };
 
@@ -31,8 +31,6 @@ const CLAIMS: usize = 2;
 
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
-    /// Twice the share of one group, because a group leaves as much free as it has.
-    capacity: usize,
     slots: Arc<Slots>,
     contents: Mutex<Contents<T>>,
     /// Wakes claims that wait for room.
@@ -45,9 +43,8 @@ impl<T> Buffer<T> {
     /// `prefetch` is the number of jobs of one group.
     pub(crate) fn new(prefetch: usize, slots: Arc<Slots>) -> Self {
         Self {
-            capacity: prefetch.saturating_mul(2),
             slots,
-            contents: Mutex::new(Contents::new()),
+            contents: Mutex::new(Contents::new(prefetch.saturating_mul(2))),
             taken: Notify::new(),
             eased: Notify::new(),
         }
@@ -126,7 +123,7 @@ impl<T> Buffer<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents<T>> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.contents)
     }
 }
 

@@ -14,7 +14,8 @@ use tracing::info;
 use uuid::Uuid;
 
 use crate::{
-    Process, dedicated_connection::DedicatedConnection, enqueue::millis, metrics, shared::Shared,
+    Process, dedicated_connection::DedicatedConnection, enqueue::millis, lock::lock, metrics,
+    shared::Shared,
 };
 
 /// Renews the lease until the queue closes.
@@ -54,7 +55,7 @@ async fn renew(
     started: &mut Option<DateTime<Utc>>,
 ) -> Result<(), sqlx::Error> {
     let sent = Instant::now();
-    let (lease, bounds) = (shared.config.lease, shared.bounds.json());
+    let (lease, bounds) = (shared.config.lease, lock(&shared.bounds).clone());
     let first = timeout(patience, async {
         let conn = connection.get().await?;
         beat(

@@ -6,25 +6,98 @@
 //! [`orphans`](crate::orphans) finds such rows and releases them. Nobody else would, because their
 //! worker is alive.
 
-mod claim;
-mod registry;
-
 use std::{
+    collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI32, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use self::registry::Fence;
-use crate::slots::Slot;
+use crate::{Group, JobId, Lane, QueueName, Retry, Run, slots::Slot};
 
-pub(crate) use self::claim::Claim;
-pub(crate) use self::registry::InFlightJobs;
+/// What this process knows about a job that it claimed. When the job ends, this proves that it was
+/// claimed here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    pub(crate) job: JobId,
+    /// The number that the claim gave the row. Each checkpoint raises it: see
+    /// [`InFlightJob::fence`].
+    pub(crate) fence: i32,
+    pub(crate) queue: QueueName,
+    pub(crate) group: Group,
+    pub(crate) lane: Lane,
+    pub(crate) attempt: i16,
+    pub(crate) max_attempts: i16,
+    pub(crate) waited: Duration,
+    pub(crate) retry: Retry,
+}
+
+impl Claim {
+    pub(crate) fn attempt(&self) -> u16 {
+        self.attempt.unsigned_abs()
+    }
+
+    pub(crate) fn run(&self) -> Run {
+        Run {
+            job: self.job,
+            queue: self.queue,
+            group: self.group,
+            lane: self.lane,
+            attempt: self.attempt(),
+            max_attempts: self.max_attempts.unsigned_abs(),
+            waited: self.waited,
+        }
+    }
+
+    pub(crate) fn is_last_attempt(&self) -> bool {
+        self.attempt >= self.max_attempts
+    }
+}
+
+/// All jobs in flight of a process, with their fences.
+#[derive(Debug, Default)]
+pub(crate) struct InFlightJobs(Mutex<HashMap<JobId, Fence>>);
+
+/// The fence that the row of a job in flight may have.
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    number: i32,
+    /// A checkpoint is under way that gives the row the next number.
+    may_be_next: bool,
+    queue: QueueName,
+    /// When the run ended; its outcome is not yet in the database.
+    ended: Option<Instant>,
+}
+
+impl InFlightJobs {
+    /// Whether this claim is still in flight.
+    pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
+        self.lock().get(&job).is_some_and(|held| {
+            held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
+        })
+    }
+
+    /// When the run of each queue's job ended that has waited longest to be recorded.
+    pub(crate) fn oldest_ended(&self) -> HashMap<QueueName, Instant> {
+        let mut oldest = HashMap::new();
+        for fence in self.lock().values() {
+            if let Some(ended) = fence.ended {
+                let first = oldest.entry(fence.queue).or_insert(ended);
+                *first = ended.min(*first);
+            }
+        }
+        oldest
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A claimed job whose outcome is not in the database yet.
 #[derive(Debug)]

@@ -5,18 +5,27 @@
 //! A worker takes such jobs only while its buffer is less than half full. A backlog is left to
 //! claims, which divide it among all groups and lanes. Other jobs are inserted in the usual way.
 
-mod inserted;
-mod reservation;
-mod uncommitted;
-
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use sqlx::PgConnection;
+use uuid::Uuid;
 
-use self::{inserted::Inserted, uncommitted::Uncommitted};
-use crate::{NewJobs, enqueue::enqueue, shared::Shared};
+use crate::{
+    Group, JobId, Lane, NewJobs,
+    enqueue::enqueue,
+    in_flight::{Claim, InFlightJob},
+    local_workers::{LocalWorker, ReservedPlaces},
+    metrics,
+    shared::Shared,
+};
 
-pub use self::reservation::{PreclaimedColumns, Reservation};
+/// The most jobs of one transaction that are considered. More count as a backlog.
+const MOST: usize = 1000;
 
 /// Jobs that are enqueued in a transaction that is not committed yet. Some of them are claimed by this
 /// worker.
@@ -97,4 +106,254 @@ pub(crate) async fn insert(
     .fetch_one(conn)
     .await?;
     Ok((answer.places, answer.ids))
+}
+
+/// Which of some new jobs a process's own workers have room for. Made by
+/// [`Queue::reservation`](crate::Queue::reservation).
+///
+/// Dropping it gives the room back. Do that if the jobs were not inserted.
+pub struct Reservation {
+    shared: Arc<Shared>,
+    /// Taken before the jobs are inserted: the worker's lease must hold from here on.
+    since: Instant,
+    lanes: Vec<OfLane>,
+    places: Vec<i32>,
+    wanted: Vec<bool>,
+    group_caps: Vec<Option<i32>>,
+    lane_caps: Vec<Option<i32>>,
+}
+
+/// Room for some of the jobs of one lane.
+struct OfLane {
+    local_worker: Arc<dyn LocalWorker>,
+    room: Box<dyn ReservedPlaces>,
+    /// The jobs that it is for, by their places among the new jobs.
+    jobs: Vec<usize>,
+}
+
+/// The additional arguments of the SQL function `queue.enqueue_held`, after the
+/// [`Columns`](crate::Columns) of the jobs.
+#[derive(Clone, Copy, Debug)]
+pub struct PreclaimedColumns<'a> {
+    /// `uuid`: this process.
+    pub worker: Uuid,
+    /// `integer[]`: numbers the jobs from 0, so that an answer can name some of them.
+    pub places: &'a [i32],
+    /// `boolean[]`: which jobs there is room for.
+    pub wanted: &'a [bool],
+    /// `integer[]`: the caps of their groups.
+    pub group_caps: &'a [Option<i32>],
+    /// `integer[]`: the caps of their lanes.
+    pub lane_caps: &'a [Option<i32>],
+}
+
+impl Reservation {
+    /// Room for as many of these jobs as possible.
+    pub(crate) fn new(shared: Arc<Shared>, jobs: &NewJobs) -> Self {
+        let mut reservation = Self {
+            since: Instant::now(),
+            lanes: Vec::new(),
+            places: (0..).take(jobs.len()).collect(),
+            wanted: vec![false; jobs.len()],
+            group_caps: vec![None; jobs.len()],
+            lane_caps: vec![None; jobs.len()],
+            shared,
+        };
+        if reservation.shared.lease.is_held() && jobs.len() <= MOST {
+            reservation.ask(jobs);
+        }
+        reservation
+    }
+
+    fn ask(&mut self, jobs: &NewJobs) {
+        let Ok(columns) = jobs.columns() else {
+            return;
+        };
+        let mut lanes: HashMap<_, Vec<usize>> = HashMap::new();
+        let keys = columns.queues.iter().zip(columns.groups).zip(columns.lanes);
+        for (place, (key, &delay_ms)) in keys.zip(columns.delays_ms).enumerate() {
+            if delay_ms == 0 {
+                lanes.entry(key).or_default().push(place);
+            }
+        }
+        for (((queue, group), lane), mut places) in lanes {
+            let Some(local_worker) = self.shared.local_workers.of(queue) else {
+                continue;
+            };
+            let wanted = places.len();
+            let room = local_worker
+                .clone()
+                .reserve(Group(*group), Lane(*lane), wanted);
+            places.truncate(room.jobs());
+            let settings = local_worker.settings();
+            let cap = |cap: u32| i32::try_from(cap).unwrap_or(i32::MAX);
+            for &place in &places {
+                self.wanted[place] = true;
+                self.group_caps[place] = settings.group_cap.map(cap);
+                self.lane_caps[place] = settings.lane_cap.map(cap);
+            }
+            if !places.is_empty() {
+                self.lanes.push(OfLane {
+                    local_worker,
+                    room,
+                    jobs: places,
+                });
+            }
+        }
+    }
+
+    /// The arrays to bind.
+    pub fn columns(&self) -> PreclaimedColumns<'_> {
+        PreclaimedColumns {
+            worker: self.shared.worker,
+            places: &self.places,
+            wanted: &self.wanted,
+            group_caps: &self.group_caps,
+            lane_caps: &self.lane_caps,
+        }
+    }
+
+    /// Call this after the commit, with the answer of `queue.enqueue_held` for these jobs. Hands
+    /// over the jobs that this process has claimed, counts all of them, and wakes the workers that can
+    /// claim the others.
+    pub fn committed(self, jobs: &NewJobs, places: &[i32], ids: &[Option<i64>]) {
+        let shared = self.shared.clone();
+        let inserted = Inserted::new(places, ids);
+        // If an answer comes later than two sweeps for orphans, its jobs may already belong to
+        // others.
+        let is_late = self.since.elapsed() >= shared.config.deadline;
+        let taken = if is_late {
+            Uncommitted::default()
+        } else {
+            self.take(jobs, &inserted)
+        };
+        taken.hand_over(jobs);
+        inserted.announce(&shared, jobs);
+    }
+
+    /// Tracks the jobs that were inserted as claimed by this worker.
+    fn take(self, jobs: &NewJobs, inserted: &Inserted) -> Uncommitted {
+        let Ok(columns) = jobs.columns() else {
+            return Uncommitted::default();
+        };
+        let mut taken = Uncommitted::default();
+        for of_lane in self.lanes {
+            let settings = of_lane.local_worker.settings();
+            let mut taken_here = Vec::new();
+            for place in of_lane.jobs {
+                let Some(&Some(job)) = inserted.0.get(&place) else {
+                    continue;
+                };
+                let claim = Claim {
+                    job,
+                    fence: 1,
+                    queue: settings.queue,
+                    group: Group(columns.groups[place]),
+                    lane: Lane(columns.lanes[place]),
+                    attempt: 1,
+                    max_attempts: columns.max_attempts[place],
+                    waited: Duration::ZERO,
+                    retry: settings.retry,
+                };
+                if let Some(in_flight) = of_lane.local_worker.track(claim, self.since) {
+                    taken_here.push((in_flight, place));
+                }
+            }
+            if !taken_here.is_empty() {
+                taken.0.push(UncommittedOfLane {
+                    room: of_lane.room,
+                    jobs: taken_here,
+                });
+            }
+        }
+        taken
+    }
+}
+
+impl fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reservation")
+            .field("wanted", &self.wanted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The jobs that were inserted, by their places, and the ids of those that this worker holds.
+#[derive(Debug, Default)]
+pub(crate) struct Inserted(HashMap<usize, Option<JobId>>);
+
+impl Inserted {
+    fn new(places: &[i32], ids: &[Option<i64>]) -> Self {
+        let place = |place: i32| usize::try_from(place).ok();
+        let pairs = places.iter().zip(ids);
+        Self(
+            pairs
+                .filter_map(|(&at, id)| Some((place(at)?, id.map(JobId))))
+                .collect(),
+        )
+    }
+
+    /// After the commit: counts the inserted jobs, and wakes the queues of due jobs that nobody
+    /// holds.
+    fn announce(&self, shared: &Shared, jobs: &NewJobs) {
+        let Ok(columns) = jobs.columns() else {
+            return;
+        };
+        let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let mut due = BTreeSet::new();
+        let delays = columns.queues.iter().zip(columns.delays_ms);
+        for (place, (&queue, &delay_ms)) in delays.enumerate() {
+            let Some(held) = self.0.get(&place) else {
+                continue;
+            };
+            *counts.entry(queue).or_default() += 1;
+            if held.is_none() && delay_ms == 0 {
+                due.insert(queue);
+            }
+        }
+        for (queue, count) in counts {
+            metrics::enqueued(queue, count);
+        }
+        shared.local_wakeups.wake(due);
+    }
+}
+
+/// Preclaimed jobs that wait for the commit of their insertion. Dropping them forgets them, as after a
+/// rollback.
+#[derive(Default)]
+pub(crate) struct Uncommitted(Vec<UncommittedOfLane>);
+
+struct UncommittedOfLane {
+    room: Box<dyn ReservedPlaces>,
+    /// With their places among the new jobs.
+    jobs: Vec<(Arc<InFlightJob>, usize)>,
+}
+
+impl Uncommitted {
+    /// Hands them over, after the commit.
+    pub(crate) fn hand_over(self, jobs: &NewJobs) {
+        let Ok(columns) = jobs.columns() else {
+            return;
+        };
+        for UncommittedOfLane { room, jobs } in self.0 {
+            if let Some((in_flight, _)) = jobs.first() {
+                metrics::handed_over(in_flight.claim.queue, jobs.len() as u64);
+            }
+            let payload = |place: usize| columns.payloads[place].as_str();
+            let jobs = jobs.into_iter();
+            room.fill(
+                jobs.map(|(in_flight, at)| (in_flight, payload(at)))
+                    .collect(),
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Uncommitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let jobs = self.0.iter().flat_map(|of_lane| &of_lane.jobs);
+        f.debug_list()
+            .entries(jobs.map(|(in_flight, _)| in_flight.claim.job))
+            .finish()
+    }
 }

@@ -12,6 +12,8 @@ use crate::{
 
 #[derive(Debug)]
 pub(super) struct Contents<T> {
+    /// Twice the share of one group, because a group leaves as much free as it has.
+    pub(super) capacity: usize,
     /// The groups that have jobs here, or places set aside for them.
     pub(super) groups: HashMap<Group, OfGroup<T>>,
     /// The groups that have jobs; the front one is next.
@@ -39,8 +41,9 @@ pub(super) struct OfLane<T> {
 }
 
 impl<T> Contents<T> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(capacity: usize) -> Self {
         Self {
+            capacity,
             groups: HashMap::new(),
             turns: VecDeque::new(),
             len: 0,

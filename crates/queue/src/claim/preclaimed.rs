@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Instant};
 
 use serde::de::DeserializeOwned;
 
-use super::{Claimer, Ready};
+use super::{Claimer, Ready, decode};
 use crate::{
-    BackendSettings, Bottleneck, DeathCause, Group, Lane,
+    BackendSettings, Bottleneck, Group, Lane,
     buffer::Reserved,
     in_flight::{Claim, InFlightJob},
     local_workers::{LocalWorker, ReservedPlaces},
-    outcome::{Ended, Outcome, bounded},
+    outcome::{Ended, Outcome},
 };
 
 impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
@@ -61,15 +61,9 @@ impl<A: DeserializeOwned + Send + 'static> ReservedPlaces for InBuffer<A> {
         let inbox = &claimer.shared.inbox;
         let mut ready = Vec::new();
         for (in_flight, payload) in jobs {
-            match serde_json::from_str(payload) {
-                Ok(args) => ready.push(Ready { in_flight, args }),
-                Err(error) => {
-                    let outcome = Outcome::Dead {
-                        cause: DeathCause::Undecodable,
-                        error: bounded(error),
-                    };
-                    inbox.post(Ended { in_flight, outcome });
-                }
+            match decode(in_flight, payload) {
+                Ok(job) => ready.push(job),
+                Err(undecodable) => inbox.post(undecodable),
             }
         }
         for Ready { in_flight, .. } in reserved.fill(ready) {

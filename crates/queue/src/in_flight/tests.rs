@@ -1,12 +1,9 @@
 //! What is known of jobs in flight that ended.
 
-use std::time::Duration;
-
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::*;
-use crate::{Group, JobId, Lane, QueueName, Retry};
 
 const ONE: QueueName = QueueName::new("one");
 const OTHER: QueueName = QueueName::new("other");
