@@ -41,7 +41,7 @@ impl Written {
         for ended in ended {
             let survives = self
                 .survivors
-                .contains(&(ended.in_flight.claim.job, ended.in_flight.fence()));
+                .contains(&(ended.in_flight.run.job, ended.in_flight.fence()));
             if survives {
                 tally.add(&ended, &shared.attempts);
                 if let Some(effect) = ended.effect() {
@@ -74,8 +74,8 @@ impl Written {
 
 impl Tally {
     fn add(&mut self, ended: &Ended, attempts: &Attempts) {
-        let claim = &ended.in_flight.claim;
-        let queue = claim.queue;
+        let run = &ended.in_flight.run;
+        let queue = run.queue;
         let outcome = match ended.disposition() {
             Disposition::Delete => {
                 self.finished.insert(queue);
@@ -94,7 +94,7 @@ impl Tally {
                 // The dead-letter task, which tells why, does not know the trace.
                 let trace = ended.in_flight.trace.clone();
                 trace.sync_scope(|| {
-                    warn!(job = %claim.job, %queue, attempt = claim.attempt, "the last attempt of a job failed");
+                    warn!(job = %run.job, %queue, attempt = run.attempt, "the last attempt of a job failed");
                 });
                 "dead"
             }
@@ -113,7 +113,7 @@ impl Tally {
                 if let (Some(reason), Some(error)) = (reason, error) {
                     let (trace, trouble) = (ended.in_flight.trace.clone(), attempts.of(queue));
                     trace.sync_scope(|| {
-                        failed!(trouble.failed(&reason), job = %claim.job, %queue, attempt = claim.attempt, delay_ms,
+                        failed!(trouble.failed(&reason), job = %run.job, %queue, attempt = run.attempt, delay_ms,
                             error, "a job failed and will be tried again");
                     });
                     *self.retries.entry((queue, reason.as_str())).or_default() += 1;

@@ -139,7 +139,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 continue;
             }
             in_flight.occupy(slot);
-            let run = in_flight.claim.run();
+            let run = in_flight.run;
             let task = TaskBuilder::new(args)
                 .task_id(TaskId::from_int(run.job.0.unsigned_abs()))
                 // apalis counts the attempt itself when the job starts.

@@ -231,15 +231,16 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     async fn accept(&self, claimed: Claimed, since: Instant, room: Room<'_, Ready<A>>) {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
+            let run = claim.run;
             let token = self.pending.token();
             let Some(in_flight) =
                 InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token)
             else {
-                info!(job = %claim.job, "claimed a job that this process already has; the server lost the first claim");
+                info!(job = %run.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };
             match decode(in_flight, &payload) {
-                Ok(job) => ready.push((claim.group, claim.lane, job)),
+                Ok(job) => ready.push((run.group, run.lane, job)),
                 Err(undecodable) => self.shared.inbox.send(undecodable).await,
             }
         }

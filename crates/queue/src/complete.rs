@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use tracing::info;
 
 use crate::{
-    FinishTx, JobId, NewJobs, Retry, after_commit::Written,
+    FinishTx, JobId, NewJobs, Retry, Run, Survivor, after_commit::Written,
     dedicated_connection::DedicatedConnection, effect::AnyEffect, fault::Fault, fence,
     outcome::Ended, preclaimed::enqueue_preclaimed, shared::Shared, supervise::panic_text,
 };
@@ -183,16 +183,17 @@ async fn apply_effects(
 ) -> Result<(), sqlx::Error> {
     // Sorted by type, in the same order in every batch, so that two finishers lock tables in the
     // same order.
-    let mut kinds: BTreeMap<TypeId, Vec<(JobId, u16, &AnyEffect)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<TypeId, Vec<Survivor<'_, AnyEffect>>> = BTreeMap::new();
     for ended in ended {
-        let claim = &ended.in_flight.claim;
+        let Run { job, attempt, .. } = ended.in_flight.run;
         if let Some(effect) = ended.effect()
-            && survivors.contains(&(claim.job, ended.in_flight.fence()))
+            && survivors.contains(&(job, ended.in_flight.fence()))
         {
-            kinds
-                .entry(effect.kind())
-                .or_default()
-                .push((claim.job, claim.attempt(), effect));
+            kinds.entry(effect.kind()).or_default().push(Survivor {
+                job,
+                attempt,
+                effect,
+            });
         }
     }
     for batch in kinds.values() {

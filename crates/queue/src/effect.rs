@@ -49,19 +49,13 @@ impl<E: Effect> Effect for Option<E> {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let some: Vec<Survivor<'_, E>> = batch
             .iter()
-            .filter_map(
-                |&Survivor {
-                     job,
-                     attempt,
-                     effect,
-                 }| {
-                    effect.as_ref().map(|effect| Survivor {
-                        job,
-                        attempt,
-                        effect,
-                    })
-                },
-            )
+            .filter_map(|ended| {
+                Some(Survivor {
+                    job: ended.job,
+                    attempt: ended.attempt,
+                    effect: ended.effect.as_ref()?,
+                })
+            })
             .collect();
         if some.is_empty() {
             Ok(())
@@ -149,7 +143,7 @@ pub(crate) struct AnyEffect {
 }
 
 type ApplyFn = for<'a, 'b> fn(
-    &'a [(JobId, u16, &'a AnyEffect)],
+    &'a [Survivor<'a, AnyEffect>],
     &'a mut FinishTx<'b>,
 ) -> BoxFuture<'a, Result<(), sqlx::Error>>;
 
@@ -180,11 +174,11 @@ impl AnyEffect {
 
     /// Applies a batch of effects of the same [`kind`](Self::kind). Does nothing if it is empty.
     pub(crate) async fn apply_all(
-        batch: &[(JobId, u16, &AnyEffect)],
+        batch: &[Survivor<'_, AnyEffect>],
         tx: &mut FinishTx<'_>,
     ) -> Result<(), sqlx::Error> {
         match batch.first() {
-            Some((_, _, first)) => (first.apply)(batch, tx).await,
+            Some(first) => (first.effect.apply)(batch, tx).await,
             None => Ok(()),
         }
     }
@@ -197,16 +191,16 @@ impl fmt::Debug for AnyEffect {
 }
 
 fn apply_as<'a, 'b, E: Effect>(
-    batch: &'a [(JobId, u16, &'a AnyEffect)],
+    batch: &'a [Survivor<'a, AnyEffect>],
     tx: &'a mut FinishTx<'b>,
 ) -> BoxFuture<'a, Result<(), sqlx::Error>> {
     let survivors: Vec<Survivor<'a, E>> = batch
         .iter()
-        .map(|&(job, attempt, effect)| Survivor {
-            job,
-            attempt,
+        .map(|any| Survivor {
+            job: any.job,
+            attempt: any.attempt,
             // Batches are grouped by the effect's type.
-            effect: effect.known(),
+            effect: any.effect.known(),
         })
         .collect();
     Box::pin(async move { E::apply(&survivors, tx).await })

@@ -9,54 +9,26 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicI32, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::{Group, JobId, Lane, QueueName, Retry, Run, slots::Slot};
+use crate::{JobId, QueueName, Retry, Run, lock::lock, slots::Slot};
 
 /// What this process knows about a job that it claimed. When the job ends, this proves that it was
 /// claimed here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
-    pub(crate) job: JobId,
+    pub(crate) run: Run,
     /// The number that the claim gave the row. Each checkpoint raises it: see
     /// [`InFlightJob::fence`].
     pub(crate) fence: i32,
-    pub(crate) queue: QueueName,
-    pub(crate) group: Group,
-    pub(crate) lane: Lane,
-    pub(crate) attempt: i16,
-    pub(crate) max_attempts: i16,
-    pub(crate) waited: Duration,
     pub(crate) retry: Retry,
-}
-
-impl Claim {
-    pub(crate) fn attempt(&self) -> u16 {
-        self.attempt.unsigned_abs()
-    }
-
-    pub(crate) fn run(&self) -> Run {
-        Run {
-            job: self.job,
-            queue: self.queue,
-            group: self.group,
-            lane: self.lane,
-            attempt: self.attempt(),
-            max_attempts: self.max_attempts.unsigned_abs(),
-            waited: self.waited,
-        }
-    }
-
-    pub(crate) fn is_last_attempt(&self) -> bool {
-        self.attempt >= self.max_attempts
-    }
 }
 
 /// All jobs in flight of a process, with their fences.
@@ -95,14 +67,15 @@ impl InFlightJobs {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
 /// A claimed job whose outcome is not in the database yet.
 #[derive(Debug)]
 pub(crate) struct InFlightJob {
-    pub(crate) claim: Claim,
+    pub(crate) run: Run,
+    pub(crate) retry: Retry,
     /// A time before the claim was sent.
     pub(crate) since: Instant,
     /// The trace that the job works for, once its handler knows it.
@@ -133,13 +106,14 @@ impl InFlightJob {
         let fence = Fence {
             number: claim.fence,
             may_be_next: false,
-            queue: claim.queue,
+            queue: claim.run.queue,
             ended: None,
         };
-        let before = in_flight_jobs.lock().insert(claim.job, fence);
+        let before = in_flight_jobs.lock().insert(claim.run.job, fence);
         (before.map(|before| before.number) != Some(claim.fence)).then(|| {
             Arc::new(Self {
-                claim,
+                run: claim.run,
+                retry: claim.retry,
                 since,
                 trace: telemetry::trace::Current::default(),
                 fence: AtomicI32::new(claim.fence),
@@ -153,13 +127,12 @@ impl InFlightJob {
 
     /// Keeps the slot until the job starts.
     pub(crate) fn occupy(&self, slot: Slot) {
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+        *lock(&self.slot) = Some(slot);
     }
 
     /// The job's slot. Taking it out frees it.
     pub(crate) fn take_slot(&self) -> Option<Slot> {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.take()
+        lock(&self.slot).take()
     }
 
     /// The number in the row while it is ours.
@@ -182,7 +155,7 @@ impl InFlightJob {
     fn advance(&self) {
         let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
         let mut in_flight_jobs = self.in_flight_jobs.lock();
-        if let Some(fence) = in_flight_jobs.get_mut(&self.claim.job)
+        if let Some(fence) = in_flight_jobs.get_mut(&self.run.job)
             && fence.number == number - 1
         {
             fence.number = number;
@@ -210,7 +183,7 @@ impl InFlightJob {
 
     fn note_end(&self) {
         let own = self.fence();
-        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.claim.job)
+        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.run.job)
             && fence.number == own
         {
             fence.ended.get_or_insert_with(Instant::now);
@@ -219,7 +192,7 @@ impl InFlightJob {
 
     fn expect_next(&self, may_be_next: bool) {
         let own = self.fence();
-        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.claim.job)
+        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.run.job)
             && fence.number == own
         {
             fence.may_be_next = may_be_next;
@@ -233,10 +206,10 @@ impl Drop for InFlightJob {
         let mut in_flight_jobs = self.in_flight_jobs.lock();
         // The same job may have been claimed again in the meantime.
         if in_flight_jobs
-            .get(&self.claim.job)
+            .get(&self.run.job)
             .is_some_and(|fence| fence.number == own)
         {
-            in_flight_jobs.remove(&self.claim.job);
+            in_flight_jobs.remove(&self.run.job);
         }
     }
 }

@@ -99,7 +99,7 @@ where
             busy,
             is_outage,
         } = self.layer.clone();
-        waits.record(in_flight.claim.waited + in_flight.since.elapsed());
+        waits.record(in_flight.run.waited + in_flight.since.elapsed());
         let started = Instant::now();
         busy.increment(1.0);
         let mut run = Interruptible {

@@ -3,13 +3,14 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Instant,
 };
 
 use crate::{
     BackendSettings, Bottleneck, Group, Lane, QueueName,
     in_flight::{Claim, InFlightJob},
+    lock::lock,
 };
 
 /// A backend that takes jobs that its process has inserted for it.
@@ -34,21 +35,17 @@ pub(crate) struct LocalWorkers(Mutex<HashMap<&'static str, Weak<dyn LocalWorker>
 
 impl LocalWorkers {
     pub(crate) fn add(&self, local_worker: Weak<dyn LocalWorker>, queue: QueueName) {
-        self.lock().insert(queue.as_str(), local_worker);
+        lock(&self.0).insert(queue.as_str(), local_worker);
     }
 
     pub(crate) fn of(&self, queue: &str) -> Option<Arc<dyn LocalWorker>> {
-        self.lock().get(queue).and_then(Weak::upgrade)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Weak<dyn LocalWorker>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).get(queue).and_then(Weak::upgrade)
     }
 }
 
 impl fmt::Debug for LocalWorkers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.lock().keys()).finish()
+        f.debug_set().entries(lock(&self.0).keys()).finish()
     }
 }
 

@@ -98,10 +98,10 @@ pub(crate) enum Disposition<'a> {
 
 impl Ended {
     pub(crate) fn disposition(&self) -> Disposition<'_> {
-        let claim = &self.in_flight.claim;
+        let run = &self.in_flight.run;
         match &self.outcome {
             Outcome::Finished(Finish::Done(_)) => Disposition::Delete,
-            Outcome::Finished(Finish::Again { charged: true, .. }) if claim.is_last_attempt() => {
+            Outcome::Finished(Finish::Again { charged: true, .. }) if run.is_last_attempt() => {
                 let error = "asked for another run in its last attempt";
                 Disposition::Doom {
                     cause: DeathCause::Exhausted,
@@ -113,12 +113,12 @@ impl Ended {
                 charged: *charged,
                 error: None,
             },
-            Outcome::Failed { error, .. } if claim.is_last_attempt() => Disposition::Doom {
+            Outcome::Failed { error, .. } if run.is_last_attempt() => Disposition::Doom {
                 cause: DeathCause::Exhausted,
                 error,
             },
             Outcome::Failed { error, delay, .. } => {
-                let delay = delay.unwrap_or_else(|| claim.retry.delay(claim.attempt()));
+                let delay = delay.unwrap_or_else(|| self.in_flight.retry.delay(run.attempt));
                 Disposition::Schedule {
                     delay_ms: millis(delay),
                     charged: true,

@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
-    Group, JobId, Lane, NewJobs,
+    Group, JobId, Lane, NewJobs, Run,
     enqueue::enqueue,
     in_flight::{Claim, InFlightJob},
     local_workers::{LocalWorker, ReservedPlaces},
@@ -244,15 +244,18 @@ impl Reservation {
                 let Some(&Some(job)) = inserted.0.get(&place) else {
                     continue;
                 };
-                let claim = Claim {
+                let run = Run {
                     job,
-                    fence: 1,
                     queue: settings.queue,
                     group: Group(columns.groups[place]),
                     lane: Lane(columns.lanes[place]),
                     attempt: 1,
-                    max_attempts: columns.max_attempts[place],
+                    max_attempts: columns.max_attempts[place].unsigned_abs(),
                     waited: Duration::ZERO,
+                };
+                let claim = Claim {
+                    run,
+                    fence: 1,
                     retry: settings.retry,
                 };
                 if let Some(in_flight) = of_lane.local_worker.track(claim, self.since) {
@@ -337,7 +340,7 @@ impl Uncommitted {
         };
         for UncommittedOfLane { room, jobs } in self.0 {
             if let Some((in_flight, _)) = jobs.first() {
-                metrics::handed_over(in_flight.claim.queue, jobs.len() as u64);
+                metrics::handed_over(in_flight.run.queue, jobs.len() as u64);
             }
             let payload = |place: usize| columns.payloads[place].as_str();
             let jobs = jobs.into_iter();
@@ -353,7 +356,7 @@ impl fmt::Debug for Uncommitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let jobs = self.0.iter().flat_map(|of_lane| &of_lane.jobs);
         f.debug_list()
-            .entries(jobs.map(|(in_flight, _)| in_flight.claim.job))
+            .entries(jobs.map(|(in_flight, _)| in_flight.run.job))
             .finish()
     }
 }

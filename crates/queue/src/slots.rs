@@ -7,12 +7,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use futures::task::AtomicWaker;
 
-use crate::{Group, Lane};
+use crate::{Group, Lane, lock::lock};
 
 /// The slots of one worker.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Slots {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.running)
     }
 
     /// Whether all slots are taken. A worker that did not say how many it has runs whatever it can,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::{BackendSettings, Group, JobId, Lane, in_flight::Claim};
+use crate::{BackendSettings, Group, JobId, Lane, Run, in_flight::Claim};
 
 /// The answer of `queue.claim`: parallel arrays, and what the walk found.
 pub(super) struct Claimed {
@@ -56,18 +56,17 @@ impl Claimed {
                     ((((id, (group, lane)), fence), (attempt, max_attempts)), waited_ms),
                     payload,
                 )| {
-                    let claim = Claim {
+                    let run = Run {
                         job: JobId(id),
-                        fence,
                         queue: settings.queue,
                         group: Group(group),
                         lane: Lane(lane),
-                        attempt,
-                        max_attempts,
+                        attempt: attempt.unsigned_abs(),
+                        max_attempts: max_attempts.unsigned_abs(),
                         waited: Duration::from_millis(u64::try_from(waited_ms).unwrap_or(0)),
-                        retry: settings.retry,
                     };
-                    (claim, payload)
+                    let retry = settings.retry;
+                    (Claim { run, fence, retry }, payload)
                 },
             )
     }
