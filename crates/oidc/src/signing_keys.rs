@@ -1,7 +1,7 @@
 //! The keys with which the provider signs (RFC 7517).
 
 use jsonwebtoken::{
-    Algorithm, DecodingKey, Header,
+    Algorithm, AlgorithmFamily, DecodingKey, Header,
     jwk::{Jwk, PublicKeyUse},
 };
 use reqwest::Client;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::{Failed, http, signature::is_public};
+use crate::{Failed, http};
 
 /// How many keys of a set are looked at.
 const MOST: usize = 100;
@@ -65,7 +65,8 @@ impl Key {
             None | Some(PublicKeyUse::Signature)
         );
         let key = DecodingKey::from_jwk(jwk).ok()?;
-        (for_signatures && is_public(key.family())).then(|| Self {
+        let is_public = key.family() != AlgorithmFamily::Hmac;
+        (for_signatures && is_public).then(|| Self {
             id: jwk.common.key_id.clone(),
             algorithm: jwk.common.key_algorithm.map(|known| known.to_string()),
             verifies: key,
