@@ -27,7 +27,7 @@ use self::{claimed::Claimed, cursor::Cursor};
 use crate::{
     BackendSettings, DeathCause, Retry,
     buffer::{Buffer, Full, Room},
-    in_flight::InFlightJob,
+    in_flight::{Claim, InFlightJob},
     outcome::{Ended, Outcome, bounded},
     shared::Shared,
 };
@@ -232,10 +232,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
             let run = claim.run;
-            let token = self.pending.token();
-            let Some(in_flight) =
-                InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token)
-            else {
+            let Some(in_flight) = self.track(claim, since) else {
                 info!(job = %run.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };
@@ -247,6 +244,11 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         for (_, _, Ready { in_flight, .. }) in room.fill(ready) {
             self.release(in_flight).await;
         }
+    }
+
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        let token = self.pending.token();
+        InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token)
     }
 
     /// Gives back the jobs that were claimed and not started.

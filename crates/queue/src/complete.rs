@@ -78,9 +78,9 @@ pub(crate) async fn complete(
     connection: &mut DedicatedConnection,
     ended: &[Ended],
 ) -> Result<Written, Failure> {
-    let (written, transaction) = match prepare_and_commit(shared, connection, ended).await {
-        Ok(written) => return Ok(written),
-        Err(Broken::Failed(failure)) => {
+    let (written, unanswered) = match prepare_and_commit(shared, connection, ended).await {
+        Ok(written) => written,
+        Err(failure) => {
             // A server that rejects the data is alive, can write, and has rolled back.
             let blames_us = matches!(failure, Failure::Sql(sqlx::Error::Database(_)))
                 && failure.fault() != Fault::System;
@@ -89,10 +89,9 @@ pub(crate) async fn complete(
             }
             return Err(failure);
         }
-        Err(Broken::Unanswered {
-            written,
-            transaction,
-        }) => (written, transaction),
+    };
+    let Some(transaction) = unanswered else {
+        return Ok(written);
     };
     connection.give_up();
     if was_committed(shared, connection, transaction).await {
@@ -100,32 +99,18 @@ pub(crate) async fn complete(
             jobs = ended.len(),
             "the answer to a commit was lost; it had succeeded"
         );
-        Ok(*written)
+        Ok(written)
     } else {
         Err(Failure::TimedOut)
     }
 }
 
-enum Broken {
-    Failed(Failure),
-    /// The commit was sent, but not answered.
-    Unanswered {
-        written: Box<Written>,
-        transaction: i64,
-    },
-}
-
-impl<F: Into<Failure>> From<F> for Broken {
-    fn from(failure: F) -> Self {
-        Self::Failed(failure.into())
-    }
-}
-
+/// What was written, and the number of the transaction if its commit was sent and not answered.
 async fn prepare_and_commit(
     shared: &Arc<Shared>,
     connection: &mut DedicatedConnection,
     ended: &[Ended],
-) -> Result<Written, Broken> {
+) -> Result<(Written, Option<i64>), Failure> {
     // The server's own timeouts come first. Ours is for a server that does not answer any more.
     let patience = shared.config.deadline.mul_f64(1.5);
     let prepared = timeout(patience, async {
@@ -134,18 +119,15 @@ async fn prepare_and_commit(
     });
     let (tx, written, transaction) = match AssertUnwindSafe(prepared).catch_unwind().await {
         Ok(Ok(prepared)) => prepared?,
-        Ok(Err(_)) => return Err(Failure::TimedOut.into()),
-        Err(panic) => return Err(Failure::Panic(panic_text(&*panic).to_owned()).into()),
+        Ok(Err(_)) => return Err(Failure::TimedOut),
+        Err(panic) => return Err(Failure::Panic(panic_text(&*panic).to_owned())),
     };
     match (timeout(patience, tx.commit()).await, transaction) {
-        (Ok(Ok(())), _) => Ok(written),
-        (Ok(Err(error @ sqlx::Error::Database(_))), _) => Err(Failure::from(error).into()),
-        (_, Some(transaction)) => Err(Broken::Unanswered {
-            written: Box::new(written),
-            transaction,
-        }),
+        (Ok(Ok(())), _) => Ok((written, None)),
+        (Ok(Err(error @ sqlx::Error::Database(_))), _) => Err(error.into()),
+        (_, Some(_)) => Ok((written, transaction)),
         // Nothing was written.
-        (_, None) => Err(Failure::TimedOut.into()),
+        (_, None) => Err(Failure::TimedOut),
     }
 }
 

@@ -235,15 +235,6 @@ pub struct Batch {
     pub queues: Vec<String>,
 }
 
-/// The answer of `queue.replay`.
-struct Visit {
-    visited: i64,
-    replayed: i64,
-    queues: Vec<String>,
-    last_died_at: Option<DateTime<Utc>>,
-    last_id: Option<JobId>,
-}
-
 impl<'a> Replay<'a> {
     /// Begins with all matching jobs that are dead now.
     pub async fn begin(conn: &mut PgConnection, filter: Filter<'a>) -> Result<Self, sqlx::Error> {
@@ -284,7 +275,24 @@ impl<'a> Replay<'a> {
         limit: u32,
     ) -> Result<Batch, sqlx::Error> {
         let limit = i32::try_from(limit).unwrap_or(i32::MAX);
-        let visit = visit(conn, self.filter, self.after, limit).await?;
+        let (filter, after) = (self.filter, self.after);
+        let visit = sqlx::query!(
+            r#"select visited as "visited!", replayed as "replayed!", queues as "queues!", last_died_at, last_id as "last_id: JobId"
+                 from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"#,
+            filter.ids as Option<&[JobId]>,
+            filter.queue,
+            filter.group.map(|group| group.0),
+            filter.lane.map(|lane| lane.0),
+            filter.cause.map(DeathCause::as_str),
+            filter.error,
+            after.map(|place| place.died_at),
+            after.map(|place| place.id.0),
+            filter.before.map(|place| place.died_at),
+            filter.before.map(|place| place.id.0),
+            limit,
+        )
+        .fetch_one(conn)
+        .await?;
         if let (Some(died_at), Some(id)) = (visit.last_died_at, visit.last_id) {
             self.after = Some(Place { died_at, id });
         }
@@ -294,32 +302,6 @@ impl<'a> Replay<'a> {
             queues: visit.queues,
         })
     }
-}
-
-async fn visit(
-    conn: &mut PgConnection,
-    filter: Filter<'_>,
-    after: Option<Place>,
-    limit: i32,
-) -> Result<Visit, sqlx::Error> {
-    sqlx::query_as!(
-        Visit,
-        r#"select visited as "visited!", replayed as "replayed!", queues as "queues!", last_died_at, last_id as "last_id: JobId"
-                 from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"#,
-        filter.ids as Option<&[JobId]>,
-        filter.queue,
-        filter.group.map(|group| group.0),
-        filter.lane.map(|lane| lane.0),
-        filter.cause.map(DeathCause::as_str),
-        filter.error,
-        after.map(|place| place.died_at),
-        after.map(|place| place.id.0),
-        filter.before.map(|place| place.died_at),
-        filter.before.map(|place| place.id.0),
-        limit,
-    )
-    .fetch_one(conn)
-    .await
 }
 
 /// Replays matching dead jobs, the longest dead first, at most `limit`, and returns how many. For

@@ -15,17 +15,12 @@ use crate::{
 
 /// A backend that takes jobs that its process has inserted for it.
 pub(crate) trait LocalWorker: Send + Sync {
-    fn settings(&self) -> &BackendSettings;
-
     /// Reserves places for jobs of a lane: as many as are wanted, or fewer.
     fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize)
     -> Box<dyn ReservedPlaces>;
 
     /// What holds its jobs back now.
     fn bottleneck(&self) -> Option<Bottleneck>;
-
-    /// Tracks a job that is inserted and may be committed.
-    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>>;
 }
 
 /// The workers of a process that take jobs, by queue. When a queue has several, the newest takes
@@ -52,6 +47,12 @@ impl fmt::Debug for LocalWorkers {
 /// Places in a buffer for jobs of one lane. Dropping it gives them back.
 pub(crate) trait ReservedPlaces: Send + Sync {
     fn jobs(&self) -> usize;
+
+    /// The settings of their worker.
+    fn settings(&self) -> &BackendSettings;
+
+    /// Tracks a job that is inserted and may be committed.
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>>;
 
     /// Hands over jobs whose insertion is committed, with their payloads. A worker that has stopped
     /// in the meantime gives them back.

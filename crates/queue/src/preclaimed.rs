@@ -19,7 +19,7 @@ use crate::{
     Group, JobId, Lane, NewJobs, Run,
     enqueue::enqueue,
     in_flight::{Claim, InFlightJob},
-    local_workers::{LocalWorker, ReservedPlaces},
+    local_workers::ReservedPlaces,
     metrics,
     shared::Shared,
 };
@@ -109,26 +109,25 @@ pub(crate) async fn insert(
 }
 
 /// Which of some new jobs a process's own workers have room for. Made by
-/// [`Queue::reservation`](crate::Queue::reservation).
+/// [`Queue::reserve`](crate::Queue::reserve).
 ///
 /// Dropping it gives the room back. Do that if the jobs were not inserted.
 pub struct Reservation {
     shared: Arc<Shared>,
     /// Taken before the jobs are inserted: the worker's lease must hold from here on.
     since: Instant,
-    lanes: Vec<OfLane>,
+    /// With the places of the jobs among the new jobs.
+    lanes: Vec<OfLane<usize>>,
     places: Vec<i32>,
     wanted: Vec<bool>,
     group_caps: Vec<Option<i32>>,
     lane_caps: Vec<Option<i32>>,
 }
 
-/// Room for some of the jobs of one lane.
-struct OfLane {
-    local_worker: Arc<dyn LocalWorker>,
+/// Room for some of the jobs of one lane, and these jobs.
+struct OfLane<J> {
     room: Box<dyn ReservedPlaces>,
-    /// The jobs that it is for, by their places among the new jobs.
-    jobs: Vec<usize>,
+    jobs: Vec<J>,
 }
 
 /// The additional arguments of the SQL function `queue.enqueue_held`, after the
@@ -181,11 +180,9 @@ impl Reservation {
                 continue;
             };
             let wanted = places.len();
-            let room = local_worker
-                .clone()
-                .reserve(Group(*group), Lane(*lane), wanted);
+            let room = local_worker.reserve(Group(*group), Lane(*lane), wanted);
             places.truncate(room.jobs());
-            let settings = local_worker.settings();
+            let settings = room.settings();
             let cap = |cap: u32| i32::try_from(cap).unwrap_or(i32::MAX);
             for &place in &places {
                 self.wanted[place] = true;
@@ -193,11 +190,8 @@ impl Reservation {
                 self.lane_caps[place] = settings.lane_cap.map(cap);
             }
             if !places.is_empty() {
-                self.lanes.push(OfLane {
-                    local_worker,
-                    room,
-                    jobs: places,
-                });
+                let jobs = places;
+                self.lanes.push(OfLane { room, jobs });
             }
         }
     }
@@ -237,10 +231,10 @@ impl Reservation {
             return Uncommitted::default();
         };
         let mut taken = Uncommitted::default();
-        for of_lane in self.lanes {
-            let settings = of_lane.local_worker.settings();
+        for OfLane { room, jobs } in self.lanes {
+            let settings = room.settings();
             let mut taken_here = Vec::new();
-            for place in of_lane.jobs {
+            for place in jobs {
                 let Some(&Some(job)) = inserted.0.get(&place) else {
                     continue;
                 };
@@ -258,15 +252,13 @@ impl Reservation {
                     fence: 1,
                     retry: settings.retry,
                 };
-                if let Some(in_flight) = of_lane.local_worker.track(claim, self.since) {
+                if let Some(in_flight) = room.track(claim, self.since) {
                     taken_here.push((in_flight, place));
                 }
             }
             if !taken_here.is_empty() {
-                taken.0.push(UncommittedOfLane {
-                    room: of_lane.room,
-                    jobs: taken_here,
-                });
+                let jobs = taken_here;
+                taken.0.push(OfLane { room, jobs });
             }
         }
         taken
@@ -321,16 +313,10 @@ impl Inserted {
     }
 }
 
-/// Preclaimed jobs that wait for the commit of their insertion. Dropping them forgets them, as after a
-/// rollback.
+/// Preclaimed jobs that wait for the commit of their insertion, with their places among the new jobs.
+/// Dropping them forgets them, as after a rollback.
 #[derive(Default)]
-pub(crate) struct Uncommitted(Vec<UncommittedOfLane>);
-
-struct UncommittedOfLane {
-    room: Box<dyn ReservedPlaces>,
-    /// With their places among the new jobs.
-    jobs: Vec<(Arc<InFlightJob>, usize)>,
-}
+pub(crate) struct Uncommitted(Vec<OfLane<(Arc<InFlightJob>, usize)>>);
 
 impl Uncommitted {
     /// Hands them over, after the commit.
@@ -338,7 +324,7 @@ impl Uncommitted {
         let Ok(columns) = jobs.columns() else {
             return;
         };
-        for UncommittedOfLane { room, jobs } in self.0 {
+        for OfLane { room, jobs } in self.0 {
             if let Some((in_flight, _)) = jobs.first() {
                 metrics::handed_over(in_flight.run.queue, jobs.len() as u64);
             }

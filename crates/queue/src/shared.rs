@@ -13,7 +13,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, NewJobs, Process, QueueName, Retry,
+    BackendSettings, Config, NewJobs, Process, QueueName,
     bottleneck::{self, AllWaits},
     in_flight::InFlightJobs,
     inbox::Inbox,
@@ -142,11 +142,6 @@ impl Shared {
             .values()
             .map(BackendSettings::queue)
             .collect()
-    }
-
-    pub(crate) fn retry(&self, queue: &str) -> Retry {
-        self.known(queue)
-            .map_or_else(Retry::default, |settings| settings.retry)
     }
 
     /// Starts a task once the queue has begun, and starts it again whenever it panics.

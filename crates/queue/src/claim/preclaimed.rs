@@ -14,10 +14,6 @@ use crate::{
 };
 
 impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
-    fn settings(&self) -> &BackendSettings {
-        &self.settings
-    }
-
     fn reserve(
         self: Arc<Self>,
         group: Group,
@@ -35,15 +31,6 @@ impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
     fn bottleneck(&self) -> Option<Bottleneck> {
         self.held_back_by()
     }
-
-    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
-        InFlightJob::new(
-            claim,
-            since,
-            &self.shared.in_flight_jobs,
-            self.pending.token(),
-        )
-    }
 }
 
 struct InBuffer<A> {
@@ -54,6 +41,14 @@ struct InBuffer<A> {
 impl<A: DeserializeOwned + Send + 'static> ReservedPlaces for InBuffer<A> {
     fn jobs(&self) -> usize {
         self.reserved.jobs()
+    }
+
+    fn settings(&self) -> &BackendSettings {
+        &self.claimer.settings
+    }
+
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        self.claimer.track(claim, since)
     }
 
     fn fill(self: Box<Self>, jobs: Vec<(Arc<InFlightJob>, &str)>) {
