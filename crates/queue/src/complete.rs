@@ -195,7 +195,15 @@ async fn was_committed(
     let trouble = Trouble::in_turn();
     let mut tries = 0;
     loop {
-        match timeout(shared.config.deadline, status(connection, transaction)).await {
+        let asking = async {
+            sqlx::query_scalar!(
+                "select pg_xact_status($1::text::xid8)",
+                transaction.to_string(),
+            )
+            .fetch_one(connection.get().await?)
+            .await
+        };
+        match timeout(shared.config.deadline, asking).await {
             // The server has not yet noticed that its client is gone.
             Ok(Ok(Some(status))) if status == "in progress" => {}
             Ok(Ok(status)) => {
@@ -221,18 +229,6 @@ async fn was_committed(
             return false;
         }
     }
-}
-
-async fn status(
-    connection: &mut DedicatedConnection,
-    transaction: i64,
-) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select pg_xact_status($1::text::xid8)",
-        transaction.to_string(),
-    )
-    .fetch_one(connection.get().await?)
-    .await
 }
 
 /// A connection with time limits, so that neither a stuck statement nor a process that stopped in a

@@ -303,24 +303,3 @@ impl<'a> Replay<'a> {
         })
     }
 }
-
-/// Replays matching dead jobs, the longest dead first, at most `limit`, and returns how many. For
-/// many jobs, or to wake their workers, use [`Replay`].
-pub async fn replay(
-    conn: &mut PgConnection,
-    filter: Filter<'_>,
-    limit: u32,
-) -> Result<u64, sqlx::Error> {
-    let mut replay = Replay::begin(conn, filter).await?;
-    let mut replayed = 0;
-    let mut room = limit;
-    while room > 0 {
-        let batch = replay.next(conn, room).await?;
-        replayed += batch.replayed;
-        room -= u32::try_from(batch.replayed).unwrap_or(room);
-        if batch.is_last {
-            break;
-        }
-    }
-    Ok(replayed)
-}
