@@ -92,7 +92,7 @@ pub(crate) async fn move_doomed(
                     cause = job.cause.as_str(), error = job.error, "a job died");
                 metrics::dead(settings.queue.as_str(), job.cause.as_str());
             }
-            shared.enqueued(&follow_ups);
+            shared.enqueued(follow_ups.due());
             return Ok(dead.len());
         }
         Ok(Ok(Err(error))) => Failure::Sql(error),

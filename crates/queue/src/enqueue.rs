@@ -1,6 +1,6 @@
 //! Enqueues jobs: many at once, inside the caller's transaction.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -221,15 +221,10 @@ impl NewJobs {
         })
     }
 
-    /// The number of jobs for each queue, and whether any of them is due at once.
-    pub(crate) fn per_queue(&self) -> BTreeMap<&'static str, (u64, bool)> {
-        let mut queues = BTreeMap::new();
-        for (&queue, &delay_ms) in self.queues.iter().zip(&self.delays_ms) {
-            let (count, due) = queues.entry(queue).or_insert((0, false));
-            *count += 1;
-            *due |= delay_ms == 0;
-        }
-        queues
+    /// The queue of each job, and whether the job is due at once.
+    pub(crate) fn due(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let jobs = self.queues.iter().zip(&self.delays_ms);
+        jobs.map(|(&queue, &delay_ms)| (queue, delay_ms == 0))
     }
 }
 

@@ -135,7 +135,7 @@ impl Queue {
     /// Says that these jobs are enqueued and committed. Counts them, and wakes the queues of due
     /// ones.
     pub fn enqueued(&self, jobs: &NewJobs) {
-        self.0.enqueued(jobs);
+        self.0.enqueued(jobs.due());
     }
 
     /// Reserves room in this process's own workers for jobs that are about to be enqueued, so that these are inserted as already claimed and start without a claim. This is

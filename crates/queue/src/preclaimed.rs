@@ -6,7 +6,7 @@
 //! claims, which divide it among all groups and lanes. Other jobs are inserted in the usual way.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::HashMap,
     fmt,
     sync::Arc,
     time::{Duration, Instant},
@@ -291,25 +291,11 @@ impl Inserted {
     /// After the commit: counts the inserted jobs, and wakes the queues of due jobs that nobody
     /// holds.
     fn announce(&self, shared: &Shared, jobs: &NewJobs) {
-        let Ok(columns) = jobs.columns() else {
-            return;
-        };
-        let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let mut due = BTreeSet::new();
-        let delays = columns.queues.iter().zip(columns.delays_ms);
-        for (place, (&queue, &delay_ms)) in delays.enumerate() {
-            let Some(held) = self.0.get(&place) else {
-                continue;
-            };
-            *counts.entry(queue).or_default() += 1;
-            if held.is_none() && delay_ms == 0 {
-                due.insert(queue);
-            }
-        }
-        for (queue, count) in counts {
-            metrics::enqueued(queue, count);
-        }
-        shared.local_wakeups.wake(due);
+        let inserted = jobs.due().enumerate().filter_map(|(place, (queue, is_due))| {
+            let held = self.0.get(&place)?;
+            Some((queue, is_due && held.is_none()))
+        });
+        shared.enqueued(inserted);
     }
 }
 

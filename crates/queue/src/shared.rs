@@ -13,7 +13,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, NewJobs, Process, QueueName,
+    BackendSettings, Config, Process, QueueName,
     bottleneck::{self, AllWaits},
     in_flight::InFlightJobs,
     inbox::Inbox,
@@ -100,14 +100,20 @@ impl Shared {
         lock(&self.known).insert(settings.queue().as_str(), settings);
     }
 
-    /// Counts jobs that were enqueued and committed, and wakes the queues of due ones.
-    pub(crate) fn enqueued(&self, jobs: &NewJobs) {
-        let per_queue = jobs.per_queue();
-        for (queue, &(count, _)) in &per_queue {
+    /// Counts jobs that were enqueued and committed, and wakes the queues of those that wait for a
+    /// claim now. `jobs` are their queues, and whether they do.
+    pub(crate) fn enqueued(&self, jobs: impl Iterator<Item = (&'static str, bool)>) {
+        let mut queues: BTreeMap<&'static str, (u64, bool)> = BTreeMap::new();
+        for (queue, waits) in jobs {
+            let (count, any_waits) = queues.entry(queue).or_default();
+            *count += 1;
+            *any_waits |= waits;
+        }
+        for (queue, &(count, _)) in &queues {
             metrics::enqueued(queue, count);
         }
-        let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
-        self.local_wakeups.wake(due.map(|(queue, _)| queue));
+        let waiting = queues.into_iter().filter(|(_, (_, waits))| *waits);
+        self.local_wakeups.wake(waiting.map(|(queue, _)| queue));
     }
 
     /// Wakes the workers of a queue whose jobs are due again, if this process knows the queue.
