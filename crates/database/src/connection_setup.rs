@@ -93,7 +93,6 @@ pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     .map_err(plain_error)
 }
 
-/// One try.
 pub(crate) async fn open(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let mut conn = PgConnection::connect_with(options).await?;
     prepare(&mut conn).await?;

@@ -103,7 +103,6 @@ impl Watched {
     }
 }
 
-/// A watch begins.
 pub(crate) fn watch_begins() {
     lock().watches += 1;
 }

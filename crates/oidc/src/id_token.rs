@@ -26,7 +26,6 @@ pub(crate) struct Tokens {
     pub(crate) access_token: Option<String>,
 }
 
-/// Redeems a code.
 pub(crate) async fn redeem(
     http: &Client,
     document: &Document,

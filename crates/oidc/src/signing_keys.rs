@@ -31,7 +31,6 @@ struct Set {
 }
 
 impl Keys {
-    /// Reads the set.
     pub(crate) async fn read(http: &Client, url: Url) -> Result<Self, Failed> {
         let set: Set = http::get(http, url).await?;
         Ok(Self::of(set.keys))

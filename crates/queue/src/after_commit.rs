@@ -13,7 +13,6 @@ use crate::{
 };
 
 /// What a committed transaction did.
-#[derive(Debug)]
 pub(crate) struct Written {
     /// The jobs that were still ours, with their fences.
     pub(crate) survivors: HashSet<(JobId, i32)>,

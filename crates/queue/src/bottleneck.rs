@@ -158,7 +158,6 @@ impl Window {
         self.passed >= WINDOW
     }
 
-    /// The report.
     pub(crate) fn json(&self) -> String {
         let mut queues: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
         for ((queue, by), time) in &self.bound {

@@ -125,7 +125,6 @@ struct House {
     begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
     gauges: Gauges,
-    /// The trouble of each duty.
     trouble: [Trouble; Duty::ALL.len()],
 }
 

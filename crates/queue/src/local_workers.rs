@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fmt,
     sync::{Arc, Mutex, Weak},
     time::Instant,
 };
@@ -25,7 +24,7 @@ pub(crate) trait LocalWorker: Send + Sync {
 
 /// The workers of a process that take jobs, by queue. When a queue has several, the newest takes
 /// all jobs.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct LocalWorkers(Mutex<HashMap<&'static str, Weak<dyn LocalWorker>>>);
 
 impl LocalWorkers {
@@ -35,12 +34,6 @@ impl LocalWorkers {
 
     pub(crate) fn of(&self, queue: &str) -> Option<Arc<dyn LocalWorker>> {
         lock(&self.0).get(queue).and_then(Weak::upgrade)
-    }
-}
-
-impl fmt::Debug for LocalWorkers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(lock(&self.0).keys()).finish()
     }
 }
 

@@ -29,7 +29,7 @@ const MOST: usize = 1000;
 
 /// Jobs that are enqueued in a transaction that is not committed yet. Some of them are claimed by this
 /// worker.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Enqueued {
     pub(crate) jobs: NewJobs,
     inserted: Inserted,
@@ -274,7 +274,7 @@ impl fmt::Debug for Reservation {
 }
 
 /// The jobs that were inserted, by their places, and the ids of those that this worker holds.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Inserted(HashMap<usize, Option<JobId>>);
 
 impl Inserted {
@@ -321,14 +321,5 @@ impl Uncommitted {
                     .collect(),
             );
         }
-    }
-}
-
-impl fmt::Debug for Uncommitted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let jobs = self.0.iter().flat_map(|of_lane| &of_lane.jobs);
-        f.debug_list()
-            .entries(jobs.map(|(in_flight, _)| in_flight.run.job))
-            .finish()
     }
 }
