@@ -92,7 +92,6 @@ mod orphans;
 mod outcome;
 pub mod pauses_and_caps;
 mod preclaimed;
-mod process;
 mod promote;
 pub mod queues;
 mod rescue;
@@ -119,8 +118,8 @@ pub use layer::{FinishLayer, FinishService};
 pub use notify::wake;
 pub use outcome::NotRecorded;
 pub use preclaimed::{PreclaimedColumns, Reservation};
-pub use process::Process;
 pub use retry::Retry;
+pub use workers::Process;
 
 /// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes
 /// beside the migrations of the service that uses it.

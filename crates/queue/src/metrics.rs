@@ -158,89 +158,80 @@ pub(crate) fn waits(queue: QueueName) -> Histogram {
 
 /// Describes all metrics to the installed recorder.
 pub(crate) fn describe() {
-    describe_counter!(JOBS_ENQUEUED, Unit::Count, "Jobs enqueued");
-    describe_counter!(
+    let counter = |name: &'static str, text: &'static str| {
+        describe_counter!(name, Unit::Count, text);
+    };
+    let histogram = |name: &'static str, text: &'static str| {
+        describe_histogram!(name, Unit::Seconds, text);
+    };
+    let gauge = |name: &'static str, unit, text: &'static str| describe_gauge!(name, unit, text);
+    counter(JOBS_ENQUEUED, "Jobs enqueued");
+    counter(
         JOBS_FINISHED,
-        Unit::Count,
-        "Ended runs by outcome, once written to the database"
+        "Ended runs by outcome, once written to the database",
     );
-    describe_counter!(
-        JOB_CHECKPOINTS,
-        Unit::Count,
-        "Effects recorded by running jobs"
-    );
-    describe_counter!(
+    counter(JOB_CHECKPOINTS, "Effects recorded by running jobs");
+    counter(
         JOBS_HANDED_OVER,
-        Unit::Count,
-        "Jobs that the enqueuing process ran without a claim"
+        "Jobs that the enqueuing process ran without a claim",
     );
-    describe_histogram!(
-        JOB_DURATION,
-        Unit::Seconds,
-        "Time from the start of a run to its end"
-    );
-    describe_histogram!(
+    histogram(JOB_DURATION, "Time from the start of a run to its end");
+    histogram(
         JOB_WAIT,
-        Unit::Seconds,
-        "Time from when a job is due to the start of its run"
+        "Time from when a job is due to the start of its run",
     );
-    describe_histogram!(CLAIM_DURATION, Unit::Seconds, "Time of one claim");
-    describe_counter!(JOB_RETRIES, Unit::Count, "Failed attempts that are retried");
-    describe_counter!(JOBS_DEAD, Unit::Count, "Jobs that died");
-    describe_counter!(
-        JOBS_RESCUED,
-        Unit::Count,
-        "Jobs taken over from dead workers"
-    );
-    describe_counter!(
+    histogram(CLAIM_DURATION, "Time of one claim");
+    counter(JOB_RETRIES, "Failed attempts that are retried");
+    counter(JOBS_DEAD, "Jobs that died");
+    counter(JOBS_RESCUED, "Jobs taken over from dead workers");
+    counter(
         JOBS_FENCED,
-        Unit::Count,
-        "Results refused because another worker had taken the job over"
+        "Results refused because another worker had taken the job over",
     );
-    describe_gauge!(
+    gauge(
         FINISH_BACKLOG,
         Unit::Seconds,
-        "How long the oldest ended job of this process has waited to be recorded"
+        "How long the oldest ended job of this process has waited to be recorded",
     );
-    describe_gauge!(
+    gauge(
         WORKER_HEARTBEAT,
         Unit::Seconds,
-        "Unix time of the last successful heartbeat"
+        "Unix time of the last successful heartbeat",
     );
-    describe_gauge!(
+    gauge(
         QUEUE_JOBS,
         Unit::Count,
-        "Jobs by state; two processes read them for all"
+        "Jobs by state; two processes read them for all",
     );
-    describe_gauge!(
+    gauge(
         QUEUE_RUNNABLE,
         Unit::Count,
-        "Due jobs that no pause or cap holds back"
+        "Due jobs that no pause or cap holds back",
     );
-    describe_gauge!(
+    gauge(
         QUEUE_OLDEST_DUE,
         Unit::Seconds,
-        "How long the oldest due job had waited at the last reading"
+        "How long the oldest due job had waited at the last reading",
     );
-    describe_gauge!(
+    gauge(
         QUEUE_OLDEST_DUE_AT,
         Unit::Seconds,
-        "Unix time at which the oldest due job became due; without due jobs, the time of the reading"
+        "Unix time at which the oldest due job became due; without due jobs, the time of the reading",
     );
-    describe_gauge!(
+    gauge(
         QUEUE_OLDEST_RUNNABLE_AT,
         Unit::Seconds,
-        "Unix time at which the oldest due job became due, of the lanes that no pause or cap holds back; without such jobs, the time of the reading"
+        "Unix time at which the oldest due job became due, of the lanes that no pause or cap holds back; without such jobs, the time of the reading",
     );
-    describe_gauge!(
+    gauge(
         QUEUE_STATS_AT,
         Unit::Seconds,
-        "Unix time of the last reading of the queues"
+        "Unix time of the last reading of the queues",
     );
     describe_counter!(
         QUEUE_BOUND,
         Unit::Seconds,
         "Time in which jobs waited in this process, by what held them back"
     );
-    describe_gauge!(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
+    gauge(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
 }
