@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Bottleneck, Config, LaneBackend, NewJobs, Process, QueueName, Reservation,
-    SettingsError, Waits, dead_letter, dedicated_connection::DedicatedConnection,
-    finisher, heartbeat, housekeeping, metrics, notify, orphans, sampler, shared::Shared,
+    SettingsError, Waits, dead_letter, dedicated_connection::DedicatedConnection, finisher,
+    heartbeat, housekeeping, metrics, notify, orphans, sampler, shared::Shared,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
