@@ -91,12 +91,12 @@ impl<T> Buffer<T> {
             return None;
         }
         let running = self.slots.lock();
-        if self.slots.is_full(&running) {
+        if running.is_full() {
             return Some(Bottleneck::Slots);
         }
         let may_start = |group: &Group| {
-            let room = self.slots.room(&running, *group);
-            let has_room = |lane: &Lane| self.slots.has_room(&running, *group, *lane, room);
+            let room = running.room(*group);
+            let has_room = |lane: &Lane| running.has_room(*group, *lane, room);
             let of_group = contents.groups.get(group);
             of_group.is_some_and(|of_group| of_group.turns.iter().take(LOOKED_AT).any(has_room))
         };

@@ -79,11 +79,10 @@ impl<T> Contents<T> {
         let mut running = slots.lock();
         for _ in 0..self.turns.len() {
             let group = self.turns.pop_front()?;
-            let room = slots.room(&running, group);
-            let lane = self.groups.get_mut(&group).and_then(|of_group| {
-                of_group.next(|lane| slots.has_room(&running, group, lane, room))
-            });
-            let Some(lane) = lane else {
+            let room = running.room(group);
+            let may_start = |lane| running.has_room(group, lane, room);
+            let of_group = self.groups.get_mut(&group);
+            let Some(lane) = of_group.and_then(|of_group| of_group.next(may_start)) else {
                 self.turns.push_back(group);
                 continue;
             };
