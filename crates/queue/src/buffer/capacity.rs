@@ -3,10 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Buffer, CLAIMS,
-    contents::{Contents, OfLane},
-};
+use super::{Buffer, CLAIMS, Contents, OfLane};
 use crate::{Group, Lane};
 
 /// How many groups, and how many lanes, a claim gets listed with their room.
