@@ -16,7 +16,10 @@ use apalis_core::{
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, task::JoinHandle};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
@@ -46,8 +49,8 @@ pub struct LaneBackend<Args> {
 struct Running<Args> {
     buffer: Arc<Buffer<Ready<Args>>>,
     claims: Option<JoinHandle<()>>,
-    /// Stops the claims, even if the worker is dropped without being stopped.
-    stop: CancelOnDrop,
+    /// Dropping it stops the claims, even if the worker is dropped without being stopped.
+    stop: Option<DropGuard>,
     closing: Option<BoxSyncFuture<()>>,
 }
 
@@ -95,7 +98,7 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
         Running {
             buffer,
             claims: Some(claims),
-            stop: CancelOnDrop(stop),
+            stop: Some(stop.drop_guard()),
             closing: None,
         }
     }
@@ -162,9 +165,9 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
         let Some(running) = &mut self.running else {
             return Poll::Ready(Ok(()));
         };
-        let (claims, stop, pending) = (&mut running.claims, &running.stop, &self.pending);
+        let (claims, stop, pending) = (&mut running.claims, &mut running.stop, &self.pending);
         let closing = running.closing.get_or_insert_with(|| {
-            stop.0.cancel();
+            drop(stop.take());
             let (claims, pending) = (claims.take(), pending.clone());
             async move {
                 if let Some(claims) = claims {
@@ -220,13 +223,4 @@ async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
         }
     }
     stop.cancel();
-}
-
-/// Cancels its token when it is dropped, or earlier.
-struct CancelOnDrop(CancellationToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
