@@ -27,6 +27,13 @@ use crate::{
 /// The most jobs of one transaction that are considered. More count as a backlog.
 const MOST: usize = 1000;
 
+/// The jobs that were inserted, by their places, and the ids of those that this worker holds.
+type Inserted = HashMap<usize, Option<JobId>>;
+
+/// Preclaimed jobs that wait for the commit of their insertion, with their places among the new jobs.
+/// Dropping them forgets them, as after a rollback.
+type Uncommitted = Vec<OfLane<(Arc<InFlightJob>, usize)>>;
+
 /// Jobs that are enqueued in a transaction that is not committed yet. Some of them are claimed by this
 /// worker.
 #[derive(Default)]
@@ -39,8 +46,7 @@ pub(crate) struct Enqueued {
 impl Enqueued {
     /// After the commit: hands over, counts and wakes.
     pub(crate) fn committed(self, shared: &Shared) {
-        self.taken.hand_over(&self.jobs);
-        self.inserted.announce(shared, &self.jobs);
+        announce(shared, &self.jobs, &self.inserted, self.taken);
     }
 }
 
@@ -60,15 +66,15 @@ pub(crate) async fn enqueue_preclaimed(
     if reservation.lanes.is_empty() {
         enqueue(conn, &jobs).await?;
         let places = reservation.places;
-        let inserted = Inserted::new(&places, &vec![None; places.len()]);
+        let inserted = inserted(&places, &vec![None; places.len()]);
         return Ok(Enqueued {
             jobs,
             inserted,
-            taken: Uncommitted::default(),
+            taken: Uncommitted::new(),
         });
     }
     let (places, ids) = insert(conn, &reservation, &jobs).await?;
-    let inserted = Inserted::new(&places, &ids);
+    let inserted = inserted(&places, &ids);
     let taken = reservation.take(&jobs, &inserted);
     Ok(Enqueued {
         jobs,
@@ -212,30 +218,29 @@ impl Reservation {
     /// claim the others.
     pub fn committed(self, jobs: &NewJobs, places: &[i32], ids: &[Option<i64>]) {
         let shared = self.shared.clone();
-        let inserted = Inserted::new(places, ids);
+        let inserted = inserted(places, ids);
         // If an answer comes later than two sweeps for orphans, its jobs may already belong to
         // others.
         let is_late = self.since.elapsed() >= shared.config.deadline;
         let taken = if is_late {
-            Uncommitted::default()
+            Uncommitted::new()
         } else {
             self.take(jobs, &inserted)
         };
-        taken.hand_over(jobs);
-        inserted.announce(&shared, jobs);
+        announce(&shared, jobs, &inserted, taken);
     }
 
     /// Tracks the jobs that were inserted as claimed by this worker.
     fn take(self, jobs: &NewJobs, inserted: &Inserted) -> Uncommitted {
         let Ok(columns) = jobs.columns() else {
-            return Uncommitted::default();
+            return Uncommitted::new();
         };
-        let mut taken = Uncommitted::default();
+        let mut taken = Uncommitted::new();
         for OfLane { room, jobs } in self.lanes {
             let settings = room.settings();
             let mut taken_here = Vec::new();
             for place in jobs {
-                let Some(&Some(job)) = inserted.0.get(&place) else {
+                let Some(&Some(job)) = inserted.get(&place) else {
                     continue;
                 };
                 let run = Run {
@@ -258,7 +263,7 @@ impl Reservation {
             }
             if !taken_here.is_empty() {
                 let jobs = taken_here;
-                taken.0.push(OfLane { room, jobs });
+                taken.push(OfLane { room, jobs });
             }
         }
         taken
@@ -273,44 +278,20 @@ impl fmt::Debug for Reservation {
     }
 }
 
-/// The jobs that were inserted, by their places, and the ids of those that this worker holds.
-#[derive(Default)]
-pub(crate) struct Inserted(HashMap<usize, Option<JobId>>);
-
-impl Inserted {
-    fn new(places: &[i32], ids: &[Option<i64>]) -> Self {
-        let place = |place: i32| usize::try_from(place).ok();
-        let pairs = places.iter().zip(ids);
-        Self(
-            pairs
-                .filter_map(|(&at, id)| Some((place(at)?, id.map(JobId))))
-                .collect(),
-        )
-    }
-
-    /// After the commit: counts the inserted jobs, and wakes the queues of due jobs that nobody
-    /// holds.
-    fn announce(&self, shared: &Shared, jobs: &NewJobs) {
-        let inserted = jobs.due().enumerate().filter_map(|(place, (queue, is_due))| {
-            let held = self.0.get(&place)?;
-            Some((queue, is_due && held.is_none()))
-        });
-        shared.enqueued(inserted);
-    }
+/// From the answer of `queue.enqueue_held`.
+fn inserted(places: &[i32], ids: &[Option<i64>]) -> Inserted {
+    let place = |place: i32| usize::try_from(place).ok();
+    let pairs = places.iter().zip(ids);
+    pairs
+        .filter_map(|(&at, id)| Some((place(at)?, id.map(JobId))))
+        .collect()
 }
 
-/// Preclaimed jobs that wait for the commit of their insertion, with their places among the new jobs.
-/// Dropping them forgets them, as after a rollback.
-#[derive(Default)]
-pub(crate) struct Uncommitted(Vec<OfLane<(Arc<InFlightJob>, usize)>>);
-
-impl Uncommitted {
-    /// Hands them over, after the commit.
-    pub(crate) fn hand_over(self, jobs: &NewJobs) {
-        let Ok(columns) = jobs.columns() else {
-            return;
-        };
-        for OfLane { room, jobs } in self.0 {
+/// After the commit: hands over the jobs that were taken, counts all that were inserted, and wakes
+/// the queues of due jobs that nobody holds.
+fn announce(shared: &Shared, jobs: &NewJobs, inserted: &Inserted, taken: Uncommitted) {
+    if let Ok(columns) = jobs.columns() {
+        for OfLane { room, jobs } in taken {
             if let Some((in_flight, _)) = jobs.first() {
                 metrics::handed_over(in_flight.run.queue, jobs.len() as u64);
             }
@@ -322,4 +303,9 @@ impl Uncommitted {
             );
         }
     }
+    let inserted = jobs.due().enumerate().filter_map(|(place, (queue, is_due))| {
+        let held = inserted.get(&place)?;
+        Some((queue, is_due && held.is_none()))
+    });
+    shared.enqueued(inserted);
 }
