@@ -41,7 +41,6 @@ mod linux {
     pub(crate) struct Thread(Pid);
 
     impl Thread {
-        /// The current thread.
         pub(crate) fn current() -> Self {
             Self(gettid())
         }

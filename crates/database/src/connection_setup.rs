@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
+use sqlx::{Connection as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use tokio::time::timeout;
 
-use crate::connection_shortage;
+use crate::{
+    connection_shortage,
+    errors::{Unwritable, deadline_exceeded, plain_error},
+};
 
 /// The settings that correctness needs, whatever the defaults of the server, the database or the
 /// role are. They are made with `set`, because poolers refuse or forget settings that are requested
@@ -35,24 +38,6 @@ const PROOF: &str = "
         when current_setting('transaction_read_only')::boolean then 'read-only'
     end
 ";
-
-/// The server of a session does not write.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this server is {0}: Gatehouse needs one that accepts writes (the primary)")]
-pub struct Unwritable(String);
-
-#[cfg(test)]
-impl Unwritable {
-    pub(crate) fn standby() -> Self {
-        Self("a standby".to_owned())
-    }
-}
-
-impl From<Unwritable> for sqlx::Error {
-    fn from(error: Unwritable) -> Self {
-        Self::Configuration(Box::new(error))
-    }
-}
 
 /// Makes the settings of a new connection, and checks that its server can write.
 pub(crate) async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
@@ -91,7 +76,7 @@ pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     let mut refused = None;
     let connecting = async {
         loop {
-            match connect_once(pool).await {
+            match open(&pool.connect_options()).await {
                 Err(error) if connection_shortage::is_refusal(&error) => {
                     connection_shortage::sign();
                     refused = Some(error);
@@ -103,13 +88,13 @@ pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     };
     match timeout(PATIENCE, connecting).await {
         Ok(connected) => connected,
-        Err(_) => Err(refused.unwrap_or_else(|| crate::deadline_exceeded(PATIENCE))),
+        Err(_) => Err(refused.unwrap_or_else(|| deadline_exceeded(PATIENCE))),
     }
-    .map_err(crate::plain_error)
+    .map_err(plain_error)
 }
 
-async fn connect_once(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
-    let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
+pub(crate) async fn open(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let mut conn = PgConnection::connect_with(options).await?;
     prepare(&mut conn).await?;
     Ok(conn)
 }

@@ -8,13 +8,9 @@
 //! A URL may name several hosts. [`watch`] finds out which of them can write, and leads the pools
 //! there. It also reports an outage, once for the whole process: see [`Trouble`].
 
-mod clock;
 mod connection_setup;
 pub mod connection_shortage;
-mod deadline;
-mod error_counts;
-mod error_text;
-mod idle_connections;
+mod errors;
 mod outage;
 mod pool;
 mod primary;
@@ -23,15 +19,15 @@ mod url;
 mod watch;
 
 pub use self::{
-    clock::Clock,
-    connection_setup::{Unwritable, connect},
-    deadline::{DeadlineExceeded, deadline_exceeded},
-    error_counts::{count_error, counted, expect_no_errors},
-    error_text::{error_message, plain_error},
+    connection_setup::connect,
+    errors::{
+        DeadlineExceeded, Unwritable, count_error, counted, deadline_exceeded, error_message,
+        expect_no_errors, plain_error,
+    },
     outage::{Absence, Trouble},
     pool::{PoolSettings, for_command, pool, separate_pool},
     primary::Unreachable,
     server_check::{UnsuitableServer, check_server},
     url::{Hosts, InvalidUrl},
-    watch::{Watch, watch},
+    watch::{Clock, Watch, watch},
 };

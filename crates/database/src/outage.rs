@@ -9,7 +9,7 @@ use std::{
 use sqlx::Error;
 use telemetry::{Failing, Over, RepeatedFailure};
 
-use crate::connection_setup::Unwritable;
+use crate::errors::Unwritable;
 
 /// The longest time in which a watch notices an outage: its pause, a look that gets no answer, and
 /// a search that gets none.
@@ -103,7 +103,6 @@ impl Watched {
     }
 }
 
-/// A watch begins.
 pub(crate) fn watch_begins() {
     lock().watches += 1;
 }

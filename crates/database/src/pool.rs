@@ -1,15 +1,31 @@
-//! Pools of connections.
+//! Pools of connections, and what closes those that rest in them, so that others can have their
+//! places on the server.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use log::LevelFilter;
 use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
+use tokio::time::{sleep, timeout};
 
 use crate::{
-    connection_setup::{self, Unwritable},
-    connection_shortage, count_error,
+    connection_setup, connection_shortage,
+    errors::{Unwritable, count_error},
     url::Hosts,
 };
+
+/// A connection that was used this recently is considered alive.
+const RESTED: Duration = Duration::from_millis(500);
+/// The pause between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+/// How many looks it takes to know how many connections a pool can do without.
+const LOOKS: u32 = 20;
+/// So many may rest.
+const FLOOR: usize = 2;
+/// How long closing a connection may take.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// The size of a pool, and how long its callers wait.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +99,6 @@ async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
         .inspect_err(count_error)
 }
 
-/// A connection that was used this recently is considered alive.
-const RESTED: Duration = Duration::from_millis(500);
-
 /// Whether a connection must prove that it is alive and that its server can write: after it has
 /// been idle, and once in each second of its life, so that a busy connection proves it too. Under
 /// load, a check each time would be one round trip per statement. Callers must be able to try again
@@ -93,6 +106,48 @@ const RESTED: Duration = Duration::from_millis(500);
 fn is_due(age: Duration, idle_for: Duration) -> bool {
     let released_at = age.saturating_sub(idle_for);
     idle_for > RESTED || released_at.as_secs() < age.as_secs()
+}
+
+/// Closes what rests in pools, for ever. More pools may be added meanwhile.
+///
+/// A pool gives out its connections in turn. Under a light load, all of them are used from time to
+/// time, and none rests for long. So what counts is how many rested at the same time, all the time.
+pub(crate) async fn trim(pools: Arc<Mutex<Vec<PgPool>>>) {
+    loop {
+        let mut least = Vec::new();
+        for _ in 0..LOOKS {
+            sleep(LOOK).await;
+            let pools = pools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            least.resize(pools.len(), usize::MAX);
+            for (pool, least) in pools.iter().zip(&mut least) {
+                let idle = pool.num_idle();
+                *least = idle.min(*least);
+                if connection_shortage::is_scarce() {
+                    close(pool, idle).await;
+                }
+            }
+        }
+        let pools = pools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (pool, least) in pools.iter().zip(least) {
+            close(pool, surplus(least)).await;
+        }
+    }
+}
+
+/// How many connections to close if at least so many rested all the time: half of those above the
+/// floor, because the next seconds may need more than the last ones.
+fn surplus(least: usize) -> usize {
+    least.saturating_sub(FLOOR).div_ceil(2)
+}
+
+async fn close(pool: &PgPool, connections: usize) {
+    for _ in 0..connections {
+        let Some(conn) = pool.try_acquire() else {
+            return;
+        };
+        // One that does not answer is dropped.
+        let _ = timeout(CLOSING, conn.close()).await;
+    }
 }
 
 #[cfg(test)]
@@ -107,5 +162,17 @@ mod tests {
         assert!(is_due(10_700, 600));
         assert!(is_due(10_100, 200));
         assert!(!is_due(10_100, 0));
+    }
+
+    #[test]
+    fn half_of_what_rests_goes_each_time_and_a_few_stay() {
+        let mut resting = 16;
+        let mut rounds = 0;
+        while surplus(resting) > 0 {
+            resting -= surplus(resting);
+            rounds += 1;
+        }
+        assert_eq!((resting, rounds), (FLOOR, 4));
+        assert_eq!(surplus(0), 0);
     }
 }

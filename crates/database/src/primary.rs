@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
+use sqlx::{PgConnection, postgres::PgConnectOptions};
 use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
 };
 
 use crate::{
-    connection_setup, connection_shortage, count_error, deadline_exceeded, error_message,
-    plain_error,
+    connection_setup::open,
+    connection_shortage,
+    errors::{count_error, deadline_exceeded, error_message, plain_error},
     url::{self, Hosts},
 };
 
@@ -59,7 +60,7 @@ pub(crate) async fn find(
     let mut asked = JoinSet::new();
     for (place, options) in hosts.each().iter().enumerate() {
         let options = named(options);
-        asked.spawn(async move { (place, within_patience(connect(options)).await) });
+        asked.spawn(async move { (place, within_patience(open(&options)).await) });
     }
     let mut answers = asked.join_all().await;
     answers.sort_by_key(|(place, _)| (*place != preferred, *place));
@@ -67,9 +68,7 @@ pub(crate) async fn find(
     for (place, answer) in answers {
         match answer {
             Ok(conn) => return Ok((place, conn)),
-            Err(reason) => {
-                reasons.push((place, reason));
-            }
+            Err(reason) => reasons.push((place, reason)),
         }
     }
     let is_full = reasons
@@ -97,12 +96,6 @@ pub(crate) async fn find(
 
 pub(crate) fn named(options: &PgConnectOptions) -> PgConnectOptions {
     options.clone().application_name("gatehouse watch")
-}
-
-pub(crate) async fn connect(options: PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let mut conn = PgConnection::connect_with(&options).await?;
-    connection_setup::prepare(&mut conn).await?;
-    Ok(conn)
 }
 
 /// The answer, or the reason why there is none.

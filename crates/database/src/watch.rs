@@ -2,8 +2,11 @@
 //! time does it have?
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use metrics::gauge;
@@ -13,10 +16,11 @@ use tokio::{task::AbortHandle, time::sleep};
 use tracing::{debug, info, warn};
 
 use crate::{
-    clock::{Clock, machine_micros},
     connection_setup,
     connection_shortage::{self, Room},
-    count_error, error_counts, idle_connections, outage,
+    errors::{self, count_error},
+    outage,
+    pool::trim,
     primary::{self, Unreachable, find, within_patience},
     url::{self, Hosts},
 };
@@ -73,7 +77,7 @@ pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
         scarce: RepeatedFailure::in_turn(),
         errors_before: 0,
     };
-    let trimming = idle_connections::run(Arc::clone(&pools));
+    let trimming = trim(Arc::clone(&pools));
     Watch {
         pool,
         pools,
@@ -113,7 +117,7 @@ impl Watcher {
                     Err(trouble) => self.tell(&trouble),
                 }
             }
-            if self.conn.is_some() && error_counts::take_pool_timed_out() {
+            if self.conn.is_some() && errors::take_pool_timed_out() {
                 self.try_to_connect().await;
             }
             self.rest().await;
@@ -134,7 +138,7 @@ impl Watcher {
             return false;
         };
         connection_shortage::learn(room);
-        self.clock.set_ahead(ahead);
+        self.clock.ahead.store(ahead, Ordering::Relaxed);
         #[expect(
             clippy::cast_precision_loss,
             reason = "a clock is at most some years off"
@@ -147,7 +151,7 @@ impl Watcher {
     /// connection does not say why, for example that the server allows no more.
     async fn try_to_connect(&self) {
         let options = primary::named(&self.hosts.each()[self.place]);
-        if let Err(error) = within_patience(primary::connect(options)).await {
+        if let Err(error) = within_patience(connection_setup::open(&options)).await {
             count_error(&error);
             if connection_shortage::is_refusal(&error) {
                 connection_shortage::sign();
@@ -213,7 +217,7 @@ impl Watcher {
             return;
         };
         if failing.failures().is_none() {
-            self.errors_before = error_counts::errors_so_far();
+            self.errors_before = errors::errors_so_far();
             warn!("{trouble}");
         } else {
             warn!(
@@ -226,7 +230,7 @@ impl Watcher {
 
     /// How many statements and connections of the process failed in this outage.
     fn errors_meanwhile(&self) -> u64 {
-        error_counts::errors_so_far() - self.errors_before
+        errors::errors_so_far() - self.errors_before
     }
 }
 
@@ -251,4 +255,28 @@ async fn how_far_ahead(conn: &mut PgConnection) -> Result<i64, sqlx::Error> {
     let answered = machine_micros();
     let theirs: i64 = row.try_get(0)?;
     Ok(theirs - i64::midpoint(asked, answered))
+}
+
+/// The database's time. It is the same for all processes, while a machine's own clock may be wrong.
+/// It is known from the last look of a [`Watch`]. Before the first look it is the
+/// machine's time. All clones share one clock.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    /// How far the database's clock is ahead of this machine's, in microseconds.
+    ahead: Arc<AtomicI64>,
+}
+
+impl Clock {
+    /// Seconds since 1970.
+    pub fn unix_seconds(&self) -> i64 {
+        (machine_micros() + self.ahead.load(Ordering::Relaxed)).div_euclid(1_000_000)
+    }
+}
+
+/// This machine's time, in microseconds since 1970.
+fn machine_micros() -> i64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
 }

@@ -12,7 +12,6 @@ mod request_id;
 mod routes;
 pub mod serve;
 mod slow_refusals;
-mod trace;
 
 pub use self::{
     body::{BodyFault, BodyReader, BodySettings, Held, sender},

@@ -11,10 +11,12 @@ use std::{
 use futures::FutureExt as _;
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
 };
-use telemetry::trace::Current;
-use telemetry::{RepeatedFailure, failed, over};
+use telemetry::{
+    RepeatedFailure, failed, over,
+    trace::{Context, Current},
+};
 use tokio::time::timeout;
 use tracing::{debug, error, warn};
 
@@ -22,7 +24,6 @@ use crate::{
     error_responses::{ErrorResponses, Fault},
     request_id::{self, RequestId},
     routes::{Route, Routes},
-    trace,
 };
 
 /// Wraps the router of a listener.
@@ -49,6 +50,8 @@ pub struct Waited(pub Duration);
 /// Where load balancers ask whether the process is ready. An answer with 503 is no failure.
 const READINESS: &str = "/readyz";
 
+const TRACE_HEADER: &str = "traceparent";
+
 /// Longer than a slow body and a short outage of the database together.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -62,7 +65,7 @@ impl<E: Endpoint<Output = Response>, W: ErrorResponses> Endpoint for Middleware<
         let method = request.method().clone();
         let route = self.routes.find(request.uri().path());
         request.set_data(id.clone());
-        let trace = Current::of_request(trace::caller(request.headers()));
+        let trace = Current::of_request(callers_trace(request.headers()));
 
         let answering = self.answer(request, &id, route);
         let mut response = trace.clone().scope(answering).await;
@@ -115,5 +118,38 @@ impl<E: Endpoint<Output = Response>, W: ErrorResponses> Middleware<E, W> {
             }
             Err(_) => self.errors.fault(Fault::Late, id).into_response(),
         }
+    }
+}
+
+/// The trace that the caller names in the header `traceparent`. None if it names none, or if what it says is invalid.
+fn callers_trace(headers: &HeaderMap) -> Option<Context> {
+    let mut values = headers.get_all(TRACE_HEADER).iter();
+    let value = values.next()?;
+    // Two values are as invalid as none of them.
+    if values.next().is_some() {
+        return None;
+    }
+    Context::parse(value.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    const VALUE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    #[test]
+    fn one_valid_value_counts_and_nothing_else() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(callers_trace(&headers), None);
+        headers.append(TRACE_HEADER, HeaderValue::from_static(VALUE));
+        assert_eq!(callers_trace(&headers), Context::parse(VALUE.as_bytes()));
+        assert!(callers_trace(&headers).is_some());
+        headers.append(TRACE_HEADER, HeaderValue::from_static(VALUE));
+        assert_eq!(callers_trace(&headers), None);
+        headers.insert(TRACE_HEADER, HeaderValue::from_static("00-x"));
+        assert_eq!(callers_trace(&headers), None);
     }
 }

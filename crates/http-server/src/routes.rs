@@ -66,6 +66,8 @@ struct Meters {
 }
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "other"];
+/// The position of all methods that are not named.
+const OTHER: usize = METHODS.len() - 1;
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 /// The positions of the classes that every route can answer with.
 const SUCCESS: usize = 1;
@@ -75,7 +77,8 @@ const FAILURE: usize = 4;
 impl Route {
     fn new(template: String, methods: &[Method]) -> Self {
         let mut names: Vec<&str> = methods.iter().map(Method::as_str).collect();
-        let methods_of = names.iter().filter_map(|name| place(name)).collect();
+        let places = names.iter().map(|name| place(name));
+        let methods_of = places.filter(|place| *place != OTHER).collect();
         if methods.contains(&Method::GET) {
             names.push("HEAD");
         }
@@ -91,9 +94,7 @@ impl Route {
             // Shown as 0 from the start: a counter that first appears with its first incident shows
             // no increase.
             for class in [SUCCESS, REFUSAL, FAILURE] {
-                route
-                    .requests(place(name).unwrap_or(METHODS.len() - 1), class)
-                    .increment(0);
+                route.requests(place(name), class).increment(0);
             }
         }
         route
@@ -111,15 +112,7 @@ impl Route {
 
     /// Counts one request.
     pub(crate) fn record(&self, method: &Method, status: StatusCode, took: Duration) {
-        let method = match *method {
-            Method::GET => 0,
-            Method::HEAD => 1,
-            Method::POST => 2,
-            Method::PUT => 3,
-            Method::PATCH => 4,
-            Method::DELETE => 5,
-            _ => 6,
-        };
+        let method = place(method.as_str());
         let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
         self.requests(method, class).increment(1);
         self.duration(method).record(took);
@@ -151,6 +144,9 @@ impl Route {
 }
 
 /// The position of a method's name.
-fn place(name: &str) -> Option<usize> {
-    METHODS.iter().position(|method| *method == name)
+fn place(name: &str) -> usize {
+    METHODS
+        .iter()
+        .position(|method| *method == name)
+        .unwrap_or(OTHER)
 }

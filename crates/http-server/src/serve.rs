@@ -5,17 +5,25 @@
 //! second, or never reads its answer, would keep its connection forever.
 
 mod accept;
-mod lingering_close;
 mod malformed_requests;
 mod socket_timeouts;
 
-use std::{convert::Infallible, io, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
+use bytes::Bytes;
 use fair_share::Proxies;
-use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, combinators::BoxBody};
 use hyper::{
-    body::{Body as _, Incoming},
-    header::{CONNECTION, HeaderValue},
+    HeaderMap,
+    body::{Body as HttpBody, Frame, Incoming, SizeHint},
+    header::{CONNECTION, EXPECT, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -30,6 +38,7 @@ use poem::{
 };
 use tokio::{
     net::TcpListener,
+    runtime::Handle,
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -37,7 +46,6 @@ use tracing::{debug, info, warn};
 
 use self::{
     accept::{Acceptor, Connection},
-    lingering_close::Lingering,
     malformed_requests::MalformedRequests,
     socket_timeouts::{SocketTimeouts, TimedSocket, Turns},
 };
@@ -85,6 +93,10 @@ impl Default for Settings {
 /// The largest request head, and how much is read from a socket at a time. Every connection can use
 /// this much memory.
 const BUFFER_BYTES: usize = 16 << 10;
+/// How long the rest of a body is read.
+const LINGER: Duration = Duration::from_secs(2);
+/// How much of it is read: enough for any honest body.
+const LINGER_BYTES: usize = 64 << 20;
 
 /// Serves until `shutdown` resolves and the time to drain has passed. Then it closes the listener,
 /// lets running requests finish within their limit, and cuts off the rest.
@@ -197,4 +209,79 @@ fn received(request: hyper::Request<Incoming>, local: LocalAddr, remote: RemoteA
         BoxBody::new(Lingering::new(body, &head.headers)).into()
     };
     Request::from_parts((head, local, remote, Scheme::HTTP).into(), body)
+}
+
+/// A request's body, which perhaps nobody reads to its end.
+///
+/// A request can be refused before its body has been read. If the server closed at once, the
+/// connection of a client that is still sending would be reset, and the answer lost. So the rest of
+/// the body is read for a moment and dropped.
+struct Lingering {
+    body: Option<Incoming>,
+    /// The client waits for a `100 Continue`, which the first read sends, before it sends anything. If nobody reads, it
+    /// gets its refusal instead and keeps the body.
+    waits: bool,
+}
+
+impl Lingering {
+    fn new(body: Incoming, headers: &HeaderMap) -> Self {
+        let expected = headers.get(EXPECT);
+        Self {
+            body: Some(body),
+            waits: expected
+                .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue")),
+        }
+    }
+}
+
+impl HttpBody for Lingering {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        self.waits = false;
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let frame = Pin::new(body).poll_frame(cx);
+        frame.map_err(io::Error::other)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body
+            .as_ref()
+            .map_or_else(SizeHint::default, HttpBody::size_hint)
+    }
+}
+
+impl Drop for Lingering {
+    fn drop(&mut self) {
+        let rest = self
+            .body
+            .take()
+            .filter(|body| !self.waits && !body.is_end_stream());
+        if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
+            runtime.spawn(discard(rest));
+        }
+    }
+}
+
+async fn discard(mut body: Incoming) {
+    let rest = async {
+        let mut discarded = 0;
+        while discarded < LINGER_BYTES
+            && let Some(Ok(frame)) = body.frame().await
+        {
+            discarded += frame.data_ref().map_or(0, Bytes::len);
+        }
+    };
+    // It has ended, or its time is over.
+    let _ = timeout(LINGER, rest).await;
 }

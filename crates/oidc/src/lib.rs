@@ -14,7 +14,6 @@ mod provider;
 mod settings;
 mod sign_in_attempt;
 mod signature;
-mod signing_keys;
 
 pub use error::Failed;
 pub use identity::Identity;

@@ -12,8 +12,9 @@ use crate::{
     claims::{self, Claims},
     discovery::Document,
     document_cache::DocumentCache,
-    http, id_token, signature,
-    signing_keys::Keys,
+    http,
+    id_token::{self, Keys},
+    signature,
 };
 
 /// The longest code that is redeemed.

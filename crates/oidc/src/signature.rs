@@ -2,7 +2,7 @@
 //! its choices are a crate with an unfixed advisory (RUSTSEC-2023-0071), or a second C library.
 
 use jsonwebtoken::{
-    Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind,
+    Algorithm, DecodingKey, DecodingKeyKind,
     crypto::{CryptoProvider, JwkUtils, JwtSigner, JwtVerifier},
     errors::{ErrorKind, Result, new_error},
     signature::{Error, Verifier},
@@ -105,11 +105,6 @@ impl JwtVerifier for Verifies {
     fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
-}
-
-/// Whether keys of this family are used at all.
-pub(crate) fn is_public(family: AlgorithmFamily) -> bool {
-    family != AlgorithmFamily::Hmac
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! After the commit of a finishing transaction: counts, log lines, wake-ups.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use database::Trouble;
 use telemetry::{failed, over};
 use tracing::{Level, enabled, warn};
 
@@ -13,29 +9,15 @@ use crate::{
     JobId, QueueName, metrics,
     outcome::{Disposition, Ended, Outcome, RetryReason},
     preclaimed::Enqueued,
-    shared::Shared,
+    shared::{Attempts, Shared},
 };
 
 /// What a committed transaction did.
-#[derive(Debug)]
 pub(crate) struct Written {
     /// The jobs that were still ours, with their fences.
     pub(crate) survivors: HashSet<(JobId, i32)>,
     /// The jobs that were enqueued.
     pub(crate) follow_ups: Enqueued,
-}
-
-/// The attempts that fail, by queue. While many jobs fail for one reason, one line says so for all
-/// of them.
-#[derive(Debug, Default)]
-pub(crate) struct Attempts(Mutex<BTreeMap<QueueName, Arc<Trouble>>>);
-
-impl Attempts {
-    fn of(&self, queue: QueueName) -> Arc<Trouble> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let trouble = all.entry(queue);
-        Arc::clone(trouble.or_insert_with(|| Arc::new(Trouble::at_once())))
-    }
 }
 
 /// The sums of the outcomes of one batch.
@@ -58,7 +40,7 @@ impl Written {
         for ended in ended {
             let survives = self
                 .survivors
-                .contains(&(ended.in_flight.claim.job, ended.in_flight.fence()));
+                .contains(&(ended.in_flight.run.job, ended.in_flight.fence()));
             if survives {
                 tally.add(&ended, &shared.attempts);
                 if let Some(effect) = ended.effect() {
@@ -91,8 +73,8 @@ impl Written {
 
 impl Tally {
     fn add(&mut self, ended: &Ended, attempts: &Attempts) {
-        let claim = &ended.in_flight.claim;
-        let queue = claim.queue;
+        let run = &ended.in_flight.run;
+        let queue = run.queue;
         let outcome = match ended.disposition() {
             Disposition::Delete => {
                 self.finished.insert(queue);
@@ -111,7 +93,7 @@ impl Tally {
                 // The dead-letter task, which tells why, does not know the trace.
                 let trace = ended.in_flight.trace.clone();
                 trace.sync_scope(|| {
-                    warn!(job = %claim.job, %queue, attempt = claim.attempt, "the last attempt of a job failed");
+                    warn!(job = %run.job, %queue, attempt = run.attempt, "the last attempt of a job failed");
                 });
                 "dead"
             }
@@ -130,7 +112,7 @@ impl Tally {
                 if let (Some(reason), Some(error)) = (reason, error) {
                     let (trace, trouble) = (ended.in_flight.trace.clone(), attempts.of(queue));
                     trace.sync_scope(|| {
-                        failed!(trouble.failed(&reason), job = %claim.job, %queue, attempt = claim.attempt, delay_ms,
+                        failed!(trouble.failed(&reason), job = %run.job, %queue, attempt = run.attempt, delay_ms,
                             error, "a job failed and will be tried again");
                     });
                     *self.retries.entry((queue, reason.as_str())).or_default() += 1;

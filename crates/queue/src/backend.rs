@@ -1,12 +1,11 @@
 //! The apalis backend: gives a worker its jobs, and receives their outcomes through its layer.
 
-mod stop;
-
 use std::{
     fmt,
     marker::PhantomData,
     sync::Arc,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use apalis_core::{
@@ -17,9 +16,11 @@ use apalis_core::{
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, task::JoinHandle};
-use tokio_util::task::TaskTracker;
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
-use self::stop::{CancelOnDrop, stop_with};
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
@@ -48,8 +49,8 @@ pub struct LaneBackend<Args> {
 struct Running<Args> {
     buffer: Arc<Buffer<Ready<Args>>>,
     claims: Option<JoinHandle<()>>,
-    /// Stops the claims, even if the worker is dropped without being stopped.
-    stop: CancelOnDrop,
+    /// Dropping it stops the claims, even if the worker is dropped without being stopped.
+    stop: Option<DropGuard>,
     closing: Option<BoxSyncFuture<()>>,
 }
 
@@ -97,7 +98,7 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
         Running {
             buffer,
             claims: Some(claims),
-            stop: CancelOnDrop(stop),
+            stop: Some(stop.drop_guard()),
             closing: None,
         }
     }
@@ -141,7 +142,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 continue;
             }
             in_flight.occupy(slot);
-            let run = in_flight.claim.run();
+            let run = in_flight.run;
             let task = TaskBuilder::new(args)
                 .task_id(TaskId::from_int(run.job.0.unsigned_abs()))
                 // apalis counts the attempt itself when the job starts.
@@ -164,9 +165,9 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
         let Some(running) = &mut self.running else {
             return Poll::Ready(Ok(()));
         };
-        let (claims, stop, pending) = (&mut running.claims, &running.stop, &self.pending);
+        let (claims, stop, pending) = (&mut running.claims, &mut running.stop, &self.pending);
         let closing = running.closing.get_or_insert_with(|| {
-            stop.0.cancel();
+            drop(stop.take());
             let (claims, pending) = (claims.take(), pending.clone());
             async move {
                 if let Some(claims) = claims {
@@ -206,4 +207,20 @@ impl<Args> fmt::Debug for LaneBackend<Args> {
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
+}
+
+/// How often a running backend checks whether its worker was told to stop. apalis reports this only
+/// when it closes the backend, after the last running job has ended.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// Stops claiming as soon as the worker is told to stop. Its jobs may run on. Jobs that were
+/// claimed and not started go back to workers that have time for them.
+async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
+    while !worker.is_shutting_down() {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(STOP_CHECK) => {}
+        }
+    }
+    stop.cancel();
 }

@@ -10,10 +10,10 @@ use apalis_core::task::{Task, data::MissingDataError, from_request::FromRequest}
 use tokio::sync::oneshot;
 
 use crate::{
-    Effect,
+    Effect, NotRecorded,
     effect::AnyEffect,
-    in_flight::{InFlightJob, WritePermit},
-    outcome::{Ended, Outcome},
+    in_flight::InFlightJob,
+    outcome::{Answer, Ended, Outcome},
     shared::Shared,
 };
 
@@ -73,7 +73,7 @@ pub(crate) async fn reach(
 ) -> Option<(Ended, oneshot::Receiver<Result<(), NotRecorded>>)> {
     let permit = in_flight.write_permit().await?;
     let (sender, receiver) = oneshot::channel();
-    let answer = Answer::new(sender, permit);
+    let answer = Answer { sender, permit };
     let outcome = Outcome::Checkpoint { effect, answer };
     Some((Ended { in_flight, outcome }, receiver))
 }
@@ -83,51 +83,5 @@ impl<Args: Sync> FromRequest<Task<Args>> for Checkpoint {
 
     async fn from_request(task: &Task<Args>) -> Result<Self, Self::Error> {
         task.data().get_checked().cloned()
-    }
-}
-
-/// Why a checkpoint was not recorded. A handler can simply return it as its `Err`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotRecorded {
-    /// Another worker has the job now, or its run is over. Stop: the result of this run will be
-    /// refused.
-    #[error("this worker no longer has the job; the checkpoint was refused")]
-    NoLongerOurs,
-    /// The effect failed by itself, and nothing of it was written. The job is still this worker's.
-    #[error("the effect of a checkpoint failed: {0}")]
-    EffectFailed(String),
-}
-
-/// The answer to a checkpoint: the finisher gives it, and the run waits for it.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    sender: oneshot::Sender<Result<(), NotRecorded>>,
-    permit: WritePermit,
-}
-
-impl Answer {
-    pub(crate) const fn new(
-        sender: oneshot::Sender<Result<(), NotRecorded>>,
-        permit: WritePermit,
-    ) -> Self {
-        Self { sender, permit }
-    }
-
-    pub(crate) fn recorded(self) {
-        self.permit.advance();
-        self.give(Ok(()));
-    }
-
-    pub(crate) fn refused(self) {
-        self.give(Err(NotRecorded::NoLongerOurs));
-    }
-
-    pub(crate) fn failed(self, error: String) {
-        self.give(Err(NotRecorded::EffectFailed(error)));
-    }
-
-    fn give(self, answer: Result<(), NotRecorded>) {
-        // The run may have timed out in the meantime. Then nobody waits for the answer.
-        let _ = self.sender.send(answer);
     }
 }

@@ -1,11 +1,9 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
-mod bottleneck;
 mod claimed;
 mod cursor;
 mod health;
 mod preclaimed;
-mod second_claimer;
 mod statement;
 
 use std::{
@@ -29,7 +27,7 @@ use self::{claimed::Claimed, cursor::Cursor};
 use crate::{
     BackendSettings, DeathCause, Retry,
     buffer::{Buffer, Full, Room},
-    in_flight::InFlightJob,
+    in_flight::{Claim, InFlightJob},
     outcome::{Ended, Outcome, bounded},
     shared::Shared,
 };
@@ -127,6 +125,41 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
+    /// Claims beside [`run`](Self::run) while claims come back full. While one of the two waits for
+    /// the database, the other one's jobs are handed out. Otherwise it sleeps, so that a quiet
+    /// queue is asked once.
+    pub(crate) async fn help(self: Arc<Self>) {
+        let waker = self.shared.local_wakeups.of(self.settings.queue.as_str());
+        let mut cursor = Cursor::anywhere();
+        cursor.is_deep = true;
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = self.backlog.notified() => {}
+            }
+            while self.shared.lease.is_held() {
+                let room = tokio::select! {
+                    () = self.stop.cancelled() => return,
+                    room = self.buffer.room() => room,
+                };
+                // Only for new groups: the other claimer looks for them.
+                if !room.limits().has_room() {
+                    break;
+                }
+                // The other claimer logs errors and waits.
+                let Ok(found) = self.claim(&mut cursor, room).await else {
+                    break;
+                };
+                if found.capped {
+                    waker.set_capped(true);
+                }
+                if !found.is_full {
+                    break;
+                }
+            }
+        }
+    }
+
     /// Room for a claim. If a call comes that may be for a group without jobs here, the room that
     /// is left. `None` after a stop.
     async fn next_room(&self, calls: &mut watch::Receiver<u64>) -> Option<Room<'_, Ready<A>>> {
@@ -179,7 +212,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             got,
             more: cursor.go_on(&claimed, got, most) || is_full,
             capped: claimed.capped,
-            full: room.limits().full().clone(),
+            full: room.limits().full.clone(),
             next_due_ms: claimed.next_due_ms,
         };
         self.accept(claimed, since, room).await;
@@ -198,27 +231,24 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     async fn accept(&self, claimed: Claimed, since: Instant, room: Room<'_, Ready<A>>) {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
-            let token = self.pending.token();
-            let Some(in_flight) =
-                InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token)
-            else {
-                info!(job = %claim.job, "claimed a job that this process already has; the server lost the first claim");
+            let run = claim.run;
+            let Some(in_flight) = self.track(claim, since) else {
+                info!(job = %run.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };
-            match serde_json::from_str(&payload) {
-                Ok(args) => ready.push((claim.group, claim.lane, Ready { in_flight, args })),
-                Err(error) => {
-                    let outcome = Outcome::Dead {
-                        cause: DeathCause::Undecodable,
-                        error: bounded(error),
-                    };
-                    self.shared.inbox.send(Ended { in_flight, outcome }).await;
-                }
+            match decode(in_flight, &payload) {
+                Ok(job) => ready.push((run.group, run.lane, job)),
+                Err(undecodable) => self.shared.inbox.send(undecodable).await,
             }
         }
         for (_, _, Ready { in_flight, .. }) in room.fill(ready) {
             self.release(in_flight).await;
         }
+    }
+
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        let token = self.pending.token();
+        InFlightJob::new(claim, since, &self.shared.in_flight_jobs, token)
     }
 
     /// Gives back the jobs that were claimed and not started.
@@ -231,5 +261,22 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     async fn release(&self, in_flight: Arc<InFlightJob>) {
         let outcome = Outcome::Released;
         self.shared.inbox.send(Ended { in_flight, outcome }).await;
+    }
+}
+
+/// A claimed job with its arguments, or its end if they cannot be decoded.
+fn decode<A: DeserializeOwned>(
+    in_flight: Arc<InFlightJob>,
+    payload: &str,
+) -> Result<Ready<A>, Ended> {
+    match serde_json::from_str(payload) {
+        Ok(args) => Ok(Ready { in_flight, args }),
+        Err(error) => {
+            let outcome = Outcome::Dead {
+                cause: DeathCause::Undecodable,
+                error: bounded(error),
+            };
+            Err(Ended { in_flight, outcome })
+        }
     }
 }

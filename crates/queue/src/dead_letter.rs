@@ -92,7 +92,7 @@ pub(crate) async fn move_doomed(
                     cause = job.cause.as_str(), error = job.error, "a job died");
                 metrics::dead(settings.queue.as_str(), job.cause.as_str());
             }
-            shared.enqueued(&follow_ups);
+            shared.enqueued(follow_ups.due());
             return Ok(dead.len());
         }
         Ok(Ok(Err(error))) => Failure::Sql(error),
@@ -101,15 +101,6 @@ pub(crate) async fn move_doomed(
     };
     conn.close_on_drop();
     Err((failure, first))
-}
-
-struct Doomed {
-    id: JobId,
-    lane: Lane,
-    attempt: i16,
-    cause: DeathCause,
-    error: String,
-    payload: String,
 }
 
 /// Begins a transaction with time limits, so that neither a stuck statement nor a stopped process
@@ -132,8 +123,7 @@ async fn move_in(
     let mut tx = conn
         .begin_with(bounded_begin(shared.config.deadline))
         .await?;
-    let doomed = sqlx::query_as!(
-        Doomed,
+    let doomed = sqlx::query!(
         r#"select id as "id!: JobId", lane as "lane!: Lane", attempt as "attempt!", cause as "cause!: DeathCause",
                       error as "error!", payload as "payload!"
                  from queue.doomed($1, $2)"#,
@@ -146,7 +136,15 @@ async fn move_in(
     if doomed.is_empty() {
         return Ok((Vec::new(), NewJobs::new()));
     }
-    let dead: Vec<DeadJob> = doomed.into_iter().map(DeadJob::from).collect();
+    let dead = doomed.into_iter().map(|job| DeadJob {
+        id: job.id,
+        lane: job.lane,
+        attempt: job.attempt.unsigned_abs(),
+        cause: job.cause,
+        error: job.error,
+        payload: job.payload,
+    });
+    let dead: Vec<DeadJob> = dead.collect();
     let mut finish = FinishTx {
         conn: &mut tx,
         jobs: NewJobs::new(),
@@ -171,19 +169,6 @@ async fn move_in(
     .await?;
     tx.commit().await?;
     Ok((dead, jobs))
-}
-
-impl From<Doomed> for DeadJob {
-    fn from(job: Doomed) -> Self {
-        Self {
-            id: job.id,
-            lane: job.lane,
-            attempt: job.attempt.unsigned_abs(),
-            cause: job.cause,
-            error: job.error,
-            payload: job.payload,
-        }
-    }
 }
 
 /// Postpones the move of a job whose [`OnDead`](crate::OnDead) failed.

@@ -1,8 +1,24 @@
-//! The depth of the queues.
+//! The depth of the queues, and its gauges.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use ::metrics::gauge;
 use sqlx::PgConnection;
 
-use crate::QueueName;
+use crate::{
+    QueueName,
+    metrics::{
+        QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT,
+        QUEUE_RUNNABLE, QUEUE_STATS_AT,
+    },
+    shared::Shared,
+};
+
+/// The states that are shown.
+const STATES: [&str; 4] = ["due", "scheduled", "running", "dead"];
 
 /// The depth of one queue.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,3 +131,109 @@ pub async fn read(
     .fetch_all(conn)
     .await
 }
+
+/// The gauges of the queues' depth, published by the two oldest processes.
+///
+/// NaN stands for "no value": whoever renders the metrics leaves it out. A number from the past, or
+/// a zero, would be taken for true.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    /// The queues that were reported before. A queue that has become empty must be reported as
+    /// empty.
+    reported: BTreeSet<String>,
+    /// When the numbers that are shown were read.
+    read: Option<Instant>,
+}
+
+impl Gauges {
+    pub(crate) async fn publish(
+        &mut self,
+        conn: &mut PgConnection,
+        shared: &Shared,
+    ) -> Result<(), sqlx::Error> {
+        let known = shared.config.queues.iter().copied();
+        let known = known.chain(shared.known_queues());
+        self.reported
+            .extend(known.map(|queue| queue.as_str().to_owned()));
+        let mut stats: BTreeMap<String, QueueStats> =
+            read(conn, shared.config.lane_caps, shared.config.group_caps)
+                .await?
+                .into_iter()
+                .map(|stats| (stats.queue.clone(), stats))
+                .collect();
+        for queue in &self.reported {
+            let empty = || QueueStats {
+                queue: queue.clone(),
+                ..QueueStats::default()
+            };
+            stats.entry(queue.clone()).or_insert_with(empty);
+        }
+        let read_at = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs_f64();
+        for stats in stats.values() {
+            show(stats, read_at);
+        }
+        gauge!(QUEUE_STATS_AT).set(read_at);
+        self.read = Some(Instant::now());
+        self.reported.extend(stats.into_keys());
+        Ok(())
+    }
+
+    /// Shows no numbers any more if they are older than this. The times stay: they show how old
+    /// everything is.
+    pub(crate) fn expire(&mut self, age: Duration) {
+        if self.read.is_some_and(|read| read.elapsed() > age) {
+            self.show_no_depth();
+        }
+    }
+
+    /// Shows nothing any more, because other processes publish from now on.
+    pub(crate) fn forget(&mut self) {
+        self.show_no_depth();
+        for queue in &self.reported {
+            for times in [QUEUE_OLDEST_DUE_AT, QUEUE_OLDEST_RUNNABLE_AT] {
+                gauge!(times, "queue" => queue.clone()).set(f64::NAN);
+            }
+        }
+        gauge!(QUEUE_STATS_AT).set(f64::NAN);
+    }
+
+    fn show_no_depth(&mut self) {
+        self.read = None;
+        for queue in &self.reported {
+            set(queue, [f64::NAN; STATES.len()], f64::NAN);
+            gauge!(QUEUE_OLDEST_DUE, "queue" => queue.clone()).set(f64::NAN);
+        }
+    }
+}
+
+/// What was read of a queue, at this Unix time.
+fn show(stats: &QueueStats, read_at: f64) {
+    let jobs = [stats.due, stats.scheduled, stats.running, stats.dead];
+    set(&stats.queue, jobs.map(count), count(stats.runnable));
+    gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
+    gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
+        .set(read_at - stats.oldest_due_seconds);
+    gauge!(QUEUE_OLDEST_RUNNABLE_AT, "queue" => stats.queue.clone())
+        .set(read_at - stats.oldest_runnable_seconds);
+}
+
+fn set(queue: &str, jobs: [f64; STATES.len()], runnable: f64) {
+    for (state, jobs) in STATES.into_iter().zip(jobs) {
+        gauge!(QUEUE_JOBS, "queue" => queue.to_owned(), "state" => state).set(jobs);
+    }
+    gauge!(QUEUE_RUNNABLE, "queue" => queue.to_owned()).set(runnable);
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a gauge is a float; no queue nears 2^53 jobs"
+)]
+fn count(jobs: i64) -> f64 {
+    jobs as f64
+}
+
+#[cfg(test)]
+mod tests;

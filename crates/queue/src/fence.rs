@@ -42,7 +42,7 @@ struct Jobs {
 
 impl Jobs {
     fn push(&mut self, ended: &Ended) {
-        self.ids.push(ended.in_flight.claim.job);
+        self.ids.push(ended.in_flight.run.job);
         self.fences.push(ended.in_flight.fence());
     }
 }

@@ -108,17 +108,17 @@ fn isolate(failure: &Failure, mut batch: Batch, batches: &mut Vec<Batch>) {
             batches.push(Batch { ended, unclear: 0 });
         }
     } else if let Some(Ended { in_flight, outcome }) = batch.ended.pop() {
-        let claim = &in_flight.claim;
+        let run = &in_flight.run;
         if let Outcome::Checkpoint { answer, .. } = outcome {
             in_flight.trace.clone().sync_scope(|| {
-                error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
+                error!(job = %run.job, queue = %run.queue, attempt = run.attempt, error = %failure,
                     "the effect of a checkpoint failed; the job is told");
             });
             answer.failed(bounded(failure));
             return;
         }
         in_flight.trace.clone().sync_scope(|| {
-            error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
+            error!(job = %run.job, queue = %run.queue, attempt = run.attempt, error = %failure,
                 "the effect of a job failed; the attempt is charged");
         });
         let outcome = Outcome::Failed {

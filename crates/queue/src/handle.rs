@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::{
     BackendSettings, Bottleneck, Config, LaneBackend, NewJobs, Process, QueueName, Reservation,
-    SettingsError, Waits, bottleneck, dead_letter, dedicated_connection::DedicatedConnection,
-    finisher, heartbeat, housekeeping, metrics, notify, orphans, shared::Shared, unrecorded_gauge,
+    SettingsError, Waits, dead_letter, dedicated_connection::DedicatedConnection, finisher,
+    heartbeat, housekeeping, metrics, notify, orphans, sampler, shared::Shared,
 };
 
 /// The queue, as one process sees it. Open one per process; clones share it.
@@ -69,8 +69,8 @@ impl Queue {
         shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
         shared.spawn(&shared.helpers, "strays", orphans::run);
         shared.spawn(&shared.helpers, "burials", dead_letter::run);
-        shared.spawn(&shared.helpers, "backlog", unrecorded_gauge::run);
-        shared.spawn(&shared.helpers, "bounds", bottleneck::run);
+        shared.spawn(&shared.helpers, "backlog", sampler::watch_unrecorded);
+        shared.spawn(&shared.helpers, "bounds", sampler::watch_bottlenecks);
         shared.spawn(&shared.helpers, "notifier", notify::run_notifier);
         shared.spawn(&shared.helpers, "listener", notify::run_listener);
         Ok(Self(shared))
@@ -135,7 +135,7 @@ impl Queue {
     /// Says that these jobs are enqueued and committed. Counts them, and wakes the queues of due
     /// ones.
     pub fn enqueued(&self, jobs: &NewJobs) {
-        self.0.enqueued(jobs);
+        self.0.enqueued(jobs.due());
     }
 
     /// Reserves room in this process's own workers for jobs that are about to be enqueued, so that these are inserted as already claimed and start without a claim. This is

@@ -14,7 +14,8 @@ use tracing::info;
 use uuid::Uuid;
 
 use crate::{
-    Process, dedicated_connection::DedicatedConnection, enqueue::millis, metrics, shared::Shared,
+    dedicated_connection::DedicatedConnection, enqueue::millis, lock::lock, metrics,
+    shared::Shared,
 };
 
 /// Renews the lease until the queue closes.
@@ -47,6 +48,9 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
+/// Shows that this worker is alive, and what held its queues back lately. Its claims are valid for the
+/// length of the lease from now. Learns when its first heartbeat came: others remove the row of a
+/// process that is silent for long, and it has the same time again when it comes back.
 async fn renew(
     shared: &Shared,
     connection: &mut DedicatedConnection,
@@ -54,21 +58,30 @@ async fn renew(
     started: &mut Option<DateTime<Utc>>,
 ) -> Result<(), sqlx::Error> {
     let sent = Instant::now();
-    let (lease, bounds) = (shared.config.lease, shared.bounds.json());
-    let first = timeout(patience, async {
-        let conn = connection.get().await?;
-        beat(
-            conn,
+    let (process, bounds) = (&shared.process, lock(&shared.bounds).clone());
+    let beating = async {
+        sqlx::query_scalar!(
+            "insert into queue.workers (id, started_at, expires_at, host, pid, role, metrics_address, version, connections, bounds)
+         values ($1, coalesce($10, now()), now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
+         on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds
+         returning started_at",
             shared.worker,
-            &shared.process,
-            lease,
-            &bounds,
+            millis(shared.config.lease),
+            process.host,
+            process.pid,
+            process.role,
+            process.metrics_address,
+            process.version,
+            process.connections,
+            bounds,
             *started,
         )
+        .fetch_one(connection.get().await?)
         .await
-    })
-    .await
-    .map_err(|_| database::deadline_exceeded(patience))??;
+    };
+    let first = timeout(patience, beating)
+        .await
+        .map_err(|_| database::deadline_exceeded(patience))??;
     *started = Some(first);
     if !shared.lease.is_held() {
         info!(worker = %shared.worker, "the lease is valid");
@@ -79,37 +92,6 @@ async fn renew(
         .unwrap_or_default();
     metrics::heartbeat(now);
     Ok(())
-}
-
-/// Shows that a worker is alive, and what held its queues back lately. Its claims are valid for the
-/// length of the lease from now. Returns when its first heartbeat came: others remove the row of a
-/// process that is silent for long, and it has the same time again when it comes back.
-async fn beat(
-    conn: &mut PgConnection,
-    worker: Uuid,
-    process: &Process,
-    lease: Duration,
-    bounds: &str,
-    started: Option<DateTime<Utc>>,
-) -> Result<DateTime<Utc>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "insert into queue.workers (id, started_at, expires_at, host, pid, role, metrics_address, version, connections, bounds)
-         values ($1, coalesce($10, now()), now() + $2::bigint * interval '1 millisecond', $3, $4, $5, $6, $7, $8, $9::text::jsonb)
-         on conflict (id) do update set expires_at = excluded.expires_at, bounds = excluded.bounds
-         returning started_at",
-        worker,
-        millis(lease),
-        process.host,
-        process.pid,
-        process.role,
-        process.metrics_address,
-        process.version,
-        process.connections,
-        bounds,
-        started,
-    )
-    .fetch_one(conn)
-    .await
 }
 
 /// Ends a worker's lease: others may rescue its jobs at once.

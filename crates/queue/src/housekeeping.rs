@@ -17,13 +17,9 @@
 //! The second oldest worker also publishes the statistics. So they continue when the housekeeper
 //! dies, which shows only when its lease has ended.
 
-mod cleanup;
-mod duty;
-mod election;
-
 use std::{
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use database::Trouble;
@@ -31,16 +27,12 @@ use sqlx::PgConnection;
 use telemetry::{failed, over};
 use tokio::time::timeout;
 use tracing::{info, warn};
+use uuid::Uuid;
 
-use self::{
-    cleanup::{purge, tidy},
-    duty::Duty,
-    election::{Rank, Standing, rank},
-};
 use crate::{
-    Config,
+    Config, dead_jobs,
     dedicated_connection::DedicatedConnection,
-    depth_gauges::Gauges,
+    depth::Gauges,
     generations::{self, Collector},
     promote, rescue,
     shared::Shared,
@@ -48,6 +40,83 @@ use crate::{
 
 /// After so many readings that failed, the numbers of the last one are not shown any more.
 const MISSED_READINGS: u32 = 3;
+/// How often dead jobs past their retention are deleted.
+const PURGE: Duration = Duration::from_mins(1);
+/// The most dead jobs deleted by one statement, and the most statements each time.
+const PURGED_AT_ONCE: u32 = 1000;
+const PURGES: u32 = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Duty {
+    /// Takes jobs from dead workers.
+    Rescue,
+    /// Promotes jobs that were committed after they were due.
+    Promote,
+    /// Removes rows that have no meaning any more.
+    Tidy,
+    /// Leaves generations behind.
+    Generations,
+    /// Looks for jobs that no claim can see.
+    Unseen,
+    /// Publishes the queues' depth.
+    Gauges,
+    /// Deletes dead jobs past their retention.
+    Purge,
+}
+
+impl Duty {
+    const ALL: [Self; 7] = [
+        Self::Rescue,
+        Self::Promote,
+        Self::Tidy,
+        Self::Generations,
+        Self::Unseen,
+        Self::Gauges,
+        Self::Purge,
+    ];
+
+    /// How often; `None` for a duty that is done once after each election.
+    const fn period(self, config: &Config) -> Option<Duration> {
+        match self {
+            Self::Rescue | Self::Promote | Self::Tidy => Some(config.sweep),
+            Self::Generations => Some(config.tick),
+            Self::Unseen => None,
+            Self::Gauges => Some(config.stats),
+            Self::Purge => Some(PURGE),
+        }
+    }
+}
+
+/// What a process knows of its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Ranked(Rank),
+    /// Two others are older.
+    Outranked,
+    /// Its lease has ended, for example because the database is away.
+    Unknown,
+}
+
+/// The rank of a process among the live workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    /// The housekeeper, who has all duties.
+    Eldest,
+    /// Only publishes statistics.
+    Next,
+    /// Has just started: all duties but the statistics, once.
+    Newcomer,
+}
+
+impl Rank {
+    fn has(self, duty: Duty) -> bool {
+        match self {
+            Self::Eldest => true,
+            Self::Next => duty == Duty::Gauges,
+            Self::Newcomer => duty != Duty::Gauges,
+        }
+    }
+}
 
 /// The state of a process that has duties.
 struct House {
@@ -56,7 +125,6 @@ struct House {
     begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
     gauges: Gauges,
-    /// The trouble of each duty.
     trouble: [Trouble; Duty::ALL.len()],
 }
 
@@ -230,6 +298,69 @@ impl House {
             Duty::Purge => purge(conn, shared.config.dead_retention).await,
         }
     }
+}
+
+async fn rank(
+    shared: &Shared,
+    connection: &mut DedicatedConnection,
+) -> Result<Standing, sqlx::Error> {
+    if !shared.lease.is_held() {
+        return Ok(Standing::Unknown);
+    }
+    let eldest = async {
+        sqlx::query_scalar!(
+            "select id from queue.workers where expires_at > now() order by started_at, id limit 2"
+        )
+        .fetch_all(connection.get().await?)
+        .await
+    };
+    let eldest: Vec<Uuid> = timeout(shared.config.deadline, eldest)
+        .await
+        .map_err(|_| database::deadline_exceeded(shared.config.deadline))??;
+    Ok(match eldest.iter().position(|id| *id == shared.worker) {
+        Some(0) => Standing::Ranked(Rank::Eldest),
+        Some(_) => Standing::Ranked(Rank::Next),
+        None => Standing::Outranked,
+    })
+}
+
+/// Removes rows that have no meaning any more: workers whose lease has ended, and pauses that are
+/// over. Skips locked rows.
+async fn tidy(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from queue.workers
+          where id in (select id from queue.workers where expires_at <= now() for update skip locked)"
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "delete from queue.lanes
+          where (queue, lane) in (select queue, lane from queue.lanes
+                                   where cap is null and coalesce(paused_until, '-infinity') <= now()
+                                     for update skip locked)"
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "delete from queue.queues
+          where queue in (select queue from queue.queues where paused_until <= now() for update skip locked)"
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn purge(conn: &mut PgConnection, age: Duration) -> Result<(), sqlx::Error> {
+    for _ in 0..PURGES {
+        let purged = dead_jobs::purge(conn, age, PURGED_AT_ONCE).await?;
+        if purged > 0 {
+            info!(jobs = purged, "deleted dead jobs past their retention");
+        }
+        if purged < u64::from(PURGED_AT_ONCE) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

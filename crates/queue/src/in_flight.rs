@@ -6,12 +6,10 @@
 //! [`orphans`](crate::orphans) finds such rows and releases them. Nobody else would, because their
 //! worker is alive.
 
-mod claim;
-mod registry;
-
 use std::{
+    collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicI32, Ordering},
     },
     time::Instant,
@@ -20,16 +18,64 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use self::registry::Fence;
-use crate::slots::Slot;
+use crate::{JobId, QueueName, Retry, Run, lock::lock, slots::Slot};
 
-pub(crate) use self::claim::Claim;
-pub(crate) use self::registry::InFlightJobs;
+/// What this process knows about a job that it claimed. When the job ends, this proves that it was
+/// claimed here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    pub(crate) run: Run,
+    /// The number that the claim gave the row. Each checkpoint raises it: see
+    /// [`InFlightJob::fence`].
+    pub(crate) fence: i32,
+    pub(crate) retry: Retry,
+}
+
+/// All jobs in flight of a process, with their fences.
+#[derive(Debug, Default)]
+pub(crate) struct InFlightJobs(Mutex<HashMap<JobId, Fence>>);
+
+/// The fence that the row of a job in flight may have.
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    number: i32,
+    /// A checkpoint is under way that gives the row the next number.
+    may_be_next: bool,
+    queue: QueueName,
+    /// When the run ended; its outcome is not yet in the database.
+    ended: Option<Instant>,
+}
+
+impl InFlightJobs {
+    /// Whether this claim is still in flight.
+    pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
+        self.lock().get(&job).is_some_and(|held| {
+            held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
+        })
+    }
+
+    /// When the run of each queue's job ended that has waited longest to be recorded.
+    pub(crate) fn oldest_ended(&self) -> HashMap<QueueName, Instant> {
+        let mut oldest = HashMap::new();
+        for fence in self.lock().values() {
+            if let Some(ended) = fence.ended {
+                let first = oldest.entry(fence.queue).or_insert(ended);
+                *first = ended.min(*first);
+            }
+        }
+        oldest
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
+        lock(&self.0)
+    }
+}
 
 /// A claimed job whose outcome is not in the database yet.
 #[derive(Debug)]
 pub(crate) struct InFlightJob {
-    pub(crate) claim: Claim,
+    pub(crate) run: Run,
+    pub(crate) retry: Retry,
     /// A time before the claim was sent.
     pub(crate) since: Instant,
     /// The trace that the job works for, once its handler knows it.
@@ -60,13 +106,14 @@ impl InFlightJob {
         let fence = Fence {
             number: claim.fence,
             may_be_next: false,
-            queue: claim.queue,
+            queue: claim.run.queue,
             ended: None,
         };
-        let before = in_flight_jobs.lock().insert(claim.job, fence);
+        let before = in_flight_jobs.lock().insert(claim.run.job, fence);
         (before.map(|before| before.number) != Some(claim.fence)).then(|| {
             Arc::new(Self {
-                claim,
+                run: claim.run,
+                retry: claim.retry,
                 since,
                 trace: telemetry::trace::Current::default(),
                 fence: AtomicI32::new(claim.fence),
@@ -80,13 +127,12 @@ impl InFlightJob {
 
     /// Keeps the slot until the job starts.
     pub(crate) fn occupy(&self, slot: Slot) {
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+        *lock(&self.slot) = Some(slot);
     }
 
     /// The job's slot. Taking it out frees it.
     pub(crate) fn take_slot(&self) -> Option<Slot> {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.take()
+        lock(&self.slot).take()
     }
 
     /// The number in the row while it is ours.
@@ -109,7 +155,7 @@ impl InFlightJob {
     fn advance(&self) {
         let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
         let mut in_flight_jobs = self.in_flight_jobs.lock();
-        if let Some(fence) = in_flight_jobs.get_mut(&self.claim.job)
+        if let Some(fence) = in_flight_jobs.get_mut(&self.run.job)
             && fence.number == number - 1
         {
             fence.number = number;
@@ -137,7 +183,7 @@ impl InFlightJob {
 
     fn note_end(&self) {
         let own = self.fence();
-        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.claim.job)
+        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.run.job)
             && fence.number == own
         {
             fence.ended.get_or_insert_with(Instant::now);
@@ -146,7 +192,7 @@ impl InFlightJob {
 
     fn expect_next(&self, may_be_next: bool) {
         let own = self.fence();
-        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.claim.job)
+        if let Some(fence) = self.in_flight_jobs.lock().get_mut(&self.run.job)
             && fence.number == own
         {
             fence.may_be_next = may_be_next;
@@ -160,10 +206,10 @@ impl Drop for InFlightJob {
         let mut in_flight_jobs = self.in_flight_jobs.lock();
         // The same job may have been claimed again in the meantime.
         if in_flight_jobs
-            .get(&self.claim.job)
+            .get(&self.run.job)
             .is_some_and(|fence| fence.number == own)
         {
-            in_flight_jobs.remove(&self.claim.job);
+            in_flight_jobs.remove(&self.run.job);
         }
     }
 }

@@ -1,17 +1,11 @@
 //! Single lanes: their pauses and caps, which hold for all processes.
 
-mod busiest;
-mod pause;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
-use crate::{Group, Lane, QueueName};
-
-pub use self::{
-    busiest::busiest,
-    pause::{pause, pause_until, resume, resume_before},
-};
+use crate::{Group, Lane, QueueName, enqueue::millis};
 
 /// A lane of a queue, and what holds it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +24,88 @@ pub struct LaneStats {
     pub is_paused: bool,
     /// The end of the pause; `None` if it is not paused, or paused until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
+}
+
+/// Stops new claims from a lane for this long, by the database's clock; without a duration, until
+/// [`resume`]. Running jobs go on, and so do jobs that a process has claimed and not started. A
+/// longer existing pause stays.
+pub async fn pause(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    duration: impl Into<Option<Duration>>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into queue.lanes as l (queue, lane, paused_until)
+         values ($1, $2, coalesce(now() + $3::bigint * interval '1 millisecond', 'infinity'))
+         on conflict (queue, lane)
+         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        lane.0,
+        duration.into().map(millis),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Stops new claims from a lane until a time of the database's clock.
+pub async fn pause_until(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    until: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into queue.lanes as l (queue, lane, paused_until)
+         values ($1, $2, $3)
+         on conflict (queue, lane)
+         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        lane.0,
+        until,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Ends the pause of a lane, and returns whether there was one. Wake the queue after the commit;
+/// otherwise its jobs wait for the poll.
+pub async fn resume(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+) -> Result<bool, sqlx::Error> {
+    let resumed = sqlx::query!(
+        "update queue.lanes set paused_until = null
+          where queue = $1 and lane = $2 and paused_until > now()",
+        queue.as_str(),
+        lane.0,
+    )
+    .execute(conn)
+    .await?;
+    Ok(resumed.rows_affected() > 0)
+}
+
+/// Ends a pause of a lane that would end by then. Keeps a longer pause, which somebody else wants.
+/// Wake the queue after the commit; otherwise its jobs wait for the poll.
+pub async fn resume_before(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    until: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update queue.lanes set paused_until = null
+          where queue = $1 and lane = $2 and paused_until > now() and paused_until <= $3",
+        queue.as_str(),
+        lane.0,
+        until,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Makes scheduled jobs of a lane due now, at most `at_most`, and returns how many. They run in the
@@ -175,4 +251,55 @@ pub async fn list(
     )
     .fetch_all(conn)
     .await
+}
+
+/// The lanes of a queue that have due or running jobs, a pause or a cap: those with the most due
+/// jobs first, at most `limit`. Also returns how many there are in all. Takes time in proportion to
+/// the due and running jobs of the queue.
+pub async fn busiest(
+    conn: &mut PgConnection,
+    queue: &str,
+    limit: u32,
+) -> Result<(Vec<LaneStats>, i64), sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"with exceptions as (
+             select lane, cap, paused_until > now() as is_paused, paused_until
+               from queue.lanes
+              where queue = $1 and (cap is not null or paused_until > now())
+         ),
+         counts as (
+             select lane,
+                    count(*) filter (where state = 0) as due,
+                    count(*) filter (where state = 1) as running
+               from queue.jobs
+              where queue = $1 and state in (0, 1)
+              group by lane
+         )
+         select lane as "lane!: Lane",
+                coalesce(c.due, 0) as "due!",
+                coalesce(c.running, 0) as "running!",
+                e.cap,
+                coalesce(e.is_paused, false) as "is_paused!",
+                case when e.is_paused then nullif(e.paused_until, 'infinity') end as paused_until,
+                count(*) over () as "total!"
+           from exceptions e
+           full join counts c using (lane)
+          order by coalesce(c.due, 0) desc, lane
+          limit $2"#,
+        queue,
+        i64::from(limit),
+    )
+    .fetch_all(conn)
+    .await?;
+    let total = rows.first().map_or(0, |row| row.total);
+    let lanes = rows.into_iter().map(|row| LaneStats {
+        queue: queue.to_owned(),
+        lane: row.lane,
+        due: row.due,
+        running: row.running,
+        cap: row.cap,
+        is_paused: row.is_paused,
+        paused_until: row.paused_until,
+    });
+    Ok((lanes.collect(), total))
 }

@@ -4,10 +4,8 @@
 //! slot is always freed. A run whose future is dropped (because a worker did not stop within its
 //! grace period) is given back.
 
-mod interruptible;
-mod outcome;
-
 use std::{
+    any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::{Context, Poll},
@@ -15,15 +13,23 @@ use std::{
 };
 
 use ::metrics::{Gauge, Histogram};
-use apalis_core::{error::BoxDynError, task::Task};
-use futures::{FutureExt, future::BoxFuture};
-use tower::{Layer, Service};
-
-use self::{
-    interruptible::Interruptible,
-    outcome::{failed, finished, panicked},
+use apalis_core::{
+    error::{AbortError, BoxDynError, RetryAfterError},
+    task::Task,
 };
-use crate::{BackendSettings, IntoFinish, in_flight::InFlightJob, metrics, shared::Shared};
+use futures::{FutureExt, future::BoxFuture};
+use tower::{Layer, Service, timeout::error::Elapsed};
+
+use crate::{
+    BackendSettings, DeathCause, Finish, IntoFinish,
+    effect::AnyEffect,
+    in_flight::InFlightJob,
+    metrics,
+    outcome::{Ended, Outcome, RetryReason, bounded},
+    shared::Shared,
+    slots::Slot,
+    supervise::panic_text,
+};
 
 /// The backend makes it for its worker. You do not need to name it.
 #[derive(Clone, Debug)]
@@ -93,7 +99,7 @@ where
             busy,
             is_outage,
         } = self.layer.clone();
-        waits.record(in_flight.claim.waited + in_flight.since.elapsed());
+        waits.record(in_flight.run.waited + in_flight.since.elapsed());
         let started = Instant::now();
         busy.increment(1.0);
         let mut run = Interruptible {
@@ -117,5 +123,88 @@ where
             Ok(())
         }
         .boxed()
+    }
+}
+
+/// A run that is given back, uncharged, when it is dropped before its end.
+struct Interruptible {
+    shared: Arc<Shared>,
+    busy: Gauge,
+    /// Freed together with the run.
+    _slot: Option<Slot>,
+    in_flight: Option<Arc<InFlightJob>>,
+}
+
+impl Interruptible {
+    /// Waits for room in the finisher's inbox. During an outage, the slot stays taken, and no new
+    /// job starts. This cannot cause a deadlock, because the finisher waits only for the database,
+    /// on its own connection.
+    async fn end(&mut self, outcome: Outcome) {
+        if let Some(in_flight) = self.in_flight.take() {
+            self.shared.inbox.send(Ended { in_flight, outcome }).await;
+        }
+    }
+}
+
+impl Drop for Interruptible {
+    fn drop(&mut self) {
+        self.busy.decrement(1.0);
+        if let Some(in_flight) = self.in_flight.take() {
+            self.shared.inbox.post(Ended {
+                in_flight,
+                outcome: Outcome::Released,
+            });
+        }
+    }
+}
+
+fn finished<R: IntoFinish>(response: R) -> Outcome {
+    Outcome::Finished(match response.into_finish() {
+        Finish::Done(effect) => Finish::Done(AnyEffect::new(effect)),
+        Finish::Again {
+            effect,
+            delay,
+            charged,
+        } => Finish::Again {
+            effect: AnyEffect::new(effect),
+            delay,
+            charged,
+        },
+    })
+}
+
+fn failed(error: &BoxDynError, is_outage: fn(&BoxDynError) -> bool) -> Outcome {
+    if is_outage(error) {
+        return Outcome::Postponed {
+            error: bounded(error),
+        };
+    }
+    if error.is::<AbortError>() {
+        return Outcome::Dead {
+            cause: DeathCause::Aborted,
+            error: bounded(error),
+        };
+    }
+    let reason = if error.is::<Elapsed>() {
+        RetryReason::Timeout
+    } else {
+        RetryReason::Error
+    };
+    let delay = error
+        .downcast_ref::<RetryAfterError>()
+        .map(RetryAfterError::get_duration);
+    Outcome::Failed {
+        reason,
+        error: bounded(error),
+        delay,
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Outcome {
+    let error = bounded(format_args!("panicked: {}", panic_text(panic)));
+    Outcome::Failed {
+        reason: RetryReason::Panic,
+        error,
+        delay: None,
     }
 }

@@ -4,11 +4,13 @@
 //! database says so. A job is never started on a claim that others may already have taken over.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
 use tokio::sync::Notify;
+
+use crate::lock::lock;
 
 #[derive(Debug)]
 pub(crate) struct Lease {
@@ -54,13 +56,13 @@ impl Lease {
 
     /// Whether the lease was held without a break from then until now.
     pub(crate) fn is_held_since(&self, then: Instant) -> bool {
-        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = *lock(&self.held);
         held.is_some_and(|held| held.since <= then && held.until.elapsed() < self.valid_for)
     }
 
     /// Records a heartbeat that was sent at this time and has arrived.
     pub(crate) fn renew(&self, sent: Instant) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         let unbroken = held.filter(|held| held.until.elapsed() < self.valid_for);
         *held = Some(Held {
             since: unbroken.map_or(sent, |held| held.since),
@@ -75,6 +77,6 @@ impl Lease {
 impl Lease {
     /// Acts as if nothing had been heard of the database for long.
     pub(crate) fn lapse(&self) {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.held) = None;
     }
 }

@@ -66,7 +66,6 @@ pub mod dead_jobs;
 mod dead_letter;
 mod dedicated_connection;
 pub mod depth;
-mod depth_gauges;
 mod effect;
 mod enqueue;
 mod fault;
@@ -86,28 +85,28 @@ mod lease;
 pub mod live_jobs;
 mod local_wakeups;
 mod local_workers;
+mod lock;
 pub mod metrics;
 mod notify;
 mod orphans;
 mod outcome;
 pub mod pauses_and_caps;
 mod preclaimed;
-mod process;
 mod promote;
 pub mod queues;
 mod rescue;
 pub mod retry;
+mod sampler;
 mod shared;
 mod slots;
 mod supervise;
 #[cfg(test)]
 mod tests;
-mod unrecorded_gauge;
 pub mod workers;
 
 pub use backend::LaneBackend;
 pub use bottleneck::{Bottleneck, BottleneckShare, Waiting, Waits};
-pub use checkpoint::{Checkpoint, NotRecorded};
+pub use checkpoint::Checkpoint;
 pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, OnDead, Survivor};
@@ -117,9 +116,10 @@ pub use handle::Queue;
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use notify::wake;
+pub use outcome::NotRecorded;
 pub use preclaimed::{PreclaimedColumns, Reservation};
-pub use process::Process;
 pub use retry::Retry;
+pub use workers::Process;
 
 /// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes
 /// beside the migrations of the service that uses it.

@@ -3,12 +3,14 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use tokio::sync::{Notify, watch};
+
+use crate::lock::lock;
 
 /// The sleeping claimers of this process, and the queues that other processes must still be told
 /// about.
@@ -47,12 +49,12 @@ impl Waker {
 impl LocalWakeups {
     /// The waker of a queue that this process works on.
     pub(crate) fn of(&self, queue: &'static str) -> Arc<Waker> {
-        self.lock_queues().entry(queue).or_default().clone()
+        lock(&self.queues).entry(queue).or_default().clone()
     }
 
     /// Announces new jobs: wakes this process at once and the others soon.
     pub(crate) fn wake(&self, queues: impl IntoIterator<Item = &'static str>) {
-        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unsent = lock(&self.unsent);
         for queue in queues {
             self.wake_here(queue);
             unsent.insert(queue);
@@ -64,7 +66,7 @@ impl LocalWakeups {
 
     /// Jobs of a queue ended: wakes this process if one of its lanes was at its cap.
     pub(crate) fn room(&self, queue: &'static str) {
-        if let Some(waker) = self.lock_queues().get(queue)
+        if let Some(waker) = lock(&self.queues).get(queue)
             && waker.capped.swap(false, Ordering::SeqCst)
         {
             waker.wake();
@@ -73,13 +75,13 @@ impl LocalWakeups {
 
     /// Wakes the sleepers of this process, because something changed.
     pub(crate) fn wake_here(&self, queue: &str) {
-        if let Some(waker) = self.lock_queues().get(queue) {
+        if let Some(waker) = lock(&self.queues).get(queue) {
             waker.wake();
         }
     }
 
     pub(crate) fn wake_all_here(&self) {
-        for waker in self.lock_queues().values() {
+        for waker in lock(&self.queues).values() {
             waker.wake();
         }
     }
@@ -91,10 +93,6 @@ impl LocalWakeups {
 
     /// The queues that the other processes have not heard of yet.
     pub(crate) fn take_unsent(&self) -> BTreeSet<&'static str> {
-        std::mem::take(&mut *self.unsent.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn lock_queues(&self) -> MutexGuard<'_, HashMap<&'static str, Arc<Waker>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *lock(&self.unsent))
     }
 }

@@ -2,59 +2,50 @@
 
 use std::{
     collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Instant,
 };
 
 use crate::{
     BackendSettings, Bottleneck, Group, Lane, QueueName,
     in_flight::{Claim, InFlightJob},
+    lock::lock,
 };
 
 /// A backend that takes jobs that its process has inserted for it.
 pub(crate) trait LocalWorker: Send + Sync {
-    fn settings(&self) -> &BackendSettings;
-
     /// Reserves places for jobs of a lane: as many as are wanted, or fewer.
     fn reserve(self: Arc<Self>, group: Group, lane: Lane, wanted: usize)
     -> Box<dyn ReservedPlaces>;
 
     /// What holds its jobs back now.
     fn bottleneck(&self) -> Option<Bottleneck>;
-
-    /// Tracks a job that is inserted and may be committed.
-    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>>;
 }
 
 /// The workers of a process that take jobs, by queue. When a queue has several, the newest takes
 /// all jobs.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct LocalWorkers(Mutex<HashMap<&'static str, Weak<dyn LocalWorker>>>);
 
 impl LocalWorkers {
     pub(crate) fn add(&self, local_worker: Weak<dyn LocalWorker>, queue: QueueName) {
-        self.lock().insert(queue.as_str(), local_worker);
+        lock(&self.0).insert(queue.as_str(), local_worker);
     }
 
     pub(crate) fn of(&self, queue: &str) -> Option<Arc<dyn LocalWorker>> {
-        self.lock().get(queue).and_then(Weak::upgrade)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Weak<dyn LocalWorker>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for LocalWorkers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.lock().keys()).finish()
+        lock(&self.0).get(queue).and_then(Weak::upgrade)
     }
 }
 
 /// Places in a buffer for jobs of one lane. Dropping it gives them back.
 pub(crate) trait ReservedPlaces: Send + Sync {
     fn jobs(&self) -> usize;
+
+    /// The settings of their worker.
+    fn settings(&self) -> &BackendSettings;
+
+    /// Tracks a job that is inserted and may be committed.
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>>;
 
     /// Hands over jobs whose insertion is committed, with their payloads. A worker that has stopped
     /// in the meantime gives them back.

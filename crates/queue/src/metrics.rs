@@ -1,19 +1,16 @@
 //! The metrics of the queue, through the `metrics` facade. Labels are bounded: queues, outcomes,
 //! reasons, states.
 
-mod depth;
-mod describe;
-
 use std::time::Duration;
 
-use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
+use ::metrics::{
+    Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
+    histogram,
+};
 
 #[cfg(doc)]
 use crate::Config;
 use crate::{Bottleneck, DeathCause, QueueName, outcome::RetryReason};
-
-pub(crate) use self::depth::{depth, no_depth, no_times, read_at};
-pub(crate) use self::describe::describe;
 
 /// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for
 /// follow-up jobs.
@@ -157,4 +154,84 @@ pub(crate) fn claims(queue: QueueName) -> Histogram {
 
 pub(crate) fn waits(queue: QueueName) -> Histogram {
     histogram!(JOB_WAIT, "queue" => queue.as_str())
+}
+
+/// Describes all metrics to the installed recorder.
+pub(crate) fn describe() {
+    let counter = |name: &'static str, text: &'static str| {
+        describe_counter!(name, Unit::Count, text);
+    };
+    let histogram = |name: &'static str, text: &'static str| {
+        describe_histogram!(name, Unit::Seconds, text);
+    };
+    let gauge = |name: &'static str, unit, text: &'static str| describe_gauge!(name, unit, text);
+    counter(JOBS_ENQUEUED, "Jobs enqueued");
+    counter(
+        JOBS_FINISHED,
+        "Ended runs by outcome, once written to the database",
+    );
+    counter(JOB_CHECKPOINTS, "Effects recorded by running jobs");
+    counter(
+        JOBS_HANDED_OVER,
+        "Jobs that the enqueuing process ran without a claim",
+    );
+    histogram(JOB_DURATION, "Time from the start of a run to its end");
+    histogram(
+        JOB_WAIT,
+        "Time from when a job is due to the start of its run",
+    );
+    histogram(CLAIM_DURATION, "Time of one claim");
+    counter(JOB_RETRIES, "Failed attempts that are retried");
+    counter(JOBS_DEAD, "Jobs that died");
+    counter(JOBS_RESCUED, "Jobs taken over from dead workers");
+    counter(
+        JOBS_FENCED,
+        "Results refused because another worker had taken the job over",
+    );
+    gauge(
+        FINISH_BACKLOG,
+        Unit::Seconds,
+        "How long the oldest ended job of this process has waited to be recorded",
+    );
+    gauge(
+        WORKER_HEARTBEAT,
+        Unit::Seconds,
+        "Unix time of the last successful heartbeat",
+    );
+    gauge(
+        QUEUE_JOBS,
+        Unit::Count,
+        "Jobs by state; two processes read them for all",
+    );
+    gauge(
+        QUEUE_RUNNABLE,
+        Unit::Count,
+        "Due jobs that no pause or cap holds back",
+    );
+    gauge(
+        QUEUE_OLDEST_DUE,
+        Unit::Seconds,
+        "How long the oldest due job had waited at the last reading",
+    );
+    gauge(
+        QUEUE_OLDEST_DUE_AT,
+        Unit::Seconds,
+        "Unix time at which the oldest due job became due; without due jobs, the time of the reading",
+    );
+    gauge(
+        QUEUE_OLDEST_RUNNABLE_AT,
+        Unit::Seconds,
+        "Unix time at which the oldest due job became due, of the lanes that no pause or cap holds back; without such jobs, the time of the reading",
+    );
+    gauge(
+        QUEUE_STATS_AT,
+        Unit::Seconds,
+        "Unix time of the last reading of the queues",
+    );
+    describe_counter!(
+        QUEUE_BOUND,
+        Unit::Seconds,
+        "Time in which jobs waited in this process, by what held them back"
+    );
+    gauge(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
 }

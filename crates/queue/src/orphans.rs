@@ -5,13 +5,11 @@
 use std::{collections::HashSet, sync::Arc};
 
 use database::Trouble;
-use sqlx::PgConnection;
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::info;
-use uuid::Uuid;
 
-use crate::{JobId, in_flight::InFlightJobs, shared::Shared};
+use crate::{JobId, shared::Shared};
 
 /// Sweeps until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
@@ -50,7 +48,17 @@ pub(crate) async fn sweep(
     suspects: &mut HashSet<(JobId, i32)>,
 ) -> Result<(), sqlx::Error> {
     let mut conn = shared.pool.acquire().await?;
-    let orphans = orphans(&mut conn, shared.worker, &shared.in_flight_jobs).await?;
+    let claimed = sqlx::query!(
+        r#"select id as "id!: JobId", fence as "fence!" from queue.claimed_by($1)"#,
+        shared.worker,
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let orphans: HashSet<(JobId, i32)> = claimed
+        .into_iter()
+        .map(|row| (row.id, row.fence))
+        .filter(|&(job, fence)| !shared.in_flight_jobs.contains(job, fence))
+        .collect();
     let (ids, fences): (Vec<JobId>, Vec<i32>) = orphans.intersection(suspects).copied().unzip();
     *suspects = orphans;
     if ids.is_empty() {
@@ -76,22 +84,4 @@ pub(crate) async fn sweep(
         shared.local_wakeups.wake_here(queue.as_str());
     }
     Ok(())
-}
-
-async fn orphans(
-    conn: &mut PgConnection,
-    worker: Uuid,
-    in_flight_jobs: &InFlightJobs,
-) -> Result<HashSet<(JobId, i32)>, sqlx::Error> {
-    let rows = sqlx::query!(
-        r#"select id as "id!: JobId", fence as "fence!" from queue.claimed_by($1)"#,
-        worker,
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| (row.id, row.fence))
-        .filter(|&(job, fence)| !in_flight_jobs.contains(job, fence))
-        .collect())
 }

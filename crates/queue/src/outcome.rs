@@ -3,10 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use database::Absence;
+use tokio::sync::oneshot;
 
 use crate::{
-    DeathCause, Finish, Retry, checkpoint::Answer, effect::AnyEffect, enqueue::millis,
-    in_flight::InFlightJob,
+    DeathCause, Finish, Retry,
+    effect::AnyEffect,
+    enqueue::millis,
+    in_flight::{InFlightJob, WritePermit},
 };
 
 /// A claimed job on its way to the finisher: it ended, or reached a checkpoint.
@@ -95,10 +98,10 @@ pub(crate) enum Disposition<'a> {
 
 impl Ended {
     pub(crate) fn disposition(&self) -> Disposition<'_> {
-        let claim = &self.in_flight.claim;
+        let run = &self.in_flight.run;
         match &self.outcome {
             Outcome::Finished(Finish::Done(_)) => Disposition::Delete,
-            Outcome::Finished(Finish::Again { charged: true, .. }) if claim.is_last_attempt() => {
+            Outcome::Finished(Finish::Again { charged: true, .. }) if run.is_last_attempt() => {
                 let error = "asked for another run in its last attempt";
                 Disposition::Doom {
                     cause: DeathCause::Exhausted,
@@ -110,12 +113,12 @@ impl Ended {
                 charged: *charged,
                 error: None,
             },
-            Outcome::Failed { error, .. } if claim.is_last_attempt() => Disposition::Doom {
+            Outcome::Failed { error, .. } if run.is_last_attempt() => Disposition::Doom {
                 cause: DeathCause::Exhausted,
                 error,
             },
             Outcome::Failed { error, delay, .. } => {
-                let delay = delay.unwrap_or_else(|| claim.retry.delay(claim.attempt()));
+                let delay = delay.unwrap_or_else(|| self.in_flight.retry.delay(run.attempt));
                 Disposition::Schedule {
                     delay_ms: millis(delay),
                     charged: true,
@@ -145,6 +148,45 @@ impl Ended {
             | Outcome::Dead { .. }
             | Outcome::Released => None,
         }
+    }
+}
+
+/// Why a checkpoint was not recorded. A handler can simply return it as its `Err`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRecorded {
+    /// Another worker has the job now, or its run is over. Stop: the result of this run will be
+    /// refused.
+    #[error("this worker no longer has the job; the checkpoint was refused")]
+    NoLongerOurs,
+    /// The effect failed by itself, and nothing of it was written. The job is still this worker's.
+    #[error("the effect of a checkpoint failed: {0}")]
+    EffectFailed(String),
+}
+
+/// The answer to a checkpoint: the finisher gives it, and the run waits for it.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) sender: oneshot::Sender<Result<(), NotRecorded>>,
+    pub(crate) permit: WritePermit,
+}
+
+impl Answer {
+    pub(crate) fn recorded(self) {
+        self.permit.advance();
+        self.give(Ok(()));
+    }
+
+    pub(crate) fn refused(self) {
+        self.give(Err(NotRecorded::NoLongerOurs));
+    }
+
+    pub(crate) fn failed(self, error: String) {
+        self.give(Err(NotRecorded::EffectFailed(error)));
+    }
+
+    fn give(self, answer: Result<(), NotRecorded>) {
+        // The run may have timed out in the meantime. Then nobody waits for the answer.
+        let _ = self.sender.send(answer);
     }
 }
 

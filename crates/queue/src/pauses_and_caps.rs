@@ -35,9 +35,47 @@ pub async fn lock(
     part: Part,
 ) -> Result<PauseAndCap, sqlx::Error> {
     let found = match part {
-        Part::Whole => lock_queue(conn, queue).await?,
-        Part::Group(group) => lock_group(conn, queue, group).await?,
-        Part::Lane(lane) => lock_lane(conn, queue, lane).await?,
+        Part::Whole => {
+            sqlx::query_as!(
+                PauseAndCap,
+                r#"select null::integer as cap, paused_until > now() as "is_paused!",
+                case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
+           from queue.queues
+          where queue = $1
+            for update"#,
+                queue.as_str(),
+            )
+            .fetch_optional(conn)
+            .await?
+        }
+        Part::Group(group) => {
+            sqlx::query_as!(
+                PauseAndCap,
+                r#"select cap, coalesce(paused_until > now(), false) as "is_paused!",
+                case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
+           from queue.groups
+          where queue = $1 and grp = $2
+            for update"#,
+                queue.as_str(),
+                group.0,
+            )
+            .fetch_optional(conn)
+            .await?
+        }
+        Part::Lane(lane) => {
+            sqlx::query_as!(
+                PauseAndCap,
+                r#"select cap, coalesce(paused_until > now(), false) as "is_paused!",
+                case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
+           from queue.lanes
+          where queue = $1 and lane = $2
+            for update"#,
+                queue.as_str(),
+                lane.0,
+            )
+            .fetch_optional(conn)
+            .await?
+        }
     };
     Ok(found.unwrap_or_default())
 }
@@ -72,59 +110,4 @@ pub async fn resume(
         Part::Group(group) => groups::resume(conn, queue, group).await,
         Part::Lane(lane) => lanes::resume(conn, queue, lane).await,
     }
-}
-
-async fn lock_queue(
-    conn: &mut PgConnection,
-    queue: QueueName,
-) -> Result<Option<PauseAndCap>, sqlx::Error> {
-    sqlx::query_as!(
-        PauseAndCap,
-        r#"select null::integer as cap, paused_until > now() as "is_paused!",
-                case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
-           from queue.queues
-          where queue = $1
-            for update"#,
-        queue.as_str(),
-    )
-    .fetch_optional(conn)
-    .await
-}
-
-async fn lock_group(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    group: Group,
-) -> Result<Option<PauseAndCap>, sqlx::Error> {
-    sqlx::query_as!(
-        PauseAndCap,
-        r#"select cap, coalesce(paused_until > now(), false) as "is_paused!",
-                case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
-           from queue.groups
-          where queue = $1 and grp = $2
-            for update"#,
-        queue.as_str(),
-        group.0,
-    )
-    .fetch_optional(conn)
-    .await
-}
-
-async fn lock_lane(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-) -> Result<Option<PauseAndCap>, sqlx::Error> {
-    sqlx::query_as!(
-        PauseAndCap,
-        r#"select cap, coalesce(paused_until > now(), false) as "is_paused!",
-                case when paused_until > now() then nullif(paused_until, 'infinity') end as paused_until
-           from queue.lanes
-          where queue = $1 and lane = $2
-            for update"#,
-        queue.as_str(),
-        lane.0,
-    )
-    .fetch_optional(conn)
-    .await
 }

@@ -135,6 +135,10 @@ fn delay_ms(shared: &Shared, job: &Lost) -> i64 {
     match job.attempt.unsigned_abs() {
         0 | 1 => 0,
         _ if job.attempt >= job.max_attempts => 0,
-        attempt => millis(shared.retry(&job.queue).delay(attempt - 1)),
+        attempt => {
+            let settings = shared.known(&job.queue);
+            let retry = settings.map(|settings| settings.retry).unwrap_or_default();
+            millis(retry.delay(attempt - 1))
+        }
     }
 }

@@ -1,25 +1,26 @@
 //! What the tasks of an open queue share.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
+use database::Trouble;
 use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, NewJobs, Process, QueueName, Retry,
-    after_commit::Attempts,
-    bottleneck::{AllWaits, Report},
+    BackendSettings, Config, Process, QueueName,
+    bottleneck::{self, AllWaits},
     in_flight::InFlightJobs,
     inbox::Inbox,
     lease::Lease,
     local_wakeups::LocalWakeups,
-    local_workers::{LocalWorker, LocalWorkers},
+    local_workers::LocalWorkers,
+    lock::lock,
     metrics,
     supervise::supervise,
 };
@@ -61,8 +62,8 @@ pub(crate) struct Shared {
     pub(crate) local_workers: LocalWorkers,
     /// What handlers say about what their jobs wait for.
     pub(crate) waits: AllWaits,
-    /// What held the queues back lately, for the others.
-    pub(crate) bounds: Report,
+    /// What held the queues back lately, for the others: the newest report.
+    pub(crate) bounds: Mutex<String>,
 }
 
 impl Shared {
@@ -90,29 +91,29 @@ impl Shared {
             known: Mutex::default(),
             local_workers: LocalWorkers::default(),
             waits: AllWaits::default(),
-            bounds: Report::default(),
+            bounds: Mutex::new(bottleneck::NOTHING.to_owned()),
         }
     }
 
     /// Registers a queue that this process works on.
     pub(crate) fn know(&self, settings: BackendSettings) {
-        self.lock_known()
-            .insert(settings.queue().as_str(), settings);
+        lock(&self.known).insert(settings.queue().as_str(), settings);
     }
 
-    /// Counts jobs that were enqueued and committed, and wakes the queues of due ones.
-    pub(crate) fn enqueued(&self, jobs: &NewJobs) {
-        let per_queue = jobs.per_queue();
-        for (queue, &(count, _)) in &per_queue {
+    /// Counts jobs that were enqueued and committed, and wakes the queues of those that wait for a
+    /// claim now. `jobs` are their queues, and whether they do.
+    pub(crate) fn enqueued(&self, jobs: impl Iterator<Item = (&'static str, bool)>) {
+        let mut queues: BTreeMap<&'static str, (u64, bool)> = BTreeMap::new();
+        for (queue, waits) in jobs {
+            let (count, any_waits) = queues.entry(queue).or_default();
+            *count += 1;
+            *any_waits |= waits;
+        }
+        for (queue, &(count, _)) in &queues {
             metrics::enqueued(queue, count);
         }
-        let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
-        self.local_wakeups.wake(due.map(|(queue, _)| queue));
-    }
-
-    /// The worker on this queue that takes new jobs at once, if there is one.
-    pub(crate) fn local_worker(&self, queue: &str) -> Option<Arc<dyn LocalWorker>> {
-        self.local_workers.of(queue)
+        let waiting = queues.into_iter().filter(|(_, (_, waits))| *waits);
+        self.local_wakeups.wake(waiting.map(|(queue, _)| queue));
     }
 
     /// Wakes the workers of a queue whose jobs are due again, if this process knows the queue.
@@ -138,24 +139,15 @@ impl Shared {
 
     /// The settings of a queue that this process works on.
     pub(crate) fn known(&self, queue: &str) -> Option<BackendSettings> {
-        self.lock_known().get(queue).copied()
+        lock(&self.known).get(queue).copied()
     }
 
     /// The queues that this process works on.
     pub(crate) fn known_queues(&self) -> Vec<QueueName> {
-        self.lock_known()
+        lock(&self.known)
             .values()
             .map(BackendSettings::queue)
             .collect()
-    }
-
-    pub(crate) fn retry(&self, queue: &str) -> Retry {
-        self.known(queue)
-            .map_or_else(Retry::default, |settings| settings.retry)
-    }
-
-    fn lock_known(&self) -> MutexGuard<'_, HashMap<&'static str, BackendSettings>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts a task once the queue has begun, and starts it again whenever it panics.
@@ -175,5 +167,18 @@ impl Shared {
             }
             supervise(name, move || task(shared.clone())).await;
         });
+    }
+}
+
+/// The attempts that fail, by queue. While many jobs fail for one reason, one line says so for all
+/// of them.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts(Mutex<BTreeMap<QueueName, Arc<Trouble>>>);
+
+impl Attempts {
+    pub(crate) fn of(&self, queue: QueueName) -> Arc<Trouble> {
+        let mut all = lock(&self.0);
+        let trouble = all.entry(queue);
+        Arc::clone(trouble.or_insert_with(|| Arc::new(Trouble::at_once())))
     }
 }

@@ -7,18 +7,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use futures::task::AtomicWaker;
 
-use crate::{Group, Lane};
+use crate::{Group, Lane, lock::lock};
 
 /// The slots of one worker.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// The number of slots. `None` if the worker did not say; then nothing is counted.
-    count: Option<usize>,
     running: Mutex<Running>,
     /// Wakes the worker that waits for a job that may run.
     pub(crate) taker: AtomicWaker,
@@ -27,6 +25,8 @@ pub(crate) struct Slots {
 /// The running jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
+    /// The number of slots. `None` if the worker did not say; then nothing is counted.
+    count: Option<usize>,
     total: usize,
     /// The groups that have jobs running.
     groups: HashMap<Group, OfGroup>,
@@ -50,52 +50,21 @@ pub(crate) struct Slot {
 impl Slots {
     pub(crate) fn new(count: Option<usize>) -> Arc<Self> {
         Arc::new(Self {
-            count,
-            running: Mutex::default(),
+            running: Mutex::new(Running {
+                count,
+                ..Running::default()
+            }),
             taker: AtomicWaker::new(),
         })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether all slots are taken. A worker that did not say how many it has runs whatever it can,
-    /// so none is free while a job waits.
-    pub(crate) fn is_full(&self, running: &Running) -> bool {
-        self.count.is_none_or(|count| running.total >= count)
-    }
-
-    /// How many more jobs of a group could start if no other group's did.
-    pub(crate) fn room(&self, running: &Running, group: Group) -> usize {
-        let Some(count) = self.count else {
-            return usize::MAX;
-        };
-        let own = running.groups.get(&group).map_or(0, |group| group.total);
-        let others = running.total - own;
-        // A group stops when it has as many as remain free.
-        count.saturating_sub(others).div_ceil(2).saturating_sub(own)
-    }
-
-    /// Whether a job of a lane may start, if its group has this much room.
-    pub(crate) fn has_room(
-        &self,
-        running: &Running,
-        group: Group,
-        lane: Lane,
-        room: usize,
-    ) -> bool {
-        if self.count.is_none() || group.0 == lane.0 {
-            return room > 0;
-        }
-        let group = running.groups.get(&group);
-        let own = group.and_then(|group| group.lanes.get(&lane)).copied();
-        own.unwrap_or(0) < room
+        lock(&self.running)
     }
 
     /// Counts a job that starts.
     pub(crate) fn take(self: &Arc<Self>, running: &mut Running, group: Group, lane: Lane) -> Slot {
-        if self.count.is_some() {
+        if running.count.is_some() {
             running.total += 1;
             let of_group = running.groups.entry(group).or_default();
             of_group.total += 1;
@@ -112,6 +81,33 @@ impl Slots {
 }
 
 impl Running {
+    /// Whether all slots are taken. A worker that did not say how many it has runs whatever it can,
+    /// so none is free while a job waits.
+    pub(crate) fn is_full(&self) -> bool {
+        self.count.is_none_or(|count| self.total >= count)
+    }
+
+    /// How many more jobs of a group could start if no other group's did.
+    pub(crate) fn room(&self, group: Group) -> usize {
+        let Some(count) = self.count else {
+            return usize::MAX;
+        };
+        let own = self.groups.get(&group).map_or(0, |group| group.total);
+        let others = self.total - own;
+        // A group stops when it has as many as remain free.
+        count.saturating_sub(others).div_ceil(2).saturating_sub(own)
+    }
+
+    /// Whether a job of a lane may start, if its group has this much room.
+    pub(crate) fn has_room(&self, group: Group, lane: Lane, room: usize) -> bool {
+        if self.count.is_none() || group.0 == lane.0 {
+            return room > 0;
+        }
+        let group = self.groups.get(&group);
+        let own = group.and_then(|group| group.lanes.get(&lane)).copied();
+        own.unwrap_or(0) < room
+    }
+
     fn give_back(&mut self, group: Group, lane: Lane) {
         self.total = self.total.saturating_sub(1);
         let Some(of_group) = self.groups.get_mut(&group) else {
@@ -132,8 +128,10 @@ impl Running {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if self.of.count.is_some() {
-            self.of.lock().give_back(self.group, self.lane);
+        let mut running = self.of.lock();
+        if running.count.is_some() {
+            running.give_back(self.group, self.lane);
+            drop(running);
             self.of.taker.wake();
         }
     }

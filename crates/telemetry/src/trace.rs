@@ -7,9 +7,7 @@
 mod context;
 mod current;
 mod sink;
-mod span;
 
-pub use context::{Context, SpanId, TraceId};
-pub use current::{Current, Step, adopt, current, enter};
-pub use sink::{Dropped, Ended, Sink, Spans, dropped, install};
-pub use span::{Kind, Span, Value};
+pub use context::{Context, SpanId, Step, TraceId};
+pub use current::{Current, adopt, current, enter};
+pub use sink::{Dropped, Ended, Kind, Sink, Span, Spans, Value, dropped, install};

@@ -18,10 +18,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use super::{
-    BUFFER_BYTES,
-    lingering_close::{LINGER, LINGER_BYTES},
-};
+use super::{BUFFER_BYTES, LINGER, LINGER_BYTES};
 use crate::error_responses::{self, ErrorResponses, Fault};
 
 const METRIC: &str = "gatehouse_http_unreadable_requests_total";

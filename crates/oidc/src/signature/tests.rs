@@ -12,7 +12,10 @@ use ring::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{ClientSecret, Failed, Settings, id_token, signing_keys::Keys};
+use crate::{
+    ClientSecret, Failed, Settings,
+    id_token::{self, Keys},
+};
 
 /// A key that signs in tests only.
 const RSA: &[u8] = include_bytes!("rsa_of_tests.pk8");

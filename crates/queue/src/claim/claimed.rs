@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::{BackendSettings, Group, JobId, Lane, in_flight::Claim};
+use crate::{BackendSettings, Group, JobId, Lane, Run, in_flight::Claim};
 
 /// The answer of `queue.claim`: parallel arrays, and what the walk found.
 pub(super) struct Claimed {
@@ -33,42 +33,31 @@ impl Claimed {
         group.filter(|_| self.met == 1).map(Group)
     }
 
+    /// The jobs with their payloads.
     pub(super) fn into_claims(
-        self,
+        mut self,
         settings: &BackendSettings,
     ) -> impl Iterator<Item = (Claim, String)> {
-        let settings = *settings;
-        let ids = self.ids.unwrap_or_default().into_iter();
-        let groups = self.groups.unwrap_or_default().into_iter();
-        let lanes = self.lanes.unwrap_or_default().into_iter();
-        let fences = self.fences.unwrap_or_default().into_iter();
-        let attempts = self.attempts.unwrap_or_default().into_iter();
-        let max_attempts = self.max_attempts.unwrap_or_default().into_iter();
-        let waited_ms = self.waited_ms.unwrap_or_default().into_iter();
-        let payloads = self.payloads.unwrap_or_default().into_iter();
-        ids.zip(groups.zip(lanes))
-            .zip(fences)
-            .zip(attempts.zip(max_attempts))
-            .zip(waited_ms)
-            .zip(payloads)
-            .map(
-                move |(
-                    ((((id, (group, lane)), fence), (attempt, max_attempts)), waited_ms),
-                    payload,
-                )| {
-                    let claim = Claim {
-                        job: JobId(id),
-                        fence,
-                        queue: settings.queue,
-                        group: Group(group),
-                        lane: Lane(lane),
-                        attempt,
-                        max_attempts,
-                        waited: Duration::from_millis(u64::try_from(waited_ms).unwrap_or(0)),
-                        retry: settings.retry,
-                    };
-                    (claim, payload)
-                },
-            )
+        let &BackendSettings { queue, retry, .. } = settings;
+        let payloads = self.payloads.take().unwrap_or_default();
+        let claims = payloads.into_iter().enumerate();
+        claims.filter_map(move |(n, payload)| {
+            let waited_ms = at(self.waited_ms.as_deref(), n)?;
+            let run = Run {
+                job: JobId(at(self.ids.as_deref(), n)?),
+                queue,
+                group: Group(at(self.groups.as_deref(), n)?),
+                lane: Lane(at(self.lanes.as_deref(), n)?),
+                attempt: at(self.attempts.as_deref(), n)?.unsigned_abs(),
+                max_attempts: at(self.max_attempts.as_deref(), n)?.unsigned_abs(),
+                waited: Duration::from_millis(u64::try_from(waited_ms).unwrap_or(0)),
+            };
+            let fence = at(self.fences.as_deref(), n)?;
+            Some((Claim { run, fence, retry }, payload))
+        })
     }
+}
+
+fn at<T: Copy>(column: Option<&[T]>, n: usize) -> Option<T> {
+    column?.get(n).copied()
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
-use super::Claimed;
+use super::claimed::Claimed;
 
 /// The groups that a claim visits at first: twice the number of wanted jobs, within these limits.
 /// The same for lanes.

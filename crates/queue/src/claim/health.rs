@@ -1,12 +1,18 @@
-//! Whether the claims of a backend work, are slow or meet caps, for those who ask what holds its jobs back.
+//! Whether the claims of a backend work, are slow or meet caps, and what holds its jobs back now.
 
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
+
+use serde::de::DeserializeOwned;
+use sqlx::PgPool;
+
+use super::Claimer;
+use crate::{Bottleneck, lock::lock};
 
 /// A claim that takes longer is slow. Most take some milliseconds.
 const SLOW: Duration = Duration::from_millis(250);
@@ -23,11 +29,11 @@ pub(crate) struct Health {
 
 impl Health {
     pub(super) fn asks(&self) {
-        *self.lock() = Some(Instant::now());
+        *lock(&self.asked) = Some(Instant::now());
     }
 
     pub(super) fn answered(&self, worked: bool) {
-        *self.lock() = None;
+        *lock(&self.asked) = None;
         self.fails.store(!worked, Relaxed);
     }
 
@@ -40,21 +46,52 @@ impl Health {
         }
     }
 
-    pub(super) fn fails(&self) -> bool {
+    fn fails(&self) -> bool {
         self.fails.load(Relaxed)
     }
 
-    pub(super) fn is_slow(&self) -> bool {
-        self.lock().is_some_and(|asked| asked.elapsed() > SLOW)
+    fn is_slow(&self) -> bool {
+        lock(&self.asked).is_some_and(|asked| asked.elapsed() > SLOW)
     }
 
-    pub(super) fn is_capped(&self) -> bool {
+    fn is_capped(&self) -> bool {
         self.is_capped.load(Relaxed)
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
+    /// The first that applies. Without claims, nothing else is known. Jobs that wait for a provider
+    /// occupy slots, so slots do not count then. Caps and receivers hold back only some lanes, so
+    /// they come last.
+    pub(super) fn held_back_by(&self) -> Option<Bottleneck> {
+        let (shared, queue) = (&self.shared, self.settings.queue);
+        let says = |bound| shared.waits.any(queue, bound);
+        if self.stop.is_cancelled() {
+            return None;
+        }
+        if self.health.fails() || !shared.lease.is_held() {
+            return Some(Bottleneck::Database);
+        }
+        if says(Bottleneck::ProviderLimit) {
+            return Some(Bottleneck::ProviderLimit);
+        }
+        let of_slots = self.buffer.bottleneck().or_else(|| {
+            let mut of_handlers = [Bottleneck::Slots, Bottleneck::TeamShare].into_iter();
+            of_handlers.find(|bound| says(*bound))
+        });
+        match of_slots {
+            // With more slots, more jobs would wait for a connection.
+            Some(_) if is_used_up(&shared.pool) => Some(Bottleneck::Database),
+            Some(bound) => Some(bound),
+            None if self.health.is_slow() => Some(Bottleneck::Database),
+            None if self.health.is_capped() => Some(Bottleneck::Cap),
+            None => says(Bottleneck::EndpointPace).then_some(Bottleneck::EndpointPace),
+        }
     }
+}
+
+fn is_used_up(pool: &PgPool) -> bool {
+    pool.num_idle() == 0 && pool.size() >= pool.options().get_max_connections()
 }
 
 #[cfg(test)]

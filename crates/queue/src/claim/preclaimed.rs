@@ -4,20 +4,16 @@ use std::{sync::Arc, time::Instant};
 
 use serde::de::DeserializeOwned;
 
-use super::{Claimer, Ready};
+use super::{Claimer, Ready, decode};
 use crate::{
-    BackendSettings, Bottleneck, DeathCause, Group, Lane,
+    BackendSettings, Bottleneck, Group, Lane,
     buffer::Reserved,
     in_flight::{Claim, InFlightJob},
     local_workers::{LocalWorker, ReservedPlaces},
-    outcome::{Ended, Outcome, bounded},
+    outcome::{Ended, Outcome},
 };
 
 impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
-    fn settings(&self) -> &BackendSettings {
-        &self.settings
-    }
-
     fn reserve(
         self: Arc<Self>,
         group: Group,
@@ -35,15 +31,6 @@ impl<A: DeserializeOwned + Send + 'static> LocalWorker for Claimer<A> {
     fn bottleneck(&self) -> Option<Bottleneck> {
         self.held_back_by()
     }
-
-    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
-        InFlightJob::new(
-            claim,
-            since,
-            &self.shared.in_flight_jobs,
-            self.pending.token(),
-        )
-    }
 }
 
 struct InBuffer<A> {
@@ -56,20 +43,22 @@ impl<A: DeserializeOwned + Send + 'static> ReservedPlaces for InBuffer<A> {
         self.reserved.jobs()
     }
 
+    fn settings(&self) -> &BackendSettings {
+        &self.claimer.settings
+    }
+
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        self.claimer.track(claim, since)
+    }
+
     fn fill(self: Box<Self>, jobs: Vec<(Arc<InFlightJob>, &str)>) {
         let Self { claimer, reserved } = *self;
         let inbox = &claimer.shared.inbox;
         let mut ready = Vec::new();
         for (in_flight, payload) in jobs {
-            match serde_json::from_str(payload) {
-                Ok(args) => ready.push(Ready { in_flight, args }),
-                Err(error) => {
-                    let outcome = Outcome::Dead {
-                        cause: DeathCause::Undecodable,
-                        error: bounded(error),
-                    };
-                    inbox.post(Ended { in_flight, outcome });
-                }
+            match decode(in_flight, payload) {
+                Ok(job) => ready.push(job),
+                Err(undecodable) => inbox.post(undecodable),
             }
         }
         for Ready { in_flight, .. } in reserved.fill(ready) {

@@ -1,7 +1,6 @@
 //! The defaults are valid, and invalid settings are refused by name.
 
 use super::*;
-use crate::Retry;
 
 const QUEUE: QueueName = QueueName::new("tests");
 

@@ -1,12 +1,9 @@
 //! One process is elected. If two believe that they are, no harm is done.
 
-use std::time::Duration;
-
 use sqlx::PgPool;
-use uuid::Uuid;
 
 use super::*;
-use crate::{Config, Process, Queue};
+use crate::{Process, Queue};
 
 /// Its deadlines are long, however busy the machine is.
 fn config() -> Config {

@@ -6,21 +6,24 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::*;
-use crate::{Group, JobId, Lane, QueueName, Retry};
+use crate::{Group, Lane};
 
 const ONE: QueueName = QueueName::new("one");
 const OTHER: QueueName = QueueName::new("other");
 
 fn in_flight(in_flight_jobs: &Arc<InFlightJobs>, id: i64, queue: QueueName) -> Arc<InFlightJob> {
-    let claim = Claim {
+    let run = Run {
         job: JobId(id),
-        fence: 1,
         queue,
         group: Group(Uuid::nil()),
         lane: Lane(Uuid::nil()),
         attempt: 1,
         max_attempts: 5,
         waited: Duration::ZERO,
+    };
+    let claim = Claim {
+        run,
+        fence: 1,
         retry: Retry::default(),
     };
     InFlightJob::new(

@@ -10,8 +10,8 @@ fn fill(slots: &Arc<Slots>, group: u128, lane: u128) -> Vec<Slot> {
     let mut taken = Vec::new();
     let mut running = slots.lock();
     for _ in 0..1_000 {
-        let room = slots.room(&running, group);
-        if !slots.has_room(&running, group, lane, room) {
+        let room = running.room(group);
+        if !running.has_room(group, lane, room) {
             break;
         }
         taken.push(slots.take(&mut running, group, lane));
@@ -36,7 +36,7 @@ fn two_greedy_groups_come_to_a_third_each() {
         for (n, taken) in (1..).zip(&mut taken) {
             let id = Uuid::from_u128(n);
             let mut running = slots.lock();
-            if slots.room(&running, Group(id)) > 0 {
+            if running.room(Group(id)) > 0 {
                 taken.push(slots.take(&mut running, Group(id), Lane(id)));
             }
         }

@@ -198,8 +198,11 @@ async fn dead_jobs_are_listed_replayed_and_purged(pool: PgPool) {
     let listed = dead_jobs::list(&mut conn, filter, 10).await.unwrap();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].cause, queue::DeathCause::Exhausted);
-    assert_eq!(dead_jobs::replay(&mut conn, filter, 10).await.unwrap(), 1);
-    assert_eq!(dead_jobs::replay(&mut conn, filter, 10).await.unwrap(), 0);
+    for expected in [1, 0] {
+        let replay = dead_jobs::Replay::begin(&mut conn, filter).await;
+        let batch = replay.unwrap().next(&mut conn, 10).await.unwrap();
+        assert_eq!(batch.replayed, expected);
+    }
     let replayed = names(
         &pool,
         "select concat_ws(' ', state, attempt, id) from queue.jobs",

@@ -11,6 +11,7 @@ mod checkpoints;
 mod claiming;
 mod dead_letters;
 mod finishing;
+mod functions;
 mod groups;
 mod lifecycle;
 mod listings;

@@ -61,7 +61,7 @@ pub(crate) enum Action {
     OnDeadFails {
         job: usize,
     },
-    /// `dead_jobs::replay`.
+    /// A `dead_jobs::Replay`.
     Replay {
         job: usize,
     },

@@ -27,6 +27,9 @@ const SAMPLED: u8 = 1;
 /// The last 7 bytes of the trace's id are random.
 const RANDOM: u8 = 2;
 
+/// The team of a request that nobody has looked at.
+pub(super) const NOBODY: [u8; 16] = [0; 16];
+
 /// The length of the value in version 0.
 const LENGTH: usize = 55;
 
@@ -167,6 +170,42 @@ impl SpanId {
     /// Its bytes.
     pub fn as_bytes(&self) -> &[u8; 8] {
         &self.0
+    }
+}
+
+/// A step of a trace that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The step.
+    pub context: Context,
+    /// The step that caused it. None if the trace begins with this step.
+    pub parent: Option<SpanId>,
+    /// The team that it is for. Zero if that is not known.
+    pub team: [u8; 16],
+}
+
+impl Step {
+    /// The step after this one, for a team.
+    pub fn after(parent: Context, team: [u8; 16]) -> Self {
+        Self {
+            context: parent.child(),
+            parent: Some(parent.span()),
+            team,
+        }
+    }
+
+    /// A step that this step causes.
+    pub fn next(self) -> Self {
+        Self::after(self.context, self.team)
+    }
+
+    /// The first step of a trace.
+    pub fn first(context: Context) -> Self {
+        Self {
+            context,
+            parent: None,
+            team: NOBODY,
+        }
     }
 }
 

@@ -2,49 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Context, SpanId, sink::is_sampled_by_chance};
+use super::{
+    context::{Context, NOBODY, Step},
+    sink::is_sampled_by_chance,
+};
 
 tokio::task_local! {
     static CURRENT: Current;
-}
-
-/// The team of a request that nobody has looked at.
-const NOBODY: [u8; 16] = [0; 16];
-
-/// A step of a trace that is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The step.
-    pub context: Context,
-    /// The step that caused it. None if the trace begins with this step.
-    pub parent: Option<SpanId>,
-    /// The team that it is for. Zero if that is not known.
-    pub team: [u8; 16],
-}
-
-impl Step {
-    /// The step after this one, for a team.
-    pub fn after(parent: Context, team: [u8; 16]) -> Self {
-        Self {
-            context: parent.child(),
-            parent: Some(parent.span()),
-            team,
-        }
-    }
-
-    /// A step that this step causes.
-    pub fn next(self) -> Self {
-        Self::after(self.context, self.team)
-    }
-
-    /// The first step of a trace.
-    pub fn first(context: Context) -> Self {
-        Self {
-            context,
-            parent: None,
-            team: NOBODY,
-        }
-    }
 }
 
 /// The step that a task works for. A request has one from the beginning, or makes one when it is

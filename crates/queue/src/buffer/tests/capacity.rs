@@ -51,7 +51,7 @@ fn a_group_that_fills_its_share_leaves_room_to_a_newcomer() {
     assert_eq!(room.jobs(), 16);
     assert_eq!(room.limits().groups, [(group(1), 0)]);
     assert_eq!(room.limits().group, 16);
-    let full = room.limits().full().clone();
+    let full = room.limits().full.clone();
     drop(room);
     assert!(buffer.eased(&full).now_or_never().is_none());
     // The room is enough for a claim once half of the group's part is free.
@@ -129,7 +129,7 @@ fn a_claim_is_told_of_so_many_groups_and_no_more() {
             "those that have the most"
         );
         if n <= 36 {
-            let room = contents.room_of_group(group(n), buffer.capacity);
+            let room = contents.room_of_group(group(n));
             assert!(group_room <= room, "what holds for all holds for {n}");
         }
     }

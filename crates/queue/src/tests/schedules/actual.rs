@@ -11,7 +11,7 @@ use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use uuid::Uuid;
 
 use crate::{
-    Group, JobId, NewJobs, Reservation, dead_letter,
+    Group, JobId, NewJobs, Reservation, Run, dead_letter,
     enqueue::enqueue,
     in_flight::{Claim, InFlightJob},
     outcome::Ended,
@@ -132,15 +132,18 @@ impl Actual {
                 .await
                 .unwrap();
         let (job, fence) = (claimed.ids?[0], claimed.fences?[0]);
-        let claim = Claim {
+        let run = Run {
             job,
-            fence,
             queue: QUEUE,
             group: Group(LANE.0),
             lane: LANE,
-            attempt: claimed.attempts?[0],
-            max_attempts: claimed.max_attempts?[0],
+            attempt: claimed.attempts?[0].unsigned_abs(),
+            max_attempts: claimed.max_attempts?[0].unsigned_abs(),
             waited: Duration::ZERO,
+        };
+        let claim = Claim {
+            run,
+            fence,
             retry: settings().retry,
         };
         let hand = Hand {

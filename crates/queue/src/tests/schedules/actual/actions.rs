@@ -102,9 +102,10 @@ impl Actual {
                     ids: Some(&ids),
                     ..dead_jobs::Filter::default()
                 };
-                dead_jobs::replay(&mut *self.conn().await, filter, 1)
-                    .await
-                    .unwrap();
+                let mut conn = self.conn().await;
+                let mut replay = dead_jobs::Replay::begin(&mut conn, filter).await.unwrap();
+                replay.next(&mut conn, 1).await.unwrap();
+                drop(conn);
                 self.find_new_jobs().await;
             }
             Action::Count { .. }

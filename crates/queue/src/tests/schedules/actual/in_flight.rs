@@ -130,7 +130,7 @@ impl Actual {
     /// Tracks what a worker was handed.
     fn receive(&mut self, state: &State, by: Hand) {
         for in_flight in self.process(state, by).hands.take() {
-            let job = self.jobs.iter().position(|&id| id == in_flight.claim.job);
+            let job = self.jobs.iter().position(|&id| id == in_flight.run.job);
             let job = job.expect("it was found before");
             self.hands
                 .insert(Hand { job, fence: 1 }, InHand::Held(in_flight));

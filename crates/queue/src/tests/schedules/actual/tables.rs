@@ -76,7 +76,7 @@ impl Actual {
         let written = complete(queue.shared(), connection, slice::from_ref(&ended))
             .await
             .unwrap();
-        let claimed = (ended.in_flight.claim.job, ended.in_flight.fence());
+        let claimed = (ended.in_flight.run.job, ended.in_flight.fence());
         self.hands.insert(hand, InHand::Ended(ended));
         let survives = written.survivors.contains(&claimed);
         if survives == protocol.is_ours(state, hand) {

@@ -19,8 +19,8 @@ fn old_numbers_disappear_the_times_stay_until_others_publish() {
             oldest_due_seconds: 7.0,
             ..QueueStats::default()
         };
-        metrics::depth(&read, 1_007.0);
-        metrics::read_at(1_007.0);
+        show(&read, 1_007.0);
+        gauge!(QUEUE_STATS_AT).set(1_007.0);
         let mut gauges = Gauges {
             reported: BTreeSet::from(["q".to_owned()]),
             read: Some(Instant::now()),
