@@ -2,9 +2,7 @@
 //! or to an export.
 
 mod export;
-mod export_line;
 mod verify;
-mod verify_file;
 
 use std::{
     io::{self, Write as _},

@@ -21,7 +21,7 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use super::progress::SHOWN_EVERY;
+use super::line_files::SHOWN_EVERY;
 use crate::{
     config::{id, service_url},
     terminal::{self, tell},

@@ -16,17 +16,15 @@ use std::{collections::BTreeMap, pin::pin, process::ExitCode, time::Instant};
 use anyhow::Context as _;
 use futures::StreamExt as _;
 
-use super::{
-    input_lines::{Line, Lines},
-    progress::{SHOWN_EVERY, so_far},
-};
+use super::line_files::{Line, Lines, SHOWN_EVERY, so_far};
 use crate::terminal::{self, tell};
 use args::Source;
-pub(crate) use args::{Args, Keys};
 use report::Report;
 use sample::{Content, Sample, Skipped};
 use scores_file::{Known, Row, ScoresFile};
 use service::{Answer, Service};
+
+pub(crate) use args::{Args, Keys};
 
 /// The threshold of a category that the user does not name.
 const DEFAULT: f64 = 0.5;

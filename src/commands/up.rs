@@ -1,6 +1,5 @@
 //! `gatehouse up`: everything in one process, on a private Postgres, ready to try out.
 
-mod first_start;
 mod prepare;
 mod startup_message;
 
@@ -33,7 +32,7 @@ use crate::{
     open_files::{self, Division, Wanted},
     preview_sandbox, prometheus, service,
 };
-use first_start::{master_key, prepare_database, prepare_demo};
+use prepare::{master_key, prepare_database, prepare_demo};
 use startup_message::Welcome;
 
 pub(crate) use prepare::{Prepared, prepare};

@@ -1,8 +1,14 @@
 //! `gatehouse audit verify`: walks every chain and reports the first thing that is wrong with it.
 
-use std::{fmt::Write as _, fs::File, io::BufReader, path::PathBuf, process::ExitCode};
+use std::{
+    fmt::Write as _,
+    fs::File,
+    io::{BufRead, BufReader, Read as _},
+    path::PathBuf,
+    process::ExitCode,
+};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use domain::{
     audit::chain::{ChainId, Finding, Link, Walk},
     id::TeamId,
@@ -10,7 +16,7 @@ use domain::{
 use serde_json::json;
 use store::audit;
 
-use super::{Chains, NAME, chain, verify_file};
+use super::{Chains, NAME, chain, export::Line};
 use crate::{config::AnyDatabaseOptions, service, terminal};
 
 #[derive(Debug, clap::Args)]
@@ -40,7 +46,7 @@ pub(super) async fn run(database: AnyDatabaseOptions, args: &Args) -> anyhow::Re
         let name = path.display();
         let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
         let file = BufReader::new(file);
-        verify_file::verify(file, args.team, args.head, |chain, walk, finding| {
+        verify_export(file, args.team, args.head, |chain, walk, finding| {
             told.tell(chain, walk, finding)
         })
         .with_context(|| format!("{name} is not a whole export"))?;
@@ -125,3 +131,98 @@ fn text(chain: ChainId, walk: &Walk, finding: Option<&Finding>) -> String {
     }
     text
 }
+
+/// The longest line: more than any entry has.
+const LINE_BYTES: u64 = 256 << 20;
+
+/// A chain that is being read.
+struct Reading {
+    chain: ChainId,
+    walk: Walk,
+    finding: Option<Finding>,
+}
+
+/// Reads an export line by line, and tells of each chain what was found. `known`: a row of the only
+/// chain that is wanted.
+///
+/// # Errors
+/// It is not an export, or its end is missing.
+fn verify_export(
+    mut lines: impl BufRead,
+    wanted: Option<ChainId>,
+    known: Option<Link>,
+    mut tell: impl FnMut(ChainId, &Walk, Option<&Finding>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut reading: Option<Reading> = None;
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        lines
+            .by_ref()
+            .take(LINE_BYTES)
+            .read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            break;
+        }
+        let parsed = serde_json::from_slice(&line);
+        let parsed = parsed.with_context(|| format!("line {number} is no line of an export"))?;
+        reading = take(reading, parsed, known, |ended, head| {
+            if wanted.is_some_and(|wanted| wanted != ended.chain) {
+                return Ok(());
+            }
+            let finding = ended.finding.or_else(|| ended.walk.end(head).err());
+            tell(ended.chain, &ended.walk, finding.as_ref())
+        })
+        .with_context(|| format!("line {number}"))?;
+    }
+    if let Some(Reading { chain, walk, .. }) = reading {
+        bail!(
+            "the file ends after row {} of {chain}, before its head: its end was cut off",
+            walk.at().number
+        );
+    }
+    Ok(())
+}
+
+/// Takes a line. `ended` is called with a chain whose head was read.
+fn take(
+    reading: Option<Reading>,
+    line: Line,
+    known: Option<Link>,
+    ended: impl FnOnce(Reading, Link) -> anyhow::Result<()>,
+) -> anyhow::Result<Option<Reading>> {
+    match (reading, line) {
+        (None, Line::Start(start)) => {
+            let walk = Walk::new(start.link()?, known);
+            Ok(Some(Reading {
+                chain: start.chain(),
+                finding: walk.begin().err(),
+                walk,
+            }))
+        }
+        (Some(mut reading), Line::Row(row)) => {
+            ensure!(
+                row.chain() == reading.chain,
+                "this entry belongs to another chain than the entries before it"
+            );
+            let (has, row) = row.parse()?;
+            if reading.finding.is_none() {
+                reading.finding = reading.walk.step(has, &row).err();
+            }
+            Ok(Some(reading))
+        }
+        (Some(reading), Line::Head(head)) => {
+            ensure!(
+                head.chain() == reading.chain,
+                "this head belongs to another chain than the entries before it"
+            );
+            ended(reading, head.link()?)?;
+            Ok(None)
+        }
+        (None, Line::Row(_) | Line::Head(_)) => bail!("the beginning of a chain is missing"),
+        (Some(_), Line::Start(_)) => bail!("the head of the chain before is missing"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

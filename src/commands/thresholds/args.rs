@@ -16,7 +16,7 @@ use super::{
     service::{Format, Service},
 };
 use crate::{
-    commands::{http_client::Client, site_key},
+    commands::{http_client::Client, line_files::read_site_key},
     config::service_url,
 };
 
@@ -141,7 +141,7 @@ impl Args {
             "--language is for Perspective only"
         );
         let site_key = match &self.key_file {
-            Some(file) => site_key::read(file)?,
+            Some(file) => read_site_key(file)?,
             None => keys
                 .site
                 .context("there is no site key: set GATEHOUSE_SITE_KEY, or give --key-file")?,

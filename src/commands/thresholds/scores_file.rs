@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::sample::Scores;
-use crate::commands::result_file;
+use crate::commands::line_files::open_results;
 
 /// The scores of a line.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -56,7 +56,7 @@ impl ScoresFile {
     ) -> anyhow::Result<(Self, Known)> {
         let (mut scores, mut rows) = (Self::default(), HashMap::new());
         if let Some(path) = path {
-            let (file, read) = result_file::open::<Row>(path)?;
+            let (file, read) = open_results::<Row>(path)?;
             scores.file = Some(file);
             scores.name = path.display().to_string();
             // The last ones of a line are the newest.
