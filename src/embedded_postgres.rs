@@ -7,7 +7,6 @@
 
 mod binaries;
 mod cluster;
-mod pid_file;
 mod server;
 mod stale_processes;
 #[cfg(test)]

@@ -30,6 +30,7 @@ use crate::{
     demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Division, Wanted},
+    otlp::Export,
     preview_sandbox, prometheus, service,
 };
 use prepare::{master_key, prepare_database, prepare_demo};
@@ -161,7 +162,7 @@ async fn serve(
     let addresses = listeners.addresses()?;
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = prometheus::start("up")?;
-    let export = service::start_export(&options.otlp)?;
+    let export = Export::start(&options.otlp)?;
     let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
     let process = service::process_name("up", listeners.monitoring.local_addr()?, connections);
     let queue = Queue::open_as(
@@ -169,7 +170,7 @@ async fn serve(
         options.work.queue(options.pool.claims()),
         process,
     )?;
-    let figures = service::publish_figures(pool, &queue);
+    let figures = prometheus::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses, demo).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = options.work.providers.load()?;
@@ -221,7 +222,7 @@ async fn serve(
         browsers,
         monitoring,
     } = listeners;
-    let monitoring = service::serve_monitoring(
+    let monitoring = prometheus::serve_monitoring(
         monitoring,
         metrics,
         pool.clone(),

@@ -2,6 +2,8 @@
 //! whole group, and Postgres must outlive the workers that still finish their jobs.
 
 use std::{
+    fs, io,
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -16,10 +18,7 @@ use tokio::{
 };
 use tracing::{debug, info, warn};
 
-use super::{
-    cluster::{Cluster, advice},
-    pid_file::PidFile,
-};
+use super::cluster::{Cluster, advice};
 
 /// How long an orderly shutdown may take (it writes a checkpoint) before Postgres is told to stop
 /// without a checkpoint. That loses nothing; only the next start takes longer.
@@ -159,5 +158,62 @@ async fn listen(log: ChildStderr, complaint: Arc<Mutex<Option<String>>>) {
         } else {
             debug!(target: "postgres", "{line}");
         }
+    }
+}
+
+/// The content of `postmaster.pid`: the pid is in the first line, the state in the eighth.
+#[derive(Debug)]
+pub(super) struct PidFile {
+    pub(super) pid: i32,
+    ready: bool,
+}
+
+impl PidFile {
+    /// `None` if there is no file, or if it is incomplete.
+    pub(super) fn read(database: &Path) -> anyhow::Result<Option<Self>> {
+        let path = pid_file(database);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Self::parse(&text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let pid = text.lines().next()?.trim().parse().ok()?;
+        let ready = text
+            .lines()
+            .nth(7)
+            .is_some_and(|state| state.trim() == "ready");
+        Some(Self { pid, ready })
+    }
+
+    /// Whether it was written by this process, which accepts connections.
+    fn is_ready(&self, pid: u32) -> bool {
+        self.ready && u32::try_from(self.pid) == Ok(pid)
+    }
+}
+
+/// Where Postgres writes it.
+pub(super) fn pid_file(database: &Path) -> PathBuf {
+    database.join("postmaster.pid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pid_file_is_read_whole_or_not_at_all() {
+        let text = "4711\n/data\n1700000000\n5432\n/data/run\n\n  123  0\nready   \n";
+        assert!(PidFile::parse(text).unwrap().is_ready(4711));
+        assert!(!PidFile::parse(text).unwrap().is_ready(4712));
+        assert!(
+            !PidFile::parse(&text.replace("ready ", "starting"))
+                .unwrap()
+                .is_ready(4711)
+        );
+        assert!(PidFile::parse("").is_none());
+        assert!(PidFile::parse("garbage").is_none());
     }
 }

@@ -13,10 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
-use super::{
-    pid_file::{self, PidFile},
-    server::ORDERLY,
-};
+use super::server::{ORDERLY, PidFile, pid_file};
 
 const POLL: Duration = Duration::from_millis(50);
 /// If the main process of Postgres was killed, its other processes end when their statement ends.
@@ -51,7 +48,7 @@ pub(super) async fn settle(database: &Path, socket: &Path) -> anyhow::Result<()>
     }
     let mut socket_lock = socket.as_os_str().to_owned();
     socket_lock.push(".lock");
-    remove_if_misleading(&pid_file::path(database))?;
+    remove_if_misleading(&pid_file(database))?;
     remove_if_misleading(Path::new(&socket_lock))
 }
 
