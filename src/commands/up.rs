@@ -8,22 +8,19 @@ use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Durat
 use ::api::Readiness;
 use anyhow::bail;
 use database::{Hosts, Watch};
-use management::{SignOn, TrialPool};
+use management::{SignOn, TrialPool, account::first_operator};
 use queue::Queue;
 use store::{
     encryption::MasterKey,
     verdict_waiters::{Part, VerdictWaiters},
 };
-use tokio::{
-    net::TcpListener,
-    sync::watch,
-    task::{AbortHandle, JoinHandle},
-};
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
 use super::{api, console, worker};
 use crate::{
+    command_line::told,
     config::{self, UpOptions},
     data_dir::DataDir,
     demo::{Addresses, Consent},
@@ -34,7 +31,6 @@ use crate::{
     preview_sandbox, prometheus, service,
 };
 use prepare::{master_key, prepare_database, prepare_demo};
-use startup_message::Welcome;
 
 pub(crate) use prepare::{Prepared, prepare};
 
@@ -209,13 +205,21 @@ async fn serve(
         rules: options.rules.settings(options.work.kept_rules),
         animations: options.work.animations.settings(),
     };
-    let welcome = Welcome {
-        data,
-        options: &options,
-        listeners: &listeners,
-        demo: demo.as_ref(),
+    let origin = console::where_served(&options.console, listeners.browsers.as_ref())?;
+    // While nobody runs the instance, the link makes its user the first operator, who will own the demo team, too.
+    let team = demo.as_ref().map(|demo| demo.team_id);
+    let first = match &origin {
+        Some(_) => first_operator::link(&interface.management, team)
+            .await
+            .map_err(told)?,
+        None => None,
     };
-    welcome.print(&interface.management).await?;
+    startup_message::print(
+        data,
+        &listeners,
+        (origin.as_deref(), first.as_ref()),
+        demo.as_ref(),
+    )?;
     let sample = api::sample(&interface);
     let Listeners {
         listener,
@@ -249,54 +253,14 @@ async fn serve(
         stop.clone(),
     );
     let drained = CancellationToken::new();
-    let work = workers::run(context, settings(&options), drained.clone());
-    let workers = tokio::spawn(work);
-    let running = Running {
-        ready,
-        server,
-        pages,
-        drained,
-        queue,
-        figures,
-        monitoring,
-        quiet,
-    };
-    let ended = running.until(workers, &stop).await;
-    export.finish().await;
-    ended
-}
-
-/// Every queue, with the jobs at once that the options give each.
-fn settings(options: &UpOptions) -> Settings {
-    Settings {
+    // Every queue, with the jobs at once that the options give each.
+    let settings = Settings {
         concurrency: options.work.concurrency.into(),
         grace: options.work.grace(),
         ..Settings::default()
-    }
-}
-
-/// What runs until `up` is told to stop.
-struct Running {
-    ready: watch::Sender<Readiness>,
-    server: JoinHandle<std::io::Result<()>>,
-    pages: JoinHandle<std::io::Result<()>>,
-    drained: CancellationToken,
-    queue: Queue,
-    figures: AbortHandle,
-    monitoring: JoinHandle<std::io::Result<()>>,
-    quiet: CancellationToken,
-}
-
-impl Running {
-    /// Stops in order: accepts nothing new, lets running jobs end, then writes their results.
-    async fn until<E>(
-        self,
-        mut workers: JoinHandle<Result<(), E>>,
-        stop: &CancellationToken,
-    ) -> anyhow::Result<()>
-    where
-        E: std::error::Error + Send + Sync + 'static,
-    {
+    };
+    let mut workers = tokio::spawn(workers::run(context, settings, drained.clone()));
+    let running = async {
         tokio::select! {
             () = stop.cancelled() => {}
             ended = &mut workers => {
@@ -304,15 +268,19 @@ impl Running {
                 bail!("the workers ended unexpectedly");
             }
         }
-        self.ready.send_replace(service::stopping());
-        self.server.await??;
-        self.pages.await??;
-        self.drained.cancel();
+        // In order: accepts nothing new, lets running jobs end, then writes their results.
+        ready.send_replace(service::stopping());
+        server.await??;
+        pages.await??;
+        drained.cancel();
         workers.await??;
-        self.figures.abort();
-        self.queue.close(CLOSE).await;
-        self.quiet.cancel();
-        self.monitoring.await??;
-        Ok(())
-    }
+        figures.abort();
+        queue.close(CLOSE).await;
+        quiet.cancel();
+        monitoring.await??;
+        anyhow::Ok(())
+    };
+    let ended = running.await;
+    export.finish().await;
+    ended
 }

@@ -3,91 +3,63 @@
 use std::io::Write as _;
 
 use domain::key::LinkSecret;
-use management::{Management, account::first_operator};
 
-use super::{super::console, Listeners};
-use crate::{command_line, config::UpOptions, data_dir::DataDir, demo_file::Demo};
+use super::Listeners;
+use crate::{data_dir::DataDir, demo_file::Demo};
 
-/// What `up` has prepared.
-pub(super) struct Welcome<'a> {
-    pub(super) data: &'a DataDir,
-    pub(super) options: &'a UpOptions,
-    pub(super) listeners: &'a Listeners,
-    pub(super) demo: Option<&'a Demo>,
-}
-
-impl Welcome<'_> {
-    /// Prints where everything is. While nobody runs the instance, also prints the link that makes its user the first
-    /// operator, who will own the demo team, too.
-    pub(super) async fn print(&self, management: &Management) -> anyhow::Result<()> {
-        let browsers = self.listeners.browsers.as_ref();
-        let origin = console::where_served(&self.options.console, browsers)?;
-        let first = match &origin {
-            Some(_) => {
-                let team = self.demo.map(|demo| demo.team_id);
-                first_operator::link(management, team)
-                    .await
-                    .map_err(command_line::told)?
-            }
-            None => None,
-        };
-        self.write(origin.as_deref(), first.as_ref())
-    }
-
-    fn write(&self, console: Option<&str>, first: Option<&LinkSecret>) -> anyhow::Result<()> {
-        let Self {
-            data,
-            listeners,
-            demo,
-            ..
-        } = self;
-        let mut out = std::io::stdout().lock();
-        let (api, metrics) = (
-            listeners.listener.local_addr()?,
-            listeners.monitoring.local_addr()?,
-        );
-        let dir = data.path().display();
-        writeln!(out, "Gatehouse is up.\n")?;
-        match (console, first) {
-            (Some(origin), Some(link)) => {
-                writeln!(
-                    out,
-                    "  Open this link to create the first account. It works once, for three days:\n"
-                )?;
-                writeln!(out, "  {}\n", ::console::origin::link(origin, link))?;
-            }
-            (Some(origin), None) => writeln!(out, "  Console      {origin}/")?,
-            (None, _) => {}
+/// Prints where everything is, and the link that makes its user the first operator.
+pub(super) fn print(
+    data: &DataDir,
+    listeners: &Listeners,
+    (console, first): (Option<&str>, Option<&LinkSecret>),
+    demo: Option<&Demo>,
+) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let (api, metrics) = (
+        listeners.listener.local_addr()?,
+        listeners.monitoring.local_addr()?,
+    );
+    let dir = data.path().display();
+    writeln!(out, "Gatehouse is up.\n")?;
+    match (console, first) {
+        (Some(origin), Some(link)) => {
+            writeln!(
+                out,
+                "  Open this link to create the first account. It works once, for three days:\n"
+            )?;
+            writeln!(out, "  {}\n", console::origin::link(origin, link))?;
         }
-        writeln!(out, "  Interface    http://{api}/functions/v1")?;
-        writeln!(out, "  Description  http://{api}/docs")?;
-        writeln!(out, "  Metrics      http://{metrics}/metrics")?;
-        writeln!(out, "  Data         {dir}")?;
-        if let Some(demo) = demo {
-            writeln!(out, "  Demo         {dir}/demo.json (keys and ids)")?;
-            match &demo.webhook_url {
-                Some(url) => writeln!(out, "  Webhooks     {url}")?,
-                None => writeln!(
-                    out,
-                    "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/"
-                )?,
-            }
-            writeln!(out, "\nTry it in another terminal:\n")?;
-            writeln!(
-                out,
-                "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)"
-            )?;
-            writeln!(
-                out,
-                "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\"
-            )?;
-            writeln!(
-                out,
-                "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\""
-            )?;
-        }
-        writeln!(out, "\nCtrl-C stops everything in order.")?;
-        out.flush()?;
-        Ok(())
+        (Some(origin), None) => writeln!(out, "  Console      {origin}/")?,
+        (None, _) => {}
     }
+    writeln!(out, "  Interface    http://{api}/functions/v1")?;
+    writeln!(out, "  Description  http://{api}/docs")?;
+    writeln!(out, "  Metrics      http://{metrics}/metrics")?;
+    writeln!(out, "  Data         {dir}")?;
+    if let Some(demo) = demo {
+        writeln!(out, "  Demo         {dir}/demo.json (keys and ids)")?;
+        match &demo.webhook_url {
+            Some(url) => writeln!(out, "  Webhooks     {url}")?,
+            None => writeln!(
+                out,
+                "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/"
+            )?,
+        }
+        writeln!(out, "\nTry it in another terminal:\n")?;
+        writeln!(
+            out,
+            "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)"
+        )?;
+        writeln!(
+            out,
+            "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\"
+        )?;
+        writeln!(
+            out,
+            "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\""
+        )?;
+    }
+    writeln!(out, "\nCtrl-C stops everything in order.")?;
+    out.flush()?;
+    Ok(())
 }
