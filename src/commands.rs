@@ -12,9 +12,9 @@ mod http_client;
 mod import;
 mod line_files;
 mod listen;
-mod migrate;
 mod queue;
 mod submit;
+mod table;
 mod thresholds;
 mod up;
 mod worker;
@@ -22,11 +22,12 @@ mod worker;
 use std::{io::Write as _, path::Path, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
+use store::{PgPool, schema};
 use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    demo_file, preview_sandbox,
+    demo_file, logs, preview_sandbox, service, terminal,
 };
 
 /// A self-hosted content moderation service.
@@ -115,7 +116,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Api(options) => in_runtime(api::run(*options))?,
         Command::Worker(options) => in_runtime(worker::run(options))?,
-        Command::Migrate(options) => in_runtime(migrate::run(options))?,
+        Command::Migrate(options) => in_runtime(migrate(options))?,
         Command::Check(options) => return in_runtime(check::run(options)),
         Command::Healthcheck(options) => return in_runtime(healthcheck::run(options)),
         Command::Openapi { document } => print_document(document)?,
@@ -167,4 +168,33 @@ fn print_document(document: Document) -> anyhow::Result<()> {
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Migrates, and says what is left to do for an administrator.
+///
+/// # Errors
+/// The database cannot be used, belongs to others, or has a schema that is too new.
+async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
+    logs::start()?;
+    warn_of_unknown_variables(None);
+    let pool = service::open(&options.database()?, "gatehouse migrate").await?;
+    let standing = schema::migrate(&pool).await?;
+    terminal::print(&format!("the schema is {standing}\n"))?;
+    if let Some(note) = missing_role(&pool).await? {
+        terminal::print(&format!("note: {note}\n"))?;
+    }
+    Ok(())
+}
+
+/// What to do about the role of the dashboards, if it is missing. A role that may not create roles migrates without it.
+async fn missing_role(pool: &PgPool) -> anyhow::Result<Option<String>> {
+    let mut conn = database::connect(pool).await?;
+    let statements = schema::missing_role(&mut conn).await?;
+    Ok(statements.map(|statements| {
+        format!(
+            "the role gatehouse_ops is missing, or may not read the schema `ops`. Only the dashboard of tenants needs it \
+             (docs/dashboards.md). As an administrator, run in this database: {}",
+            statements.join(" ")
+        )
+    }))
 }

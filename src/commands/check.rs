@@ -10,8 +10,9 @@ use workers::{
     provider::{Profile, Provider, ProviderError, Providers, Told, Trial, try_out},
 };
 
-use super::{Cli, migrate};
+use super::{Cli, missing_role};
 use crate::{
+    commands,
     config::{self, CheckOptions, Located},
     logs,
     prometheus::database_metrics::hidden,
@@ -158,7 +159,7 @@ fn described(profile: &Profile) -> String {
 async fn notes(pool: &PgPool) -> anyhow::Result<Vec<String>> {
     let mut conn = database_metrics::connect(pool).await?;
     let sight = database_metrics::visibility(&mut conn).await?;
-    let role = migrate::missing_role(pool).await?;
+    let role = missing_role(pool).await?;
     let metrics = sight.blind().iter().map(hidden).collect::<Vec<_>>();
     // The DETAIL of an error about a row has the row's values.
     let texts = (sight.error_verbosity != "terse").then(|| {

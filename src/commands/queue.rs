@@ -4,7 +4,6 @@ mod listings;
 mod pause;
 mod replay;
 mod status;
-mod table;
 
 use std::{process::ExitCode, time::Duration};
 

@@ -8,7 +8,6 @@ mod openai;
 mod perspective;
 mod report;
 mod sample;
-mod scores_file;
 mod service;
 
 use std::{collections::BTreeMap, pin::pin, process::ExitCode, time::Instant};
@@ -20,8 +19,7 @@ use super::line_files::{Line, Lines, SHOWN_EVERY, so_far};
 use crate::terminal::{self, tell};
 use args::Source;
 use report::Report;
-use sample::{Content, Sample, Skipped};
-use scores_file::{Known, Row, ScoresFile};
+use sample::{Content, Known, Row, Sample, ScoresFile, Skipped};
 use service::{Answer, Service};
 
 pub(crate) use args::{Args, Keys};

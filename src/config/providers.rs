@@ -1,6 +1,5 @@
 //! The providers that analyse texts and images: named in an option, or described in a file.
 
-mod aws_role;
 mod file;
 
 use std::{

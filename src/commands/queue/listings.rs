@@ -16,11 +16,13 @@ use queue::{
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
-use super::{
-    Report, Shown, Which, ago, job_id, lasting, payload,
-    table::{Align, Left, Right, Table, counted, one_line, thousands},
+use super::{Report, Shown, Which, ago, job_id, lasting, payload};
+use crate::{
+    command_line::told,
+    commands::table::{Align, Left, Right, Table, counted, one_line, thousands},
+    config::one_of,
+    duration::humane,
 };
-use crate::{command_line::told, config::one_of, duration::humane};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct LiveArgs {

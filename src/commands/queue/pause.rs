@@ -17,10 +17,14 @@ use serde_json::Value;
 use super::{
     Report, group, lane,
     status::{self, Section},
-    table::{counted, thousands},
     until, wake,
 };
-use crate::{command_line::told, config::queue_name, duration};
+use crate::{
+    command_line::told,
+    commands::table::{counted, thousands},
+    config::queue_name,
+    duration,
+};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct PauseArgs {

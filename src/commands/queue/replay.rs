@@ -21,10 +21,14 @@ use tracing::debug;
 use super::{
     Report,
     listings::{WhichDead, group_document, groups_text},
-    table::{counted, thousands},
     wake,
 };
-use crate::{command_line::told, duration::humane, service};
+use crate::{
+    command_line::told,
+    commands::table::{counted, thousands},
+    duration::humane,
+    service,
+};
 
 /// Jobs visited in one transaction.
 const BATCH: u32 = 1_000;

@@ -10,18 +10,16 @@ use management::{
     Caller, Management, Refused,
     queues::{self, QueueState, Worker},
 };
-use queue::{
-    Group, depth::QueueStats, groups::GroupStats, lanes::LaneStats, queues::Restrictions,
-};
+use queue::{Group, depth::QueueStats, groups::GroupStats, lanes::LaneStats, queues::Restrictions};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    Report, ago,
-    table::{Left, Right, Table, counted, thousands},
-    until,
+use super::{Report, ago, until};
+use crate::{
+    command_line::told,
+    commands::table::{Left, Right, Table, counted, thousands},
+    duration::humane,
 };
-use crate::{command_line::told, duration::humane};
 use bottlenecks::{binding, bound_document, bound_lines};
 
 /// How many groups or lanes without a pause or cap are listed.

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde_json::{Value, json};
 
 use super::{
+    super::table::{Left, Right, Table},
     matching_threshold::{Agreement, Matched, matched},
     sample::{Category, Sample, Skipped},
 };
@@ -183,15 +184,27 @@ impl Report<'_> {
                 " The file has more: the command did not reach its end."
             }
         );
-        let matched: Vec<_> = self.rows.iter().filter_map(Row::cells).collect();
-        if !matched.is_empty() {
-            text.push('\n');
-            table(&mut text, matched);
+        let mut matched = self.rows.iter().filter_map(Row::cells).peekable();
+        if matched.peek().is_some() {
+            let mut table = Table::new([
+                ("category", Left),
+                ("yours", Right),
+                ("here", Right),
+                ("texts", Right),
+                ("selected there, here", Right),
+                ("both", Right),
+                ("only there", Right),
+                ("only here", Right),
+                ("of theirs", Right),
+                ("of ours", Right),
+            ]);
+            matched.for_each(|cells| table.push(cells));
             let _ = write!(
                 text,
-                "\nyours: your threshold at {}. here: the threshold here that selects as many texts.\n\
+                "\n{}\nyours: your threshold at {}. here: the threshold here that selects as many texts.\n\
                  texts: texts with a score of both. selected there, here: those from the threshold on.\n\
                  of theirs: the share of the texts selected there that is selected here, too. of ours: the reverse.\n",
+                table.render(),
                 self.their_name
             );
         }
@@ -273,34 +286,6 @@ impl Row {
                 "{name}: {their_name} scored no text for it. Is the name right?"
             )],
         }
-    }
-}
-
-fn table(text: &mut String, rows: Vec<[String; 10]>) {
-    let head = [
-        "category",
-        "yours",
-        "here",
-        "texts",
-        "selected there, here",
-        "both",
-        "only there",
-        "only here",
-        "of theirs",
-        "of ours",
-    ]
-    .map(str::to_owned);
-    let lines: Vec<_> = std::iter::once(head).chain(rows).collect();
-    let widths: [usize; 10] = std::array::from_fn(|column| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        widths.max().unwrap_or_default()
-    });
-    for line in lines {
-        let _ = write!(text, "{:<1$}", line[0], widths[0]);
-        for (cell, width) in line.iter().zip(widths).skip(1) {
-            let _ = write!(text, "  {cell:>width$}");
-        }
-        text.push('\n');
     }
 }
 
