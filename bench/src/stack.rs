@@ -126,6 +126,14 @@ impl Stack {
         Self::start_on(environment, url, surroundings, options, shape, seed).await
     }
 
+    /// Keeps the database and the logs, and says where, unless the measurement holds.
+    pub(crate) fn kept_unless(&mut self, holds: bool) {
+        if !holds {
+            let kept = self.environment.keep();
+            eprintln!("database and logs are kept in {}", kept.display());
+        }
+    }
+
     /// Starts everything else on a running database. The processes get this URL.
     pub(crate) async fn start_on(
         environment: Environment,
