@@ -27,7 +27,7 @@ use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    demo_file, logs, preview_sandbox, service, terminal,
+    logs, preview_sandbox, service, terminal,
 };
 
 /// A self-hosted content moderation service.
@@ -126,22 +126,10 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Audit(options) => return in_runtime(audit::run(options)),
         Command::Export(args) => in_runtime(export::run(args))?,
         Command::Submit(args) => return in_runtime(submit::run(args)),
-        Command::Thresholds(args) => {
-            let keys = thresholds::Keys {
-                site: config::site_key()?,
-                theirs: config::foreign_key(args.key_variable())?,
-            };
-            return in_runtime(thresholds::run(args, keys));
-        }
+        Command::Thresholds(args) => return in_runtime(thresholds::run(args)),
         Command::Import(options) => in_runtime(import::run(options))?,
         Command::Darkroom { memory } => preview_sandbox::run(memory)?,
-        Command::Listen(args) => {
-            let defaults = listen::Defaults {
-                secret: config::webhook_secret()?,
-                demo: config::data_dir()?.map(|directory| directory.join(demo_file::FILE)),
-            };
-            in_runtime(listen::run(args, defaults))?;
-        }
+        Command::Listen(args) => in_runtime(listen::run(args))?,
     }
     Ok(ExitCode::SUCCESS)
 }

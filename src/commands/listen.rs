@@ -30,7 +30,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Deserialize;
 use tokio::{net::TcpListener, time};
 
-use crate::{config::address, duration};
+use crate::{
+    config::{self, address},
+    demo_file, duration,
+};
 use forward::Target;
 
 /// Larger than any event that Gatehouse sends, in bytes.
@@ -79,11 +82,11 @@ struct Receiver {
 
 /// Where the secret comes from without an option.
 #[derive(Debug)]
-pub(crate) struct Defaults {
+struct Defaults {
     /// The secret in the environment.
-    pub(crate) secret: Option<WebhookSecret>,
+    secret: Option<WebhookSecret>,
     /// The `demo.json` in the default data directory.
-    pub(crate) demo: Option<PathBuf>,
+    demo: Option<PathBuf>,
 }
 
 /// Receives and prints webhooks until Ctrl-C. The secret comes from an option, else from the environment, else from the
@@ -91,7 +94,11 @@ pub(crate) struct Defaults {
 ///
 /// # Errors
 /// The secret's file cannot be used, or the address is not available.
-pub(crate) async fn run(args: Args, defaults: Defaults) -> anyhow::Result<()> {
+pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
+    let defaults = Defaults {
+        secret: config::webhook_secret()?,
+        demo: config::data_dir()?.map(|directory| directory.join(demo_file::FILE)),
+    };
     let secret = Secret::chosen(args.secret, args.secret_file, args.demo, defaults)?;
     let receiver = Arc::new(Receiver {
         secret,

@@ -16,13 +16,16 @@ use anyhow::Context as _;
 use futures::StreamExt as _;
 
 use super::line_files::{Line, Lines, SHOWN_EVERY, so_far};
-use crate::terminal::{self, tell};
-use args::Source;
+use crate::{
+    config,
+    terminal::{self, tell},
+};
+use args::{Keys, Source};
 use report::Report;
 use sample::{Content, Known, Row, Sample, ScoresFile, Skipped};
 use service::{Answer, Service};
 
-pub(crate) use args::{Args, Keys};
+pub(crate) use args::Args;
 
 /// The threshold of a category that the user does not name.
 const DEFAULT: f64 = 0.5;
@@ -64,7 +67,11 @@ struct Run<'a> {
 /// # Errors
 /// A file cannot be read or written; a key is missing; a service refuses its key or every text, or fails for too long. What was scored
 /// before is printed nevertheless.
-pub(crate) async fn run(args: Args, keys: Keys) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let keys = Keys {
+        site: config::site_key()?,
+        theirs: config::foreign_key(args.key_variable())?,
+    };
     let thresholds = args.thresholds()?;
     let (theirs, ours) = args.services(keys, &thresholds)?;
     let lines = Lines::open(&args.file)?;

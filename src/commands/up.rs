@@ -2,15 +2,13 @@
 
 mod prepare;
 
-use std::{
-    io::Write as _, net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Duration,
-};
+use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use ::api::Readiness;
 use anyhow::bail;
 use database::{Hosts, Watch};
 use domain::key::LinkSecret;
-use management::{SignOn, TrialPool, account::first_operator};
+use management::{TrialPool, account::first_operator};
 use queue::Queue;
 use store::{
     encryption::MasterKey,
@@ -39,23 +37,12 @@ pub(crate) use prepare::{Prepared, prepare};
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to stop.
-pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
-    let Prepared {
-        options,
-        hosts,
-        data,
-        listener,
-        browsers,
-        monitoring,
-        program,
-        sign_on,
-    } = prepared;
-    let listener = TcpListener::from_std(listener)?;
-    let monitoring = TcpListener::from_std(monitoring)?;
+pub(crate) async fn run((data, mut prepared): (DataDir, Prepared)) -> anyhow::Result<()> {
     let master_key = master_key(&data)?;
     let stop = service::stop_signal()?;
 
-    let demo = if hosts.is_none() || options.demo {
+    let hosts = prepared.hosts.take();
+    let demo = if hosts.is_none() || prepared.options.demo {
         Consent::Given
     } else {
         Consent::IfEmpty
@@ -72,24 +59,10 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         (Some(postgres), hosts)
     };
     let hosts = hosts.with_writable_first().await?;
-    let pool = database::pool(
-        &hosts,
-        "gatehouse up",
-        options.pool.settings_beside_claims(),
-    );
+    let settings = prepared.options.pool.settings_beside_claims();
+    let pool = database::pool(&hosts, "gatehouse up", settings);
     let watch = database::watch(hosts, pool.clone());
-    let listeners = Listeners {
-        listener,
-        browsers,
-        monitoring,
-    };
-    let means = Means {
-        master_key,
-        program,
-        sign_on,
-        demo,
-    };
-    let served = Box::pin(serve(options, &data, &watch, means, listeners, stop)).await;
+    let served = Box::pin(serve(prepared, &data, &watch, (master_key, demo), stop)).await;
     // From here on, closed connections are expected and not reported.
     drop(watch);
     // Postgres always stops last.
@@ -98,30 +71,6 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         postgres.stop().await;
     }
     served
-}
-
-/// Where `up` listens.
-struct Listeners {
-    listener: TcpListener,
-    browsers: Option<StdListener>,
-    monitoring: TcpListener,
-}
-
-impl Listeners {
-    fn addresses(&self) -> anyhow::Result<Addresses> {
-        Ok(Addresses {
-            base_url: format!("http://{}/functions/v1", self.listener.local_addr()?),
-            metrics_url: format!("http://{}/metrics", self.monitoring.local_addr()?),
-        })
-    }
-}
-
-/// What was read before anything started.
-struct Means {
-    master_key: MasterKey,
-    program: PathBuf,
-    sign_on: Option<SignOn>,
-    demo: Consent,
 }
 
 /// How the open files are divided.
@@ -142,27 +91,35 @@ fn files(options: &UpOptions, has_console: bool) -> anyhow::Result<Division> {
     reason = "it starts the parts one after the other, and each needs some before it"
 )]
 async fn serve(
-    options: UpOptions,
+    prepared: Prepared,
     data: &DataDir,
     watch: &Watch,
-    means: Means,
-    listeners: Listeners,
+    (master_key, demo): (MasterKey, Consent),
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let Means {
-        master_key,
+    let Prepared {
+        options,
+        listener,
+        browsers,
+        monitoring,
         program,
         sign_on,
-        demo,
-    } = means;
+        ..
+    } = prepared;
+    let listener = TcpListener::from_std(listener)?;
+    let monitoring = TcpListener::from_std(monitoring)?;
+    let (interface_at, metrics_at) = (listener.local_addr()?, monitoring.local_addr()?);
     let pool = watch.pool();
     prepare_database(pool, &master_key).await?;
-    let addresses = listeners.addresses()?;
+    let addresses = Addresses {
+        base_url: format!("http://{interface_at}/functions/v1"),
+        metrics_url: format!("http://{metrics_at}/metrics"),
+    };
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = prometheus::start("up")?;
     let export = Export::start(&options.otlp)?;
     let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
-    let process = service::process_name("up", listeners.monitoring.local_addr()?, connections);
+    let process = service::process_name("up", metrics_at, connections);
     let queue = Queue::open_as(
         pool.clone(),
         options.work.queue(options.pool.claims()),
@@ -176,7 +133,7 @@ async fn serve(
     let (ready, readiness) = watch::channel(Readiness::Ready);
     service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
     let quiet = CancellationToken::new();
-    let files = files(&options, listeners.browsers.is_some())?;
+    let files = files(&options, browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
     let analyse = api::analyse(providers.clone());
     let awaited = VerdictWaiters::start(pool, Part::Both);
@@ -207,7 +164,7 @@ async fn serve(
         rules: options.rules.settings(options.work.kept_rules),
         animations: options.work.animations.settings(),
     };
-    let origin = console::where_served(&options.console, listeners.browsers.as_ref())?;
+    let origin = console::where_served(&options.console, browsers.as_ref())?;
     // While nobody runs the instance, the link makes its user the first operator, who will own the demo team, too.
     let team = demo.as_ref().map(|demo| demo.team_id);
     let first = match &origin {
@@ -218,16 +175,11 @@ async fn serve(
     };
     print_welcome(
         data,
-        &listeners,
+        (interface_at, metrics_at),
         (origin.as_deref(), first.as_ref()),
         demo.as_ref(),
     )?;
     let sample = api::sample(&interface);
-    let Listeners {
-        listener,
-        browsers,
-        monitoring,
-    } = listeners;
     let monitoring = prometheus::serve_monitoring(
         monitoring,
         metrics,
@@ -290,15 +242,11 @@ async fn serve(
 /// Prints where everything is, and the link that makes its user the first operator.
 fn print_welcome(
     data: &DataDir,
-    listeners: &Listeners,
+    (api, metrics): (SocketAddr, SocketAddr),
     (console, first): (Option<&str>, Option<&LinkSecret>),
     demo: Option<&Demo>,
 ) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    let (api, metrics) = (
-        listeners.listener.local_addr()?,
-        listeners.monitoring.local_addr()?,
-    );
     let dir = data.path().display();
     writeln!(out, "Gatehouse is up.\n")?;
     match (console, first) {

@@ -87,15 +87,15 @@ pub(super) enum Source {
 }
 
 /// The keys that the environment has.
-pub(crate) struct Keys {
-    pub(crate) site: Option<SiteKey>,
+pub(super) struct Keys {
+    pub(super) site: Option<SiteKey>,
     /// Of the other service.
-    pub(crate) theirs: Option<String>,
+    pub(super) theirs: Option<String>,
 }
 
 impl Args {
     /// The variable with the key to the other service.
-    pub(crate) fn key_variable(&self) -> &'static str {
+    pub(super) fn key_variable(&self) -> &'static str {
         match self.from {
             Source::Openai => "OPENAI_API_KEY",
             Source::Perspective => "PERSPECTIVE_API_KEY",

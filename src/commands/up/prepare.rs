@@ -28,12 +28,11 @@ use crate::{
     system_account::{self, SystemAccount},
 };
 
-/// What can need root: the listeners and the data directory.
+/// What can need root.
 pub(crate) struct Prepared {
     pub(super) options: UpOptions,
     /// The operator's database. None: a private one.
     pub(super) hosts: Option<Hosts>,
-    pub(super) data: DataDir,
     pub(super) listener: StdListener,
     pub(super) browsers: Option<StdListener>,
     pub(super) monitoring: StdListener,
@@ -44,7 +43,7 @@ pub(crate) struct Prepared {
 
 /// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
 /// user. Call it before there are threads.
-pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
+pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<(DataDir, Prepared)> {
     logs::start()?;
     super::super::warn_of_unknown_variables(options.work.providers.file());
     // Only root may be able to read the file with its URL.
@@ -63,16 +62,16 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     let path = give_up_root(path, options.user.as_deref())?;
     // If another Gatehouse runs here, report that rather than the address in use.
     let data = DataDir::open(&path)?;
-    Ok(Prepared {
+    let prepared = Prepared {
         options,
         hosts,
-        data,
         listener: listener?,
         browsers: browsers?,
         monitoring: monitoring?,
         program,
         sign_on,
-    })
+    };
+    Ok((data, prepared))
 }
 
 /// If root runs this process, changes to the account for `up` and gives it the data directory.
