@@ -12,7 +12,6 @@ use workers::{
 
 use super::{Cli, missing_role};
 use crate::{
-    commands,
     config::{self, CheckOptions, Located},
     logs,
     prometheus::database_metrics::hidden,
