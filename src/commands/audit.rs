@@ -45,7 +45,6 @@ enum Action {
     Seal,
 }
 
-/// Runs the subcommand.
 pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.action {
         Action::Verify(args) => return verify(options.database, &args).await,

@@ -249,7 +249,6 @@ fn problem_of(error: &ProviderError) -> String {
     }
 }
 
-/// What to do.
 fn advice(kind: &str, error: &ProviderError) -> String {
     match error {
         ProviderError::Unreachable(_) => unreachable(&error.cause().unwrap_or_default()).to_owned(),

@@ -53,7 +53,6 @@ enum Action {
     CheckCertificate(CertificateArgs),
 }
 
-/// Runs the action.
 pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.action {
         Action::Verify { texts, skip_vacuum } => {

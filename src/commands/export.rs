@@ -96,10 +96,10 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
     };
     let mut trouble = Trouble::default();
     while !file.is_complete() {
-        let before = file.end();
+        let before = file.end;
         let ended = download(&server, &export, &mut file).await;
         file.cut()?;
-        let progressed = file.end() > before;
+        let progressed = file.end > before;
         match ended {
             Ok(()) if progressed => trouble = Trouble::default(),
             Ok(()) => trouble.pause(&Failure::passing("nothing arrived")).await?,
@@ -155,7 +155,7 @@ async fn begin(server: &Server, site: SiteId) -> anyhow::Result<String> {
 
 /// Appends what one answer has.
 async fn download(server: &Server, export: &str, file: &mut Partial) -> Result<(), Failure> {
-    let after = match file.after() {
+    let after = match file.after {
         Some(cursor) => format!("?after={cursor}"),
         None => String::new(),
     };
@@ -177,7 +177,7 @@ async fn download(server: &Server, export: &str, file: &mut Partial) -> Result<(
             tell(&format!(
                 "{} items, {} MiB",
                 file.counts().items,
-                file.end() >> 20
+                file.end >> 20
             ));
         }
     }
@@ -223,6 +223,7 @@ struct Partial {
     scan: Scan,
     /// Where the last whole member ends.
     end: u64,
+    /// Where to go on.
     after: Option<Cursor>,
 }
 
@@ -328,16 +329,6 @@ impl Partial {
     /// Whether the last member is there.
     fn is_complete(&self) -> bool {
         self.after.is_some_and(|after| after.part == Part::End)
-    }
-
-    /// Where the last whole member ends.
-    const fn end(&self) -> u64 {
-        self.end
-    }
-
-    /// Where to go on.
-    const fn after(&self) -> Option<Cursor> {
-        self.after
     }
 
     /// What the whole members have.

@@ -32,7 +32,7 @@ use tokio::{net::TcpListener, time};
 
 use crate::{
     config::{self, address},
-    demo_file, duration,
+    demo_file, duration, terminal,
 };
 use forward::Target;
 
@@ -112,7 +112,7 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
             args.listen
         )
     })?;
-    print::banner(listener.local_addr()?, &receiver)?;
+    terminal::print(&print::introduction(listener.local_addr()?, &receiver))?;
     tokio::select! {
         () = accept(&listener, &receiver) => Ok(()),
         stopped = tokio::signal::ctrl_c() => stopped.context("cannot wait for Ctrl-C"),
@@ -172,7 +172,7 @@ impl Receiver {
             ),
         };
         let shown = print::event(&head.headers, &verdict, (answer.status(), &from), &body);
-        if let Err(error) = shown {
+        if let Err(error) = terminal::print(&shown) {
             tracing::warn!(%error, "cannot print an event");
         }
         time::sleep(self.delay).await;

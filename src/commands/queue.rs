@@ -45,7 +45,7 @@ enum Action {
     /// Start no more jobs of a queue, or of one of its groups or lanes. Running jobs continue
     Pause(pause::PauseArgs),
     /// End the pause of a queue, or of one of its groups or lanes
-    Resume(pause::ResumeArgs),
+    Resume(pause::Target),
     /// Set how many jobs of a group or a lane can run at once, over all processes
     Cap(pause::CapArgs),
 }
@@ -68,6 +68,12 @@ struct Which {
     /// Only jobs with this text in the last error
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     error: Option<String>,
+}
+
+impl Which {
+    fn ids(&self) -> Option<&[JobId]> {
+        (!self.ids.is_empty()).then_some(self.ids.as_slice())
+    }
 }
 
 /// How many jobs a listing shows, and how much of each.
@@ -93,7 +99,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
         Action::Dead(args) => listings::dead(management, &args).await?,
         Action::Replay(args) => replay::run(management, &args).await?,
         Action::Pause(args) => pause::pause(management, args).await?,
-        Action::Resume(args) => pause::resume(management, args).await?,
+        Action::Resume(target) => pause::resume(management, target).await?,
         Action::Cap(args) => pause::cap(management, args).await?,
     };
     let text = if options.json {

@@ -73,15 +73,15 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let bytes = lines.bytes();
     let patience = Duration::from_secs(args.patience);
     let service = Service::new(&args.url, &key, args.run, patience)?;
-    if results.count() > 0 {
-        tell(&format!("{} lines have results already", results.count()));
+    if !results.known.is_empty() {
+        tell(&format!("{} lines have results already", results.known.len()));
     }
 
     let begun = Instant::now();
     let (mut shown, mut submitted) = (begun, 0_u64);
     {
         let service = &service;
-        let known = results.known();
+        let known = results.known.clone();
         let wanted = lines.filter(|line| match line {
             Ok(line) => !known.contains(&line.number),
             Err(_) => true,
@@ -114,7 +114,7 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     results.flush()?;
-    let summary = results.summary();
+    let summary = &results.summary;
     if args.json {
         let summary = json!({
             "submitted": submitted,
@@ -144,6 +144,7 @@ const PENDING: &str = "pending";
 /// The results so far.
 struct Results {
     file: BufWriter<File>,
+    /// The numbers of the lines that had a result when the file was opened.
     known: HashSet<u64>,
     summary: Summary,
 }
@@ -191,16 +192,6 @@ impl Results {
         })
     }
 
-    /// How many there are.
-    fn count(&self) -> usize {
-        self.known.len()
-    }
-
-    /// The numbers of the lines that had a result when the file was opened.
-    fn known(&self) -> HashSet<u64> {
-        self.known.clone()
-    }
-
     fn add(&mut self, line: &Line, ended: &Ended) -> anyhow::Result<()> {
         let mut result = json!({ "line": line.number });
         match ended {
@@ -230,10 +221,6 @@ impl Results {
 
     fn flush(&mut self) -> anyhow::Result<()> {
         self.file.flush().context("cannot write the results")
-    }
-
-    fn summary(&self) -> &Summary {
-        &self.summary
     }
 }
 
@@ -327,12 +314,12 @@ mod tests {
             .unwrap();
 
         let mut results = Results::open(&path).unwrap();
-        assert_eq!(results.known(), HashSet::from([1]));
+        assert_eq!(results.known, HashSet::from([1]));
         results.add(&line(2), &approved).unwrap();
         results.flush().unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), whole);
         assert_eq!(
-            Results::open(&path).unwrap().summary().to_string(),
+            Results::open(&path).unwrap().summary.to_string(),
             "All results: 2 approved"
         );
     }

@@ -23,7 +23,7 @@ use crate::{
 use args::{Keys, Source};
 use report::Report;
 use sample::{Content, Known, Row, Sample, ScoresFile, Skipped};
-use service::{Answer, Service};
+use service::Service;
 
 pub(crate) use args::Args;
 
@@ -237,13 +237,13 @@ async fn score(
     let theirs = match known_theirs {
         Some(row) => row.theirs.clone(),
         None => match theirs.score(&place, &text).await? {
-            Answer::Scored(scores) => scores,
-            Answer::Refused(code) => return Ok(Ended::RefusedThere(code)),
+            Ok(scores) => scores,
+            Err(code) => return Ok(Ended::RefusedThere(code)),
         },
     };
     let ours = match ours.score(&place, &text).await? {
-        Answer::Scored(scores) => scores,
-        Answer::Refused(code) => return Ok(Ended::RefusedHere(code)),
+        Ok(scores) => scores,
+        Err(code) => return Ok(Ended::RefusedHere(code)),
     };
     Ok(Ended::Scored {
         row: known.row(line.number, &text, theirs, ours),

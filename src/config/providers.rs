@@ -186,7 +186,6 @@ fn openai_base(text: &str) -> Result<Url, String> {
     base_address(url).map_err(|wrong| format!("its address {wrong}"))
 }
 
-/// Reads the encoder's file.
 fn read_encoder(path: &Path) -> anyhow::Result<Encoder> {
     // A larger file is not one, and should not fill the memory.
     let length = fs::metadata(path)?.len();

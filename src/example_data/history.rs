@@ -213,7 +213,6 @@ fn id_at(time: DateTime<Utc>) -> Uuid {
     uuid::Builder::from_unix_timestamp_millis(milliseconds, &rand::random()).into_uuid()
 }
 
-/// An endpoint of the example.
 pub(super) struct Endpoint {
     pub(super) id: EndpointId,
     pub(super) url: String,

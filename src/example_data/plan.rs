@@ -110,7 +110,6 @@ const TOWNS: &[&str] = &[
     "Lakeside",
 ];
 
-/// A text of this kind.
 pub(super) fn text(place: Place, kind: Kind, chance: &mut Chance) -> String {
     let templates = match (kind, place) {
         (Kind::Ordinary, Place::Marketplace) => LISTINGS,

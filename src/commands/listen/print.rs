@@ -1,22 +1,18 @@
 //! What `listen` shows on the terminal.
 
-use std::{io, net::SocketAddr};
+use std::net::SocketAddr;
 
 use hyper::{HeaderMap, StatusCode};
 use serde::de::IgnoredAny;
 
 use super::{GIVE_ONE, Receiver, Secret, Verdict};
-use crate::terminal::{self, printable};
+use crate::terminal::printable;
 
 /// Longer bodies are cut after this many characters. It is enough for any event with ordinary
 /// metadata.
 const SHOWN_BODY: usize = 4_000;
 
 /// The first lines: where it listens, which secret it uses, and where it forwards events.
-pub(super) fn banner(address: SocketAddr, receiver: &Receiver) -> io::Result<()> {
-    terminal::print(&introduction(address, receiver))
-}
-
 pub(super) fn introduction(address: SocketAddr, receiver: &Receiver) -> String {
     let passing = match &receiver.forward {
         Some(target) => format!(", forwarding to {target}"),
@@ -40,15 +36,6 @@ pub(super) fn introduction(address: SocketAddr, receiver: &Receiver) -> String {
 /// One received event. `answer` is the status, and who answered or why nobody did. It is empty if
 /// this command answered.
 pub(super) fn event(
-    headers: &HeaderMap,
-    verdict: &Verdict,
-    answer: (StatusCode, &str),
-    body: &[u8],
-) -> io::Result<()> {
-    terminal::print(&render(headers, verdict, answer, body))
-}
-
-pub(super) fn render(
     headers: &HeaderMap,
     verdict: &Verdict,
     (status, from): (StatusCode, &str),

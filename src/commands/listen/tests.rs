@@ -192,7 +192,7 @@ fn case_45_what_reorders_or_hides_text_is_printed_escaped() {
     let verdict = Verdict::NoSecret(String::new());
     let shown = |body: &str| {
         let answer = (StatusCode::OK, "");
-        print::render(&HeaderMap::new(), &verdict, answer, body.as_bytes())
+        print::event(&HeaderMap::new(), &verdict, answer, body.as_bytes())
     };
     for hidden in [
         '\u{202e}',
@@ -231,7 +231,7 @@ fn an_event_is_printed_without_obeying_it() {
         service: Ok(()),
         standard: Err(Flaw::Missing),
     };
-    let shown = |body| print::render(&headers, &verdict, (StatusCode::OK, ""), body);
+    let shown = |body| print::event(&headers, &verdict, (StatusCode::OK, ""), body);
     assert_eq!(
         shown(br#"{"a":1}"#),
         "media.created  delivery d-1  answered 200\nNOT VERIFIED; webhook-signature: missing\n{\n  \"a\": 1\n}\n\n"
@@ -244,7 +244,7 @@ fn an_event_is_printed_without_obeying_it() {
 fn numbers_are_printed_as_they_came() {
     let verdict = Verdict::NoSecret(String::new());
     let body = br#"{"data":{"metadata":{"price":1.0,"id":12345678901234567890123}}}"#;
-    let shown = print::render(&HeaderMap::new(), &verdict, (StatusCode::OK, ""), body);
+    let shown = print::event(&HeaderMap::new(), &verdict, (StatusCode::OK, ""), body);
     assert!(
         shown.contains("\"price\": 1.0,") && shown.contains("\"id\": 12345678901234567890123\n"),
         "{shown}"

@@ -9,7 +9,7 @@ use management::{
     dead_jobs::{self, Summary},
 };
 use queue::{
-    DeathCause, JobId,
+    DeathCause, JobId, QueueName,
     dead_jobs::{DeadJobRecord, Filter, Group},
     live_jobs::{self, Live, State},
 };
@@ -61,24 +61,18 @@ pub(super) struct WhichDead {
 
 impl WhichDead {
     pub(super) async fn filter(&self, management: &Management) -> anyhow::Result<Filter<'_>> {
-        let Which {
-            queue,
-            group,
-            lane,
-            ids,
-            error,
-        } = &self.which;
+        let which = &self.which;
         let before = match self.before {
             Some(id) => Some(find(management, id).await?.place()),
             None => None,
         };
         Ok(Filter {
-            ids: (!ids.is_empty()).then_some(ids.as_slice()),
-            queue: queue.map(queue::QueueName::as_str),
-            group: *group,
-            lane: *lane,
+            ids: which.ids(),
+            queue: which.queue.map(QueueName::as_str),
+            group: which.group,
+            lane: which.lane,
             cause: self.cause,
-            error: error.as_deref(),
+            error: which.error.as_deref(),
             after: None,
             before,
         })
@@ -96,20 +90,14 @@ async fn find(management: &Management, id: JobId) -> anyhow::Result<DeadJobRecor
 }
 
 pub(super) async fn live(conn: &mut PgConnection, args: &LiveArgs) -> anyhow::Result<Report> {
-    let Which {
-        queue,
-        group,
-        lane,
-        ids,
-        error,
-    } = &args.which;
+    let which = &args.which;
     let filter = live_jobs::Filter {
-        ids: (!ids.is_empty()).then_some(ids.as_slice()),
-        queue: queue.map(queue::QueueName::as_str),
-        group: *group,
-        lane: *lane,
+        ids: which.ids(),
+        queue: which.queue.map(QueueName::as_str),
+        group: which.group,
+        lane: which.lane,
         state: args.state,
-        error: error.as_deref(),
+        error: which.error.as_deref(),
     };
     let now = queue::now(conn).await?;
     let limit = args.shown.limit;

@@ -36,18 +36,9 @@ pub(super) struct PauseArgs {
 }
 
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct ResumeArgs {
+pub(super) struct CapArgs {
     #[command(flatten)]
     target: Target,
-}
-
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct CapArgs {
-    /// The queue
-    #[arg(long, value_parser = queue_name())]
-    queue: QueueName,
-    #[command(flatten)]
-    part: Part,
     /// How many jobs can run at once, or `none` for the queue's default
     #[arg(value_parser = cap_value)]
     cap: Cap,
@@ -87,9 +78,9 @@ pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::R
     Ok(Report::new(text, after.document))
 }
 
-pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow::Result<Report> {
-    let Target { queue, part } = args.target;
-    let after = PauseResult::updating(management, args.target, Some(Pause::End), None).await;
+pub(super) async fn resume(management: &Management, target: Target) -> anyhow::Result<Report> {
+    let Target { queue, part } = target;
+    let after = PauseResult::updating(management, target, Some(Pause::End), None).await;
     let after = after.map_err(told)?;
     wake(management, &[queue.as_str()]).await?;
     let resumed = after.was_paused;
@@ -98,7 +89,7 @@ pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow:
     } else {
         "was not paused"
     };
-    let mut text = format!("{} {verb}. {}\n", args.target, after.load());
+    let mut text = format!("{target} {verb}. {}\n", after.load());
     let is_whole = matches!(part.held(), Held::Queue);
     if !is_whole && after.queue.is_paused {
         let _ = writeln!(
@@ -124,17 +115,14 @@ pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow:
 }
 
 pub(super) async fn cap(management: &Management, args: CapArgs) -> anyhow::Result<Report> {
-    let target = Target {
-        queue: args.queue,
-        part: args.part,
-    };
-    if matches!(args.part.held(), Held::Queue) {
+    let (target, Cap(cap)) = (args.target, args.cap);
+    if matches!(target.part.held(), Held::Queue) {
         anyhow::bail!("a cap applies to a group or a lane: give --group or --lane");
     }
-    let after = PauseResult::updating(management, target, None, Some(args.cap.0)).await;
+    let after = PauseResult::updating(management, target, None, Some(cap)).await;
     let after = after.map_err(told)?;
-    wake(management, &[args.queue.as_str()]).await?;
-    let cap = match args.cap.0 {
+    wake(management, &[target.queue.as_str()]).await?;
+    let cap = match cap {
         Some(cap) => format!("runs at most {} at once", counted(cap, "job", "jobs")),
         None => "has the default cap of its queue".to_owned(),
     };
@@ -222,7 +210,7 @@ impl PauseResult {
 
 /// What is held back.
 #[derive(Clone, Copy, Debug, clap::Args)]
-struct Target {
+pub(super) struct Target {
     /// The queue
     #[arg(long, value_parser = queue_name())]
     queue: QueueName,

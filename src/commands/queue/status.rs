@@ -87,12 +87,8 @@ fn queue_table(now: DateTime<Utc>, queues: &[QueueState]) -> String {
         ("DEAD", Right),
         ("HELD BACK", Left),
     ]);
-    for QueueState {
-        stats,
-        restrictions,
-        ..
-    } in queues
-    {
+    for queue in queues {
+        let (stats, restrictions) = (&queue.stats, &queue.restrictions);
         let oldest = Duration::try_from_secs_f64(stats.oldest_due_seconds).unwrap_or_default();
         table.push([
             stats.queue.clone(),

@@ -26,7 +26,6 @@ pub(super) struct Report<'a> {
     rows: Vec<Row>,
 }
 
-/// A category.
 struct Row {
     category: String,
     /// The user's threshold.
