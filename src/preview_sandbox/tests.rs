@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, time::Instant};
 
+use domain::image::ImageFormat;
 use tempfile::TempDir;
-use workers::picture::ImageFormat;
 
 use super::*;
 
