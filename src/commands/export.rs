@@ -94,21 +94,19 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
             None => begin(&server, args.site).await?,
         },
     };
-    let mut trouble = Trouble::default();
+    let mut failures = 0;
     while !file.is_complete() {
         let before = file.end;
         let ended = download(&server, &export, &mut file).await;
         file.cut()?;
         let progressed = file.end > before;
+        if progressed {
+            failures = 0;
+        }
         match ended {
-            Ok(()) if progressed => trouble = Trouble::default(),
-            Ok(()) => trouble.pause(&Failure::passing("nothing arrived")).await?,
-            Err(failure) => {
-                if progressed {
-                    trouble = Trouble::default();
-                }
-                trouble.pause(&failure).await?;
-            }
+            Ok(()) if progressed => {}
+            Ok(()) => pause(&mut failures, &Failure::passing("nothing arrived")).await?,
+            Err(failure) => pause(&mut failures, &failure).await?,
         }
     }
     let bytes = file.finish()?;
@@ -134,7 +132,7 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
 /// Creates the export.
 async fn begin(server: &Server, site: SiteId) -> anyhow::Result<String> {
     let body = json!({ "site_id": site }).to_string();
-    let mut trouble = Trouble::default();
+    let mut failures = 0;
     loop {
         let created = async {
             let answer = server
@@ -148,7 +146,7 @@ async fn begin(server: &Server, site: SiteId) -> anyhow::Result<String> {
         };
         match created.await {
             Ok(export) => return Ok(export.id),
-            Err(failure) => trouble.pause(&failure).await?,
+            Err(failure) => pause(&mut failures, &failure).await?,
         }
     }
 }
@@ -183,34 +181,26 @@ async fn download(server: &Server, export: &str, file: &mut Partial) -> Result<(
     }
 }
 
-/// Failures in a row.
-#[derive(Default)]
-struct Trouble {
-    failures: u32,
-}
-
-impl Trouble {
-    /// Waits before the next try.
-    ///
-    /// # Errors
-    /// Another try cannot help, or there were too many.
-    async fn pause(&mut self, failure: &Failure) -> anyhow::Result<()> {
-        let (why, wanted) = match failure {
-            Failure::Final(why) => bail!("{why}"),
-            Failure::Passing { why, after } => (why, *after),
-        };
-        self.failures += 1;
-        if self.failures > FAILURES {
-            bail!("{why}; the file keeps what has arrived: run the command again to go on");
-        }
-        let backoff = FIRST_PAUSE
-            .saturating_mul(1 << (self.failures - 1).min(16))
-            .min(LONGEST_PAUSE);
-        let pause = wanted.unwrap_or(Duration::ZERO).max(backoff);
-        tell(&format!("{why}; trying again in {} s", pause.as_secs()));
-        sleep(pause).await;
-        Ok(())
+/// Waits before the next try, after so many failures in a row and this one.
+///
+/// # Errors
+/// Another try cannot help, or there were too many.
+async fn pause(failures: &mut u32, failure: &Failure) -> anyhow::Result<()> {
+    let (why, wanted) = match failure {
+        Failure::Final(why) => bail!("{why}"),
+        Failure::Passing { why, after } => (why, *after),
+    };
+    *failures += 1;
+    if *failures > FAILURES {
+        bail!("{why}; the file keeps what has arrived: run the command again to go on");
     }
+    let backoff = FIRST_PAUSE
+        .saturating_mul(1 << (*failures - 1).min(16))
+        .min(LONGEST_PAUSE);
+    let pause = wanted.unwrap_or(Duration::ZERO).max(backoff);
+    tell(&format!("{why}; trying again in {} s", pause.as_secs()));
+    sleep(pause).await;
+    Ok(())
 }
 
 /// How an archive begins: the name of its first header.

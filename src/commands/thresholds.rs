@@ -20,7 +20,7 @@ use crate::{
     config,
     terminal::{self, tell},
 };
-use args::{Keys, Source};
+use args::Source;
 use report::Report;
 use sample::{Content, Known, Row, Sample, ScoresFile, Skipped};
 use service::Service;
@@ -68,10 +68,10 @@ struct Run<'a> {
 /// A file cannot be read or written; a key is missing; a service refuses its key or every text, or fails for too long. What was scored
 /// before is printed nevertheless.
 pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let keys = Keys {
-        site: config::site_key()?,
-        theirs: config::foreign_key(args.key_variable())?,
-    };
+    let keys = (
+        config::site_key()?,
+        config::foreign_key(args.key_variable())?,
+    );
     let thresholds = args.thresholds()?;
     let (theirs, ours) = args.services(keys, &thresholds)?;
     let lines = Lines::open(&args.file)?;

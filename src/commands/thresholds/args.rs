@@ -86,13 +86,6 @@ pub(super) enum Source {
     Perspective,
 }
 
-/// The keys that the environment has.
-pub(super) struct Keys {
-    pub(super) site: Option<SiteKey>,
-    /// Of the other service.
-    pub(super) theirs: Option<String>,
-}
-
 impl Args {
     /// The variable with the key to the other service.
     pub(super) fn key_variable(&self) -> &'static str {
@@ -125,10 +118,10 @@ impl Args {
         Ok(thresholds)
     }
 
-    /// Theirs and ours.
+    /// Theirs and ours, with the keys that the environment has: to this service, and to the other one.
     pub(super) fn services(
         &self,
-        keys: Keys,
+        (site_key, their_key): (Option<SiteKey>, Option<String>),
         thresholds: &BTreeMap<String, f64>,
     ) -> anyhow::Result<(Service, Service)> {
         let from = self.from;
@@ -142,13 +135,11 @@ impl Args {
         );
         let site_key = match &self.key_file {
             Some(file) => read_site_key(file)?,
-            None => keys
-                .site
+            None => site_key
                 .context("there is no site key: set GATEHOUSE_SITE_KEY, or give --key-file")?,
         };
         let variable = self.key_variable();
-        let their_key = keys
-            .theirs
+        let their_key = their_key
             .with_context(|| format!("there is no key to {}: set {variable}", from.name()))?;
         let rate = self
             .their_rate

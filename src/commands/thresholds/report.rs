@@ -99,6 +99,60 @@ impl<'a> Report<'a> {
             "categories": self.rows.iter().map(Row::to_json).collect::<Vec<_>>(),
         })
     }
+
+    pub(super) fn to_text(&self) -> String {
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{} texts have the scores of {} and of Gatehouse.{}",
+            self.texts,
+            self.their_name,
+            if self.is_complete {
+                ""
+            } else {
+                " The file has more: the command did not reach its end."
+            }
+        );
+        let mut matched = self.rows.iter().filter_map(Row::cells).peekable();
+        if matched.peek().is_some() {
+            let mut table = Table::new([
+                ("category", Left),
+                ("yours", Right),
+                ("here", Right),
+                ("texts", Right),
+                ("selected there, here", Right),
+                ("both", Right),
+                ("only there", Right),
+                ("only here", Right),
+                ("of theirs", Right),
+                ("of ours", Right),
+            ]);
+            matched.for_each(|cells| table.push(cells));
+            let _ = write!(
+                text,
+                "\n{}\nyours: your threshold at {}. here: the threshold here that selects as many texts.\n\
+                 texts: texts with a score of both. selected there, here: those from the threshold on.\n\
+                 of theirs: the share of the texts selected there that is selected here, too. of ours: the reverse.\n",
+                table.render(),
+                self.their_name
+            );
+        }
+        let notes: Vec<String> = self
+            .rows
+            .iter()
+            .flat_map(|row| row.notes(self.their_name))
+            .collect();
+        if !notes.is_empty() {
+            text.push('\n');
+            for note in notes {
+                let _ = writeln!(text, "{note}");
+            }
+        }
+        if let Some(not_counted) = not_counted(self.skipped) {
+            let _ = writeln!(text, "\nLines that do not count: {not_counted}.");
+        }
+        text
+    }
 }
 
 /// `None` for a category that only we have.
@@ -156,76 +210,7 @@ impl Row {
         }
         row
     }
-}
 
-/// Whether a figure rests on few texts, of which it would need others.
-fn is_few(counts: Agreement) -> bool {
-    counts.theirs() < FEW || counts.texts() - counts.theirs() < FEW
-}
-
-/// 0 of none is 0.
-#[expect(clippy::cast_precision_loss, reason = "a share for people")]
-fn share(part: usize, whole: usize) -> f64 {
-    part as f64 / whole.max(1) as f64
-}
-
-impl Report<'_> {
-    pub(super) fn to_text(&self) -> String {
-        let mut text = String::new();
-        let _ = writeln!(
-            text,
-            "{} texts have the scores of {} and of Gatehouse.{}",
-            self.texts,
-            self.their_name,
-            if self.is_complete {
-                ""
-            } else {
-                " The file has more: the command did not reach its end."
-            }
-        );
-        let mut matched = self.rows.iter().filter_map(Row::cells).peekable();
-        if matched.peek().is_some() {
-            let mut table = Table::new([
-                ("category", Left),
-                ("yours", Right),
-                ("here", Right),
-                ("texts", Right),
-                ("selected there, here", Right),
-                ("both", Right),
-                ("only there", Right),
-                ("only here", Right),
-                ("of theirs", Right),
-                ("of ours", Right),
-            ]);
-            matched.for_each(|cells| table.push(cells));
-            let _ = write!(
-                text,
-                "\n{}\nyours: your threshold at {}. here: the threshold here that selects as many texts.\n\
-                 texts: texts with a score of both. selected there, here: those from the threshold on.\n\
-                 of theirs: the share of the texts selected there that is selected here, too. of ours: the reverse.\n",
-                table.render(),
-                self.their_name
-            );
-        }
-        let notes: Vec<String> = self
-            .rows
-            .iter()
-            .flat_map(|row| row.notes(self.their_name))
-            .collect();
-        if !notes.is_empty() {
-            text.push('\n');
-            for note in notes {
-                let _ = writeln!(text, "{note}");
-            }
-        }
-        if let Some(not_counted) = not_counted(self.skipped) {
-            let _ = writeln!(text, "\nLines that do not count: {not_counted}.");
-        }
-        text
-    }
-}
-
-impl Row {
     /// Its line of the table.
     fn cells(&self) -> Option<[String; 10]> {
         let Outcome::Matched(found) = &self.outcome else {
@@ -286,6 +271,17 @@ impl Row {
             )],
         }
     }
+}
+
+/// Whether a figure rests on few texts, of which it would need others.
+fn is_few(counts: Agreement) -> bool {
+    counts.theirs() < FEW || counts.texts() - counts.theirs() < FEW
+}
+
+/// 0 of none is 0.
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 fn not_counted(skipped: &Skipped) -> Option<String> {
