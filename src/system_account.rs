@@ -116,18 +116,7 @@ impl SystemAccount {
             self.name
         )
     }
-}
 
-/// Whether a thread has no capabilities, now or later, according to `/proc/self/status`.
-#[cfg(target_os = "linux")]
-fn has_no_capabilities(status: &str) -> bool {
-    ["CapPrm:", "CapEff:", "CapAmb:"].iter().all(|set| {
-        let bits = status.lines().find_map(|line| line.strip_prefix(set));
-        bits.is_none_or(|bits| bits.trim().chars().all(|digit| digit == '0'))
-    })
-}
-
-impl SystemAccount {
     /// Makes sure that this account can pass through a directory and everything above it.
     ///
     /// # Errors
@@ -160,6 +149,15 @@ impl SystemAccount {
         }
         Ok(())
     }
+}
+
+/// Whether a thread has no capabilities, now or later, according to `/proc/self/status`.
+#[cfg(target_os = "linux")]
+fn has_no_capabilities(status: &str) -> bool {
+    ["CapPrm:", "CapEff:", "CapAmb:"].iter().all(|set| {
+        let bits = status.lines().find_map(|line| line.strip_prefix(set));
+        bits.is_none_or(|bits| bits.trim().chars().all(|digit| digit == '0'))
+    })
 }
 
 /// The groups that this process is in, its own first.

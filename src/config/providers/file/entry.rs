@@ -67,6 +67,21 @@ pub(super) struct Entry {
     way: Option<Proxy>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StyleName {
+    LlamaGuard,
+    Policy,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FormatName {
+    JsonSchema,
+    JsonObject,
+    Words,
+}
+
 /// The members that only some kinds have.
 const MEMBERS: [(&str, &[Kind]); 33] = [
     ("url", Kind::REMOTE),
@@ -210,9 +225,7 @@ impl Entry {
             }
         })
     }
-}
 
-impl Entry {
     /// What it scores: the named categories, or all that it can score in its modalities.
     fn scope(&self, style: Option<&Style>) -> anyhow::Result<Scope> {
         let usual = self.kind.usual_modalities();
@@ -253,9 +266,7 @@ impl Entry {
         }
         Ok(scope)
     }
-}
 
-impl Entry {
     fn region(&self) -> anyhow::Result<String> {
         let region = self.region.clone().context("it needs its region")?;
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -295,24 +306,7 @@ impl Entry {
         );
         Ok(GuardrailId { id, version })
     }
-}
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StyleName {
-    LlamaGuard,
-    Policy,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FormatName {
-    JsonSchema,
-    JsonObject,
-    Words,
-}
-
-impl Entry {
     fn style(&self, directory: &Path) -> anyhow::Result<Style> {
         let style = self
             .style

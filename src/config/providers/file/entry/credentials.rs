@@ -157,55 +157,7 @@ impl Entry {
             directory,
         )
     }
-}
 
-/// A key in the header with this name.
-pub(super) fn header(name: &str, key: String) -> anyhow::Result<Auth> {
-    let name = name
-        .parse()
-        .map_err(|_| anyhow!("its key_header is not a valid header name"))?;
-    Ok(Auth::Header(name, key))
-}
-
-/// A secret in the variable or in the file that two members name.
-fn secret(
-    what: &str,
-    env: Option<&String>,
-    file: Option<&PathBuf>,
-    directory: &Path,
-) -> anyhow::Result<Option<String>> {
-    let secret = match (env, file) {
-        (Some(_), Some(_)) => bail!("it has {what}_env and {what}_file; give only one"),
-        (Some(name), None) => {
-            let secret = variable(name)?;
-            Some(
-                secret
-                    .with_context(|| format!("the variable {name} with its {what} is not set"))?,
-            )
-        }
-        (None, Some(path)) => Some(read(&format!("{what}_file"), &directory.join(path))?),
-        (None, None) => None,
-    };
-    ensure!(
-        secret.as_deref().is_none_or(is_printable),
-        "its {what} is empty or has characters other than printable ASCII"
-    );
-    Ok(secret)
-}
-
-/// The text of the file that a member names.
-pub(super) fn read(member: &str, path: &Path) -> anyhow::Result<String> {
-    let text =
-        read_value(path).with_context(|| format!("cannot read its {member} {}", path.display()))?;
-    Ok(text.trim().to_owned())
-}
-
-/// A key that cannot be a header value would fail with every request.
-fn is_printable(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())
-}
-
-impl Entry {
     /// How it is reached, at the given URL or the usual one.
     pub(super) fn remote(
         &self,
@@ -272,6 +224,52 @@ impl Entry {
             proxy: self.way.clone(),
         })
     }
+}
+
+/// A key in the header with this name.
+pub(super) fn header(name: &str, key: String) -> anyhow::Result<Auth> {
+    let name = name
+        .parse()
+        .map_err(|_| anyhow!("its key_header is not a valid header name"))?;
+    Ok(Auth::Header(name, key))
+}
+
+/// A secret in the variable or in the file that two members name.
+fn secret(
+    what: &str,
+    env: Option<&String>,
+    file: Option<&PathBuf>,
+    directory: &Path,
+) -> anyhow::Result<Option<String>> {
+    let secret = match (env, file) {
+        (Some(_), Some(_)) => bail!("it has {what}_env and {what}_file; give only one"),
+        (Some(name), None) => {
+            let secret = variable(name)?;
+            Some(
+                secret
+                    .with_context(|| format!("the variable {name} with its {what} is not set"))?,
+            )
+        }
+        (None, Some(path)) => Some(read(&format!("{what}_file"), &directory.join(path))?),
+        (None, None) => None,
+    };
+    ensure!(
+        secret.as_deref().is_none_or(is_printable),
+        "its {what} is empty or has characters other than printable ASCII"
+    );
+    Ok(secret)
+}
+
+/// The text of the file that a member names.
+pub(super) fn read(member: &str, path: &Path) -> anyhow::Result<String> {
+    let text =
+        read_value(path).with_context(|| format!("cannot read its {member} {}", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+/// A key that cannot be a header value would fail with every request.
+fn is_printable(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())
 }
 
 /// The value of a member, or the usual one if it is absent.
