@@ -21,7 +21,7 @@ use workers::{Context, Settings, outbound::Outbound};
 use super::{api, console, worker};
 use crate::{
     command_line::told,
-    config::{self, UpOptions},
+    config::UpOptions,
     data_dir::DataDir,
     demo::{Addresses, Consent},
     demo_file::Demo,
@@ -131,7 +131,7 @@ async fn serve(
     let providers = options.work.providers.load()?;
 
     let (ready, readiness) = watch::channel(Readiness::Ready);
-    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
+    service::tell_systemd(readiness.clone(), stop.clone());
     let quiet = CancellationToken::new();
     let files = files(&options, browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);

@@ -43,7 +43,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let export = Export::start(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
-    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
+    service::tell_systemd(readiness.clone(), stop.clone());
     let database = database::watch(hosts, pool.clone());
 
     let quiet = CancellationToken::new();

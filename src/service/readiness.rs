@@ -1,11 +1,6 @@
 //! What a process waits for before it is ready: the schema, and the master key of the database.
 
-use std::{
-    ffi::{OsStr, OsString},
-    io,
-    os::unix::net::UnixDatagram,
-    time::Duration,
-};
+use std::{ffi::OsStr, io, os::unix::net::UnixDatagram, time::Duration};
 
 use ::api::Readiness;
 use store::{
@@ -17,6 +12,8 @@ use telemetry::{RepeatedFailure, failed, over};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
+
+use crate::config;
 
 const SCHEMA_POLL: Duration = Duration::from_secs(1);
 
@@ -125,12 +122,8 @@ const LONGEST_STATUS: usize = 512;
 
 /// Tells systemd each change of the readiness until `stop`, and then that the process stops. Does nothing if systemd did
 /// not start the process, or does not want to know.
-pub(crate) fn tell_systemd(
-    socket: Option<OsString>,
-    mut readiness: watch::Receiver<Readiness>,
-    stop: CancellationToken,
-) {
-    let Some(socket) = socket else {
+pub(crate) fn tell_systemd(mut readiness: watch::Receiver<Readiness>, stop: CancellationToken) {
+    let Some(socket) = config::notify_socket() else {
         return;
     };
     tokio::spawn(async move {
