@@ -10,14 +10,11 @@ mod export;
 mod healthcheck;
 mod http_client;
 mod import;
-mod input_lines;
+mod line_files;
 mod listen;
-mod migrate;
-mod progress;
 mod queue;
-mod result_file;
-mod site_key;
 mod submit;
+mod table;
 mod thresholds;
 mod up;
 mod worker;
@@ -25,11 +22,12 @@ mod worker;
 use std::{io::Write as _, path::Path, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
+use store::{PgPool, schema};
 use tracing::warn;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    demo_file, preview_sandbox,
+    logs, preview_sandbox, service, terminal,
 };
 
 /// A self-hosted content moderation service.
@@ -118,7 +116,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Api(options) => in_runtime(api::run(*options))?,
         Command::Worker(options) => in_runtime(worker::run(options))?,
-        Command::Migrate(options) => in_runtime(migrate::run(options))?,
+        Command::Migrate(options) => in_runtime(migrate(options))?,
         Command::Check(options) => return in_runtime(check::run(options)),
         Command::Healthcheck(options) => return in_runtime(healthcheck::run(options)),
         Command::Openapi { document } => print_document(document)?,
@@ -128,22 +126,10 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Audit(options) => return in_runtime(audit::run(options)),
         Command::Export(args) => in_runtime(export::run(args))?,
         Command::Submit(args) => return in_runtime(submit::run(args)),
-        Command::Thresholds(args) => {
-            let keys = thresholds::Keys {
-                site: config::site_key()?,
-                theirs: config::foreign_key(args.key_variable())?,
-            };
-            return in_runtime(thresholds::run(args, keys));
-        }
+        Command::Thresholds(args) => return in_runtime(thresholds::run(args)),
         Command::Import(options) => in_runtime(import::run(options))?,
         Command::Darkroom { memory } => preview_sandbox::run(memory)?,
-        Command::Listen(args) => {
-            let defaults = listen::Defaults {
-                secret: config::webhook_secret()?,
-                demo: config::data_dir()?.map(|directory| directory.join(demo_file::FILE)),
-            };
-            in_runtime(listen::run(args, defaults))?;
-        }
+        Command::Listen(args) => in_runtime(listen::run(args))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -170,4 +156,33 @@ fn print_document(document: Document) -> anyhow::Result<()> {
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Migrates, and says what is left to do for an administrator.
+///
+/// # Errors
+/// The database cannot be used, belongs to others, or has a schema that is too new.
+async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
+    logs::start()?;
+    warn_of_unknown_variables(None);
+    let pool = service::open(&options.database()?, "gatehouse migrate").await?;
+    let standing = schema::migrate(&pool).await?;
+    terminal::print(&format!("the schema is {standing}\n"))?;
+    if let Some(note) = missing_role(&pool).await? {
+        terminal::print(&format!("note: {note}\n"))?;
+    }
+    Ok(())
+}
+
+/// What to do about the role of the dashboards, if it is missing. A role that may not create roles migrates without it.
+async fn missing_role(pool: &PgPool) -> anyhow::Result<Option<String>> {
+    let mut conn = database::connect(pool).await?;
+    let statements = schema::missing_role(&mut conn).await?;
+    Ok(statements.map(|statements| {
+        format!(
+            "the role gatehouse_ops is missing, or may not read the schema `ops`. Only the dashboard of tenants needs it \
+             (docs/dashboards.md). As an administrator, run in this database: {}",
+            statements.join(" ")
+        )
+    }))
 }

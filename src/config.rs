@@ -1,21 +1,13 @@
 //! The options that commands share, and everything that is read from the environment. Nothing else reads the environment.
 
-mod animations;
-mod commands;
-mod console;
 mod did_you_mean;
 mod egress;
 mod environment;
 mod http;
 mod invalid;
 mod known_variables;
-mod logs;
-mod master_key;
-mod otlp;
 mod postgres;
 mod providers;
-mod retention;
-mod rules;
 mod sign_on;
 mod value_parsers;
 mod worker;
@@ -30,22 +22,27 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use domain::{key::SiteKey, signature::WebhookSecret};
+use queue::QueueName;
+use store::jobs;
+use url::Url;
 
-pub(crate) use commands::{ApiOptions, CheckOptions, UpOptions, WorkerOptions};
-pub(crate) use console::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
+use egress::{OutboundOptions, demo_endpoint};
+use providers::ProviderOptions;
+use value_parsers::http_url;
+use worker::WorkOptions;
+
 pub(crate) use egress::{EgressOptions, check_url};
 pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;
 pub(crate) use invalid::{Invalid, exit_code, invalid};
 pub(crate) use known_variables::unknown_variables;
-pub(crate) use logs::{LogFormat, log_filter, log_format};
-pub(crate) use master_key::{master_key, parse_master_key, required_master_key};
-pub(crate) use otlp::OtlpOptions;
 pub(crate) use postgres::{
-    AnyDatabaseOptions, Database, DatabaseOptions, Located, PoolOptions, database_hosts,
+    AnyDatabaseOptions, Database, DatabaseOptions, Located, PoolOptions, database_hosts, master_key,
+    parse_master_key, required_master_key,
 };
-pub(crate) use rules::{RuleOptions, StoredRulesOptions};
+pub(crate) use sign_on::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
 pub(crate) use value_parsers::{address, id, one_of, queue_name, service_url, time, whole};
+pub(crate) use worker::{RuleOptions, StoredRulesOptions};
 
 /// Where the HTTP interface listens.
 #[derive(Clone, Copy, Debug, Args)]
@@ -142,4 +139,167 @@ fn variable(name: &str) -> anyhow::Result<Option<String>> {
 fn read_value(path: &Path) -> io::Result<String> {
     let text = fs::read_to_string(path)?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Human,
+    /// For log collectors.
+    Json,
+}
+
+/// `GATEHOUSE_LOG_FORMAT`, if it is set.
+pub(crate) fn log_format() -> anyhow::Result<Option<LogFormat>> {
+    match variable("GATEHOUSE_LOG_FORMAT")?.as_deref() {
+        None => Ok(None),
+        Some("human") => Ok(Some(LogFormat::Human)),
+        Some("json") => Ok(Some(LogFormat::Json)),
+        Some(other) => bail!(invalid!(
+            "GATEHOUSE_LOG_FORMAT is {other:?}; it must be human or json"
+        )),
+    }
+}
+
+/// `GATEHOUSE_LOG`, a tracing filter such as `info` or `warn,gatehouse=debug`.
+pub(crate) fn log_filter() -> anyhow::Result<Option<String>> {
+    variable("GATEHOUSE_LOG")
+}
+
+/// Where the spans of traces go, and of how many traces.
+#[derive(Debug, Args)]
+pub(crate) struct OtlpOptions {
+    /// Address of an OpenTelemetry collector that takes OTLP over HTTP, such as <http://collector:4318>. Spans are sent to
+    /// /v1/traces below it. Without it, none are made
+    #[arg(long, env = "GATEHOUSE_OTLP_ENDPOINT", hide_env_values = true, value_parser = http_url)]
+    pub(crate) otlp_endpoint: Option<Url>,
+    /// Share of the traces that begin here whose spans are sent: 0 to 1. A caller's `traceparent` decides about its own trace
+    #[arg(long, env = "GATEHOUSE_OTLP_SAMPLE", default_value_t = 1.0, value_parser = share)]
+    pub(crate) otlp_sample: f64,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share: Option<f64> = text.parse().ok();
+    let share = share.filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "must be a number from 0 to 1, such as 0.01".to_owned())
+}
+
+/// Options of `gatehouse up`.
+#[derive(Debug, Args)]
+pub(crate) struct UpOptions {
+    /// Directory of the private database, its keys and demo.json [default: /var/lib/gatehouse as root, else gatehouse in
+    /// the XDG data directory]
+    #[arg(long, env = "GATEHOUSE_DATA_DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// The account to run as when root starts `up`. It gives up root's rights for good when the listeners are bound
+    /// [default: gatehouse]
+    #[arg(long, env = "GATEHOUSE_USER")]
+    pub(crate) user: Option<String>,
+    #[command(flatten)]
+    pub(crate) listen: ListenOptions,
+    #[command(flatten)]
+    pub(crate) http: HttpOptions,
+    #[command(flatten)]
+    pub(crate) console: ConsoleOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
+    /// Send the demo site's webhooks to this URL. Its host and port are exempt from the egress guard, for the demo team only
+    #[arg(long, value_parser = demo_endpoint)]
+    pub(crate) webhook_url: Option<Url>,
+    /// Create the demo team and site even if the database is not empty
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// Create the team "Example data" with a week of invented history, to look at in the console. Refused if the database has other
+    /// teams than the demo, unless --demo is given, too. `gatehouse admin remove-example-data` removes it
+    #[arg(long)]
+    pub(crate) demo_data: bool,
+    /// Use this Postgres instead of a private one. `DATABASE_URL_FILE` can name a file with the URL instead
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) pool: PoolOptions,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) rules: RuleOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) outbound: OutboundOptions,
+}
+
+/// Options of `gatehouse api`.
+#[derive(Debug, Args)]
+pub(crate) struct ApiOptions {
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    #[command(flatten)]
+    pub(crate) listen: ListenOptions,
+    #[command(flatten)]
+    pub(crate) http: HttpOptions,
+    #[command(flatten)]
+    pub(crate) console: ConsoleOptions,
+    #[command(flatten)]
+    pub(crate) rules: RuleOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
+}
+
+/// Options of `gatehouse worker`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerOptions {
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    /// The queues to work on
+    #[arg(long, env = "GATEHOUSE_QUEUES", value_delimiter = ',', value_parser = queue_name(),
+          default_values_t = jobs::ALL)]
+    pub(crate) queues: Vec<QueueName>,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) rules: RuleOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) outbound: OutboundOptions,
+}
+
+/// Options of `gatehouse check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// Also send one test request to each provider, with a harmless text and a small picture. The provider charges it as
+    /// usual. Without this option, `check` sends no requests to providers
+    #[arg(long)]
+    pub(crate) providers_live: bool,
+    #[command(flatten)]
+    pub(crate) database: AnyDatabaseOptions,
+    #[command(flatten)]
+    pub(crate) providers: ProviderOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_number_from_0_to_1() {
+        assert_eq!(share("0.25"), Ok(0.25));
+        assert_eq!((share("0"), share("1")), (Ok(0.0), Ok(1.0)));
+        for wrong in ["", "x", "-0.1", "1.1", "NaN", "inf", "10%"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
 }

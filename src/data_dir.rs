@@ -4,11 +4,7 @@
 //! Everything in it belongs to the user who runs Gatehouse. If root starts `up`, that is the
 //! account that `up` changes to. Root only creates the directory for this account.
 
-mod atomic_write;
-mod create_as_root;
 mod permissions;
-#[cfg(test)]
-mod tests;
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
@@ -21,11 +17,9 @@ use std::{
 use anyhow::{Context as _, anyhow, bail};
 use rustix::fs::OFlags;
 
-use self::permissions::Owner;
-use create_as_root::real;
+use permissions::{Owner, real};
 
-pub(crate) use self::permissions::foreign;
-pub(crate) use create_as_root::create_as_root;
+pub(crate) use permissions::{create_as_root, foreign};
 
 const SYSTEM_PATH: &str = "/var/lib/gatehouse";
 const LOCK: &str = "lock";
@@ -110,6 +104,61 @@ impl DataDir {
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
+
+    /// Writes a file, durably: after a crash, either the old file or the complete new file is
+    /// there.
+    ///
+    /// # Errors
+    /// The directory cannot be written or the disk is full; the message names the file.
+    pub(crate) fn write(
+        &self,
+        name: &str,
+        contents: &[u8],
+        audience: Audience,
+    ) -> anyhow::Result<()> {
+        let path = self.join(name);
+        self.replace(name, &path, contents, audience)
+            .map_err(|error| {
+                anyhow!(
+                    "cannot write {} ({error}): make room or make it writable{ELSEWHERE}",
+                    path.display()
+                )
+            })
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        path: &Path,
+        contents: &[u8],
+        audience: Audience,
+    ) -> io::Result<()> {
+        let draft = self.join(&format!("{name}.new"));
+        match fs::remove_file(&draft) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mode = match audience {
+            Audience::Owner => 0o600,
+            Audience::Everyone => 0o644,
+        };
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&draft)?;
+        // The mode given to `open` is narrowed by the umask.
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        file.write_all(contents)?;
+        file.sync_all()?;
+        fs::rename(&draft, path)?;
+        self.sync()
+    }
+
+    /// Makes renames within the directory durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
 }
 
 fn create(path: &Path) -> io::Result<()> {
@@ -167,3 +216,6 @@ fn lock(directory: &Path, owner: &Owner) -> anyhow::Result<File> {
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(file)
 }
+
+#[cfg(test)]
+mod tests;

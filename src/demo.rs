@@ -8,7 +8,7 @@ use domain::{
 use management::{
     Caller, Management, Refused,
     endpoints::{self, EndpointChange, NewEndpoint},
-    provisioning::{self, Access, NewSite, NewTenant},
+    provisioning::{self, NewSite, NewTenant},
 };
 use store::{PgConnection, encryption::MasterKey, site, team};
 use url::Url;
@@ -105,18 +105,7 @@ pub(crate) async fn prepare(
     };
     let access = access.map_err(told)?;
     let webhook_secret = current_secret(&mut conn, key, access.site).await?;
-    let demo = described(&access, webhook_secret, addresses, webhook_url);
-    demo_file::write(data, &demo)?;
-    Ok(Some(demo))
-}
-
-fn described(
-    access: &Access,
-    webhook_secret: String,
-    addresses: Addresses,
-    webhook_url: Option<Url>,
-) -> Demo {
-    Demo {
+    let demo = Demo {
         base_url: addresses.base_url,
         metrics_url: addresses.metrics_url,
         team_id: access.team,
@@ -127,7 +116,9 @@ fn described(
         management_token: access.token.expose().to_owned(),
         endpoint_id: access.endpoint,
         webhook_url,
-    }
+    };
+    demo_file::write(data, &demo)?;
+    Ok(Some(demo))
 }
 
 async fn current_secret(

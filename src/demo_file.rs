@@ -18,15 +18,11 @@ pub(crate) const FILE: &str = "demo.json";
 pub(crate) struct Demo {
     /// The URL of the public interface, with its prefix.
     pub(crate) base_url: String,
-    /// The URL of the metrics.
     pub(crate) metrics_url: String,
-    /// The demo team.
     pub(crate) team_id: TeamId,
-    /// The demo site.
     pub(crate) site_id: SiteId,
     /// Its default rule group.
     pub(crate) rule_group_id: RuleGroupId,
-    /// A key for the site.
     pub(crate) site_key: String,
     /// The secret that signs the site's webhooks.
     pub(crate) webhook_secret: String,

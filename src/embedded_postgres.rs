@@ -7,11 +7,7 @@
 
 mod binaries;
 mod cluster;
-mod pid_file;
 mod server;
-mod stale_processes;
-#[cfg(test)]
-mod tests;
 
 use std::time::Duration;
 
@@ -25,7 +21,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use self::{cluster::Cluster, server::Server, stale_processes::settle};
+use self::{
+    cluster::Cluster,
+    server::{Server, settle},
+};
 use crate::data_dir::DataDir;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -139,3 +138,6 @@ async fn restart(cluster: &Cluster, pause: &mut Duration) -> Server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,36 +2,40 @@
 //! ended when they are stored, and the endpoints are below `.invalid`, which no name server knows.
 
 mod history;
-mod random;
-mod texts;
-mod times;
-mod verdicts;
-mod webhooks;
+mod plan;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
+use builtin::Analyser;
 use chrono::{DateTime, Utc};
-use domain::{event::EventKind, id::TeamId, name::Name, rule_file::InputFile};
+use domain::{
+    decision::{Findings, Judged, Part, Verdict, decide},
+    event::EventKind,
+    id::{GroupVersionId, TeamId},
+    media::OnFailure,
+    name::Name,
+    rule_file::InputFile,
+    rules::{CompiledGroup, Content},
+    score::{Category, Scores},
+};
 use management::{
     Caller, Management,
     endpoints::{self, NewEndpoint},
     rule_groups::{self, Group, NewRuleGroup},
     sites::{self, Settings},
 };
-use store::example_data::{self, Batch, State, Turn};
+use store::{
+    PgPool,
+    example_data::{self, Batch, State, Turn},
+    rule_group,
+};
 use tracing::info;
 
-use self::{
-    history::{Moderator, Site},
-    random::Chance,
-    texts::Place,
-    times::SPAN,
-    verdicts::Judge,
-    webhooks::Endpoint,
-};
 use crate::command_line::told;
+use history::{Endpoint, Moderator, Site};
+use plan::{Chance, Place, SPAN, plan};
 
 const MARKETPLACE_RULES: &str = include_str!("example_data/marketplace.yaml");
 const FORUM_RULES: &str = include_str!("example_data/forum.yaml");
@@ -94,7 +98,7 @@ pub(crate) async fn prepare(
     };
     let sites = sites(management, now).await?;
     let mut chance = Chance::seeded(SEED);
-    let planned = times::plan(now, &mut chance);
+    let planned = plan(now, &mut chance);
     for some in planned.chunks(BATCH) {
         let mut batch = Batch::default();
         for item in some {
@@ -211,6 +215,78 @@ fn no_password() -> String {
     format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${hash}")
 }
 
+/// The groups of a site, compiled.
+struct Judge {
+    groups: Vec<CompiledGroup>,
+    analyser: Analyser,
+}
+
+impl Judge {
+    /// Loads and compiles these versions.
+    async fn of(pool: &PgPool, versions: &[GroupVersionId]) -> anyhow::Result<Self> {
+        let mut groups = Vec::with_capacity(versions.len());
+        for version in versions {
+            let found = rule_group::find_version(pool, *version).await?;
+            let found = found.context("the version was just created")?;
+            groups.push(CompiledGroup::compile(found.group, *version, &found.rules)?);
+        }
+        Ok(Self {
+            groups,
+            analyser: Analyser::new(),
+        })
+    }
+
+    /// What judges.
+    fn versions(&self) -> Vec<GroupVersionId> {
+        self.groups.iter().map(CompiledGroup::version).collect()
+    }
+
+    /// The verdict on a text, and its scores.
+    fn judge(&self, text: &str) -> (Verdict, Scores) {
+        let scores = self.analyser.analyse(text);
+        let wanted: Vec<Category> = Category::ALL
+            .into_iter()
+            .filter(|category| {
+                self.groups
+                    .iter()
+                    .any(|g| g.categories().contains(category))
+            })
+            .collect();
+        // A provider is asked for what the rules want to know.
+        let scores: Scores = scores
+            .iter()
+            .filter(|(category, _)| wanted.contains(category))
+            .collect();
+        let mut judged = Vec::new();
+        let mut violations = Vec::new();
+        for group in &self.groups {
+            let begun = Instant::now();
+            violations.extend(group.examine(&Content {
+                text: Some(text),
+                scores: &scores,
+                image_matches: &[],
+            }));
+            judged.push(Judged {
+                group: group.group(),
+                version: group.version(),
+                micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+            });
+        }
+        let verdict = decide(Findings {
+            groups: judged,
+            violations,
+            scores: Some(scores),
+            wanted: &wanted,
+            gaps: &[],
+            text: Part::Examined,
+            image: Part::Absent,
+            unchecked: Vec::new(),
+            on_failure: OnFailure::Review,
+        });
+        (verdict, scores)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +294,7 @@ mod tests {
     #[test]
     fn the_example_is_the_same_each_time_and_lies_in_the_past_week() {
         let now = Utc::now();
-        let [one, other] = [(); 2].map(|()| times::plan(now, &mut Chance::seeded(SEED)));
+        let [one, other] = [(); 2].map(|()| plan(now, &mut Chance::seeded(SEED)));
         assert_eq!(one.len(), 3_000);
         assert!(
             one.iter()

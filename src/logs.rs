@@ -1,12 +1,18 @@
 //! The log of a process, and the errors of commands.
 
-mod line_format;
-
-use std::io::IsTerminal as _;
+use std::{fmt, io::IsTerminal as _};
 
 use anyhow::Context as _;
+use tracing::{Event, Subscriber};
 use tracing_subscriber::{
-    EnvFilter, Layer as _, fmt::format, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    EnvFilter, Layer as _,
+    fmt::{
+        FmtContext, FormatEvent, FormatFields,
+        format::{self, Writer},
+    },
+    layer::SubscriberExt as _,
+    registry::LookupSpan,
+    util::SubscriberInitExt as _,
 };
 
 use crate::{
@@ -42,12 +48,14 @@ pub(crate) fn start() -> anyhow::Result<()> {
     let logs = match format {
         LogFormat::Human => {
             let lines = format::format().with_target(false).with_ansi(terminal);
-            logs.event_format(line_format::Human(lines)).boxed()
+            let add = at_the_end;
+            logs.event_format(WithTrace { lines, add }).boxed()
         }
         LogFormat::Json => {
             let lines = format::json().flatten_event(true);
             let logs = logs.fmt_fields(format::JsonFields::new());
-            logs.event_format(line_format::Machine(lines)).boxed()
+            let add = as_member;
+            logs.event_format(WithTrace { lines, add }).boxed()
         }
     };
     tracing_subscriber::registry()
@@ -94,6 +102,49 @@ fn told(error: &anyhow::Error) -> String {
             told => format!("{told}: {cause}"),
         }
     })
+}
+
+/// Log lines with the trace that the running task works for, as the field `trace.id`.
+struct WithTrace<F> {
+    lines: F,
+    /// Adds a trace to a line.
+    add: fn(&str, &str) -> String,
+}
+
+impl<S, N, F> FormatEvent<S, N> for WithTrace<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let Some(step) = telemetry::trace::current() else {
+            return self.lines.format_event(context, writer, event);
+        };
+        let mut line = String::new();
+        self.lines
+            .format_event(context, Writer::new(&mut line), event)?;
+        let trace = step.context.trace().to_string();
+        writer.write_str(&(self.add)(&line, &trace))
+    }
+}
+
+/// For people: at the end of the line.
+fn at_the_end(line: &str, trace: &str) -> String {
+    format!("{} trace.id={trace}\n", line.trim_end_matches('\n'))
+}
+
+/// For log collectors: as a member of the line's object.
+fn as_member(line: &str, trace: &str) -> String {
+    match line.trim_end().strip_suffix('}') {
+        Some(open) => format!("{open},\"trace.id\":\"{trace}\"}}\n"),
+        None => line.to_owned(),
+    }
 }
 
 #[cfg(test)]

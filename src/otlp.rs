@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use prost::Message as _;
 use reqwest::{Client, header::CONTENT_TYPE, redirect};
-use rustls::ClientConfig;
-use telemetry::trace::{Dropped, Ended, Spans, dropped};
-use telemetry::{RepeatedFailure, failed, over};
+use telemetry::{
+    RepeatedFailure, failed, over,
+    trace::{Dropped, Ended, Sink, Spans, dropped},
+};
 use tokio::{
     select,
     task::JoinHandle,
@@ -19,8 +20,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use url::Url;
+use uuid::Uuid;
 
-use self::protobuf::Origin;
+use crate::config::OtlpOptions;
+use protobuf::Origin;
 
 /// The most spans in one request.
 const BATCH: usize = 512;
@@ -33,34 +36,23 @@ const CONNECTING: Duration = Duration::from_secs(2);
 /// How long one request may take.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Where spans go.
-#[derive(Debug)]
-pub(crate) struct Collector {
-    /// Its address. The path `/v1/traces` is added to it.
-    pub endpoint: Url,
-    /// How HTTPS servers are verified.
-    pub tls: ClientConfig,
-    /// Identifies this process among those that send to the collector.
-    pub instance: String,
-    /// The version of this program.
-    pub version: &'static str,
-}
+/// How long the last spans may take when the process stops.
+const FINISH: Duration = Duration::from_secs(2);
 
-/// Sends spans in the background until it is told to finish.
-#[derive(Debug)]
-pub(crate) struct Exporter {
-    stop: CancellationToken,
-    task: JoinHandle<()>,
-}
+/// Sends spans in the background until the process stops, if the operator wants it.
+pub(crate) struct Export(Option<(CancellationToken, JoinHandle<()>)>);
 
-impl Exporter {
-    /// Begins to send what comes from `spans`.
+impl Export {
+    /// Starts to send spans if there is a collector.
     ///
     /// # Errors
     /// The HTTP client cannot be made.
-    pub(crate) fn start(spans: Spans, collector: Collector) -> Result<Self, reqwest::Error> {
+    pub(crate) fn start(options: &OtlpOptions) -> anyhow::Result<Self> {
+        let Some(endpoint) = options.otlp_endpoint.clone() else {
+            return Ok(Self(None));
+        };
         let http = Client::builder()
-            .tls_backend_preconfigured(collector.tls)
+            .tls_backend_preconfigured(workers::tls::client_config())
             .user_agent(concat!("Gatehouse/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECTING)
             .timeout(DEADLINE)
@@ -69,24 +61,28 @@ impl Exporter {
             .build()?;
         let sending = Sending {
             http,
-            url: traces_of(collector.endpoint),
+            url: traces_of(endpoint),
             origin: Origin {
-                instance: collector.instance,
-                version: collector.version,
+                instance: Uuid::now_v7().to_string(),
+                version: env!("CARGO_PKG_VERSION"),
             },
             works: true,
             trouble: RepeatedFailure::in_turn(),
         };
+        let (sink, spans) = Sink::new(options.otlp_sample);
         let stop = CancellationToken::new();
         let task = tokio::spawn(sending.run(spans, stop.clone()));
-        Ok(Self { stop, task })
+        telemetry::trace::install(sink);
+        Ok(Self(Some((stop, task))))
     }
 
-    /// Sends what still waits, for at most this time.
-    pub(crate) async fn finish(self, within: Duration) {
-        self.stop.cancel();
-        let mut task = self.task;
-        if timeout(within, &mut task).await.is_err() {
+    /// Sends the last spans.
+    pub(crate) async fn finish(self) {
+        let Some((stop, mut task)) = self.0 else {
+            return;
+        };
+        stop.cancel();
+        if timeout(FINISH, &mut task).await.is_err() {
             task.abort();
         }
     }

@@ -1,30 +1,21 @@
 //! What the long-running commands have in common: they listen, wait for their schema, and stop in order.
 
-mod command_connections;
-mod connection_budget;
-mod monitoring;
-mod process_name;
 mod readiness;
-mod span_export;
-mod systemd;
 
-use std::{io::ErrorKind, net::SocketAddr};
+use std::{fmt, io::ErrorKind, net::SocketAddr};
 
 use ::api::Readiness;
-use rustix::{net::listen, process::geteuid};
+use database::connection_shortage::Room;
+use queue::Process;
+use rustix::{net::listen, process::geteuid, system::uname};
+use store::{Error, PgConnection, PgPool, database_metrics, schema};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
-use crate::config::PoolOptions;
+use crate::config::{Database, PoolOptions};
 
-pub(crate) use command_connections::{connect, open, open_current};
-pub(crate) use connection_budget::{Wants, warn_of_too_many};
-pub(crate) use monitoring::{MONITORING_CONNECTIONS, publish_figures, serve_monitoring};
-pub(crate) use process_name::{host, process_name};
-pub(crate) use readiness::{check_master_key, wait_for_schema};
-pub(crate) use span_export::start_export;
-pub(crate) use systemd::tell_systemd;
+pub(crate) use readiness::{check_master_key, tell_systemd, wait_for_schema};
 
 /// The queue's own connections to Postgres: for heartbeats, for finishes, and one that listens.
 const QUEUE_CONNECTIONS: usize = 3;
@@ -34,6 +25,8 @@ const WATCH_CONNECTIONS: usize = 1;
 const FIGURES_CONNECTIONS: usize = 1;
 /// Connections for a moment: one finds out why a pool has none, one ends the lease.
 const MOMENTARY_CONNECTIONS: usize = 2;
+/// Connections to `/metrics`, `/healthz` and `/readyz`.
+pub(crate) const MONITORING_CONNECTIONS: usize = 64;
 
 /// The state of a process before it is ready.
 pub(crate) fn starting() -> Readiness {
@@ -113,4 +106,118 @@ pub(crate) fn stop_signal() -> anyhow::Result<CancellationToken> {
         }
     });
     Ok(stop)
+}
+
+/// The connection of a command that does one thing and ends, to a database that has this binary's
+/// schema. Its statements have a limit of one minute, even if nobody waits for them any more.
+pub(crate) async fn connect(database: &Database, name: &str) -> anyhow::Result<PgConnection> {
+    let pool = open_current(database, name).await?;
+    Ok(schema::connect_for_command(&pool).await?)
+}
+
+/// The pool of such a command, to a database whose schema this binary can serve.
+pub(crate) async fn open_current(database: &Database, name: &str) -> anyhow::Result<PgPool> {
+    let pool = open(database, name).await?;
+    schema::compatibility(&pool).await?;
+    Ok(pool)
+}
+
+/// The pool of a command that does one thing and ends, on the host that can write. Fails with a
+/// reason if something is wrong with the database.
+pub(crate) async fn open(database: &Database, name: &str) -> anyhow::Result<PgPool> {
+    let hosts = database.hosts.clone().with_writable_first().await?;
+    let pool = ::database::pool(&hosts, name, database.pool.settings());
+    ::database::check_server(&pool).await?;
+    Ok(pool)
+}
+
+/// What the processes want, and what Postgres allows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wants {
+    /// The most connections that all registered processes may open together.
+    pub(crate) wanted: i64,
+    pub(crate) room: Room,
+}
+
+impl Wants {
+    /// Asks the database. Others may use the same Postgres: their connections are part of [`Room::used`] only.
+    pub(crate) async fn ask(conn: &mut PgConnection) -> Result<Self, Error> {
+        Ok(Self {
+            wanted: queue::workers::wanted_connections(conn).await?,
+            room: Room::ask(conn).await?,
+        })
+    }
+
+    pub(crate) fn are_too_many(self) -> bool {
+        self.wanted > self.room.allowed
+    }
+}
+
+impl fmt::Display for Wants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { wanted, room } = self;
+        write!(
+            f,
+            "all processes together may open {wanted} connections, and Postgres allows {}",
+            room.allowed
+        )?;
+        if self.are_too_many() {
+            f.write_str(
+                ": raise its max_connections, or lower GATEHOUSE_DATABASE_CONNECTIONS. When Postgres has none left, they take turns \
+                 and are slower",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Warns at the start of a process that opens up to `own` connections, if that is too many with those of all others.
+pub(crate) async fn warn_of_too_many(pool: PgPool, own: usize) {
+    let asked = async {
+        let mut conn = database_metrics::connect(&pool).await?;
+        Wants::ask(&mut conn).await
+    };
+    match asked.await {
+        Ok(Wants { wanted, room }) => {
+            let wanted = wanted.saturating_add(i64::try_from(own).unwrap_or(i64::MAX));
+            let wants = Wants { wanted, room };
+            if wants.are_too_many() {
+                warn!("{wants}");
+            }
+        }
+        Err(error) => debug!(%error, "cannot see how many connections Postgres allows"),
+    }
+}
+
+/// This process. `metrics` is where its metrics are, and `connections` the most that it opens to Postgres.
+pub(crate) fn process_name(role: &str, metrics: SocketAddr, connections: usize) -> Process {
+    Process {
+        host: Some(host()),
+        pid: i32::try_from(std::process::id()).ok(),
+        role: Some(role.to_owned()),
+        metrics_address: Some(metrics.to_string()),
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        connections: i32::try_from(connections).ok(),
+    }
+}
+
+/// The name of this machine, container or pod.
+pub(crate) fn host() -> String {
+    uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_knows_where_it_is() {
+        let process = process_name("worker", "127.0.0.1:9464".parse().unwrap(), 26).bounded();
+        let told = process.to_string();
+        assert!(told.starts_with("worker on "), "{told}");
+        let pid = format!(", pid {}, ", std::process::id());
+        assert!(told.contains(&pid), "{told}");
+        assert!(told.contains("metrics at 127.0.0.1:9464"), "{told}");
+        assert!(!process.host.unwrap().is_empty());
+    }
 }

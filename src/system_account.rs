@@ -2,17 +2,10 @@
 //! 1024 or out of habit. The interface, the image decoders and the HTTP client never run with
 //! root's rights: `up` gives them up for good before the first thread starts.
 
-mod directory_access;
-mod id_command;
+use std::{fs, path::Path, process::Command};
 
-use std::fs;
-
-use anyhow::{Context as _, ensure};
-use rustix::process::{Gid, Uid, geteuid};
-
-use id_command::{ask_id, parse};
-
-pub(crate) use id_command::own_groups;
+use anyhow::{Context as _, bail, ensure};
+use rustix::process::{Gid, Uid, geteuid, getgroups};
 
 /// The account that root runs `up` as. `scripts/setup` creates it. It is never the distribution's `postgres`: the superuser of
 /// another database on that machine would own ours.
@@ -123,6 +116,39 @@ impl SystemAccount {
             self.name
         )
     }
+
+    /// Makes sure that this account can pass through a directory and everything above it.
+    ///
+    /// # Errors
+    /// One line that names the closed directory and says what to do.
+    pub(crate) fn reach(&self, directory: &Path) -> anyhow::Result<()> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        for step in directory.ancestors() {
+            let metadata = fs::metadata(step)
+                .with_context(|| format!("cannot look into {}", step.display()))?;
+            let passable = if metadata.uid() == self.uid.as_raw() {
+                0o100
+            } else if self
+                .groups
+                .iter()
+                .any(|group| group.as_raw() == metadata.gid())
+            {
+                0o010
+            } else {
+                0o001
+            };
+            if metadata.mode() & passable == 0 {
+                bail!(
+                    "the user `{0}`, as whom Gatehouse runs, cannot enter {1}: choose a --data-dir elsewhere, such as \
+                     /var/lib/gatehouse, or open the way with `chmod o+x {1}`",
+                    self.name,
+                    step.display()
+                );
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether a thread has no capabilities, now or later, according to `/proc/self/status`.
@@ -131,6 +157,52 @@ fn has_no_capabilities(status: &str) -> bool {
     ["CapPrm:", "CapEff:", "CapAmb:"].iter().all(|set| {
         let bits = status.lines().find_map(|line| line.strip_prefix(set));
         bits.is_none_or(|bits| bits.trim().chars().all(|digit| digit == '0'))
+    })
+}
+
+/// The groups that this process is in, its own first.
+pub(crate) fn own_groups() -> Vec<u32> {
+    let others = getgroups().unwrap_or_default();
+    let own = rustix::process::getegid();
+    std::iter::once(own)
+        .chain(others)
+        .map(Gid::as_raw)
+        .collect()
+}
+
+fn ask_id(arguments: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new("id")
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .output()
+        .context("cannot run `id`")?;
+    ensure!(
+        output.status.success(),
+        "`id {}` failed",
+        arguments.join(" ")
+    );
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Reads `uid=101(gatehouse) gid=104(gatehouse) groups=...`, and the numbers of all groups.
+fn parse(names: &str, numbers: &str) -> Option<SystemAccount> {
+    let mut fields = names.split_whitespace();
+    let (uid, name) = fields
+        .next()?
+        .strip_prefix("uid=")?
+        .strip_suffix(')')?
+        .split_once('(')?;
+    let gid = fields.next()?.strip_prefix("gid=")?;
+    let gid = gid.split_once('(').map_or(gid, |(number, _)| number);
+    let groups: Result<Vec<_>, _> = numbers
+        .split_whitespace()
+        .map(|number| number.parse().map(Gid::from_raw))
+        .collect();
+    Some(SystemAccount {
+        name: name.to_owned(),
+        uid: Uid::from_raw(uid.parse().ok()?),
+        gid: Gid::from_raw(gid.parse().ok()?),
+        groups: groups.ok()?,
     })
 }
 

@@ -128,10 +128,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Restored> {
             eprintln!("{}", kept.name());
             let round = service.prove(*kept, number).await;
             let holds = round.as_ref().is_ok_and(|round| round.outcome.holds());
-            if !holds {
-                let kept = service.stack.environment.keep();
-                eprintln!("databases and logs are kept in {}", kept.display());
-            }
+            service.stack.kept_unless(holds);
             rounds.push(round?);
             if !holds {
                 break;
@@ -168,13 +165,7 @@ impl<'a> Service<'a> {
         let surroundings = Surroundings::default();
         let stack =
             Stack::start_on(environment, url, surroundings, &options.common, shape, seed).await?;
-        let customers = Customers {
-            apis: stack.apis.iter().map(|api| api.address).collect(),
-            sites: stack.sites.clone(),
-            seed,
-            connections: options.connections,
-            ready: RefCell::new(vec![true; stack.apis.len()]),
-        };
+        let customers = Customers::of(&stack, seed, options.connections);
         Ok(Self {
             options,
             stack,

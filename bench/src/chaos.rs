@@ -100,16 +100,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
         },
     };
     let mut stack = Stack::start(&options.common, shape, seed).await?;
-    match prove(&options, &mut stack, seed, load_before).await {
-        Ok(proof) if proof.holds() => Ok(proof),
-        failed => {
-            eprintln!(
-                "database and logs are kept in {}",
-                stack.environment.keep().display()
-            );
-            failed
-        }
-    }
+    let proof = prove(&options, &mut stack, seed, load_before).await;
+    stack.kept_unless(proof.as_ref().is_ok_and(Proof::holds));
+    proof
 }
 
 async fn prove(
@@ -127,14 +120,7 @@ async fn prove(
         items: options.items,
         restart_postgres: options.restart_postgres,
     };
-    let customers = client::Customers {
-        apis: stack.apis.iter().map(|api| api.address).collect(),
-        sites: stack.sites.clone(),
-        seed,
-        connections: options.connections,
-        // Customers also send to dead processes.
-        ready: RefCell::new(vec![true; stack.apis.len()]),
-    };
+    let customers = client::Customers::of(stack, seed, options.connections);
     let ticks = Ticks::start(options.rate, options.items);
     let submitting = async {
         let submitted = customers.submit(&ticks, &ledger).await;

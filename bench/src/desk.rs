@@ -23,10 +23,8 @@ use crate::{
     load::{Ticks, paced, per_second, ticks},
     postgres_cost,
     processes::Kind,
-    receiver::Manners,
     report::Machine,
-    sites::Tenants,
-    stack::{CommonOptions, Shape, Stack, Surroundings},
+    stack::{CommonOptions, Shape, Stack, Surroundings, without_pauses},
 };
 
 const SITES: usize = 8;
@@ -34,8 +32,6 @@ const SITES: usize = 8;
 const BARE_SECONDS: u64 = 5;
 /// How long the workers may take to tell what was decided at full speed.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// How often a client may ask, so that the bench is never told to wait.
-const REQUESTS_A_MINUTE: &str = "1000000";
 
 /// Options of `desk`.
 #[derive(Clone, Debug, Args)]
@@ -103,25 +99,9 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Desked> {
     }
     let load_before = Machine::load_before();
     let seed = options.common.seed();
-    let shape = Shape {
-        apis: 1,
-        workers: 1,
-        tenants: Tenants {
-            sites: SITES,
-            sites_per_team: SITES,
-        },
-        lease_seconds: 30,
-        manners: Manners::default(),
-    };
-    let paces = [
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN",
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM",
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS",
-    ];
+    let shape = Shape::of_one_team(1, SITES);
     let surroundings = Surroundings {
-        environment: paces
-            .map(|name| (name, REQUESTS_A_MINUTE.to_owned()))
-            .into(),
+        environment: without_pauses().into(),
         ..Surroundings::default()
     };
     let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;

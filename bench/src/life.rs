@@ -17,15 +17,11 @@ use self::{
     table::Sides,
 };
 use crate::{
-    receiver::Manners,
     report::Machine,
-    sites::Tenants,
-    stack::{CommonOptions, Shape, Stack, Surroundings},
+    stack::{CommonOptions, Shape, Stack, Surroundings, without_pauses},
 };
 
 const SITES: usize = 8;
-/// How often a client may ask, so that the bench is never told to wait.
-const REQUESTS_A_MINUTE: &str = "1000000";
 /// Before each round, so that no round is measured beside the end of what was before.
 const PAUSE: Duration = Duration::from_secs(3);
 
@@ -112,25 +108,9 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Lived> {
 
 /// An installation with so many items.
 async fn start(options: &Options, items: u32, seed: u64) -> anyhow::Result<Installation> {
-    let shape = Shape {
-        apis: 1,
-        workers: 1,
-        tenants: Tenants {
-            sites: SITES,
-            sites_per_team: SITES,
-        },
-        lease_seconds: 30,
-        manners: Manners::default(),
-    };
-    let paces = [
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN",
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM",
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS",
-    ];
+    let shape = Shape::of_one_team(1, SITES);
     let surroundings = Surroundings {
-        environment: paces
-            .map(|name| (name, REQUESTS_A_MINUTE.to_owned()))
-            .into(),
+        environment: without_pauses().into(),
         ..Surroundings::default()
     };
     let mut stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;

@@ -26,6 +26,7 @@ mod endurance;
 mod environment;
 mod fairness;
 mod fill_queue;
+mod filling;
 mod flow;
 mod http;
 mod images;

@@ -19,18 +19,14 @@ use self::{browser::Browser, crawl::Page, measure::Measured};
 use crate::{
     cluster::Role,
     processes::Kind,
-    receiver::Manners,
     report::{self, Machine},
-    sites::Tenants,
-    stack::{CommonOptions, Shape, Stack},
+    stack::{CommonOptions, Shape, Stack, without_pauses},
 };
 
 /// Sites of the team. Each has a webhook endpoint.
 const SITES: usize = 20;
 /// How often each page is asked for before it is measured.
 const WARM_UPS: u32 = 3;
-/// How often one person may ask, so that the bench is never told to wait.
-const REQUESTS_A_MINUTE: &str = "1000000";
 
 /// Options of `pages`.
 #[derive(Clone, Debug, Args)]
@@ -69,16 +65,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
     );
     let load_before = Machine::load_before();
     let seed = options.common.seed();
-    let shape = Shape {
-        apis: 0,
-        workers: 0,
-        tenants: Tenants {
-            sites: SITES,
-            sites_per_team: SITES,
-        },
-        lease_seconds: 30,
-        manners: Manners::default(),
-    };
+    let shape = Shape::of_one_team(0, SITES);
     let mut stack = Stack::start(&options.common, shape, seed).await?;
     let mut conn = stack.environment.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
@@ -89,29 +76,23 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Pages> {
         "filled in {fill_seconds:.0} s: {} MiB",
         filled.bytes / 1_048_576
     );
-    for name in [
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN",
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM",
-        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS",
-    ] {
-        let value = REQUESTS_A_MINUTE.to_owned();
-        stack.gatehouse.environment.push((name, value));
-    }
+    stack.gatehouse.environment.extend(without_pauses());
     let api = stack.gatehouse.start(Kind::Console, 0).await?;
     let mut browsers = [
         Browser::new(api.address, Some(&filled.owner)),
         Browser::new(api.address, Some(&filled.operator)),
         Browser::new(api.address, None),
     ];
-    let mut found = crawl::crawl(
+    let found = crawl::crawl(
         &mut browsers[0],
         &[filled.start.clone(), "/account".to_owned()],
     )
     .await?;
-    let pages = found.take_pages(0);
-    let mut pages: Vec<Measured> = pages.collect();
-    let mut of_operator = crawl::crawl(&mut browsers[1], &["/instance/teams".to_owned()]).await?;
-    pages.extend(of_operator.take_pages(1));
+    let pages = found.pages.into_iter();
+    let mut pages: Vec<Measured> = pages.map(|page| Measured::new(0, page)).collect();
+    let of_operator = crawl::crawl(&mut browsers[1], &["/instance/teams".to_owned()]).await?;
+    let more = of_operator.pages.into_iter();
+    pages.extend(more.map(|page| Measured::new(1, page)));
     for special in filled.special {
         pages.push(Measured::new(
             special.browser,

@@ -56,6 +56,32 @@ pub(crate) struct Shape {
     pub(crate) manners: Manners,
 }
 
+impl Shape {
+    /// One team with so many sites, and so many processes of each kind.
+    pub(crate) fn of_one_team(processes: usize, sites: usize) -> Self {
+        Self {
+            apis: processes,
+            workers: processes,
+            tenants: Tenants {
+                sites,
+                sites_per_team: sites,
+            },
+            lease_seconds: 30,
+            manners: Manners::default(),
+        }
+    }
+}
+
+/// Variables with which no client of the management interface is told to wait.
+pub(crate) fn without_pauses() -> [(&'static str, String); 3] {
+    [
+        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN",
+        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM",
+        "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS",
+    ]
+    .map(|name| (name, "1000000".to_owned()))
+}
+
 /// What the processes need in addition to what all measurements need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
@@ -98,6 +124,14 @@ impl Stack {
         let environment = Environment::start(&options.environment).await?;
         let url = environment.cluster.url(Role::Gatehouse);
         Self::start_on(environment, url, surroundings, options, shape, seed).await
+    }
+
+    /// Keeps the database and the logs, and says where, unless the measurement holds.
+    pub(crate) fn kept_unless(&mut self, holds: bool) {
+        if !holds {
+            let kept = self.environment.keep();
+            eprintln!("database and logs are kept in {}", kept.display());
+        }
     }
 
     /// Starts everything else on a running database. The processes get this URL.

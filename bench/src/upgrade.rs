@@ -172,14 +172,8 @@ async fn round(
         (seed, load_before),
     )
     .await;
-    match proof {
-        Ok(round) if round.outcome.holds() => Ok(round),
-        failed => {
-            let kept = stack.environment.keep();
-            eprintln!("database and logs are kept in {}", kept.display());
-            failed
-        }
-    }
+    stack.kept_unless(proof.as_ref().is_ok_and(|round| round.outcome.holds()));
+    proof
 }
 
 async fn prove(
@@ -192,13 +186,7 @@ async fn prove(
 ) -> anyhow::Result<Round> {
     let machine =
         Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
-    let customers = Customers {
-        apis: stack.apis.iter().map(|api| api.address).collect(),
-        sites: stack.sites.clone(),
-        seed,
-        connections: options.connections,
-        ready: RefCell::new(vec![true; stack.apis.len()]),
-    };
+    let customers = Customers::of(stack, seed, options.connections);
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     // More ticks than are ever used.

@@ -1,28 +1,33 @@
 //! `gatehouse admin`: sets up Gatehouse from the command line, for anyone with access to the
 //! database.
 
+mod maintenance;
 mod person;
 mod plan;
-mod remove_example_data;
-mod remove_expired;
-mod rotate_master_key;
 mod site;
-mod teams_and_tokens;
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, builder::TypedValueParser};
 use domain::{
     email::Email,
     event::EventKind,
     id::{PlanId, RuleGroupId, SiteId, TeamId},
     name::Name,
     plan::SubscriptionState,
+    scope::Scope,
     webhook::EndpointUrl,
 };
-use management::Management;
+use management::{
+    Caller, Management,
+    endpoints::{self, NewEndpoint},
+    site_keys::{self, IssuedKey},
+    subscriptions, teams,
+    tokens::{self, NewToken},
+};
 use queue::Queue;
-use serde_json::Value;
+use serde_json::{Value, json};
+use store::subscription::Wanted;
 
 use crate::{
     command_line::{self, Means, told},
@@ -93,8 +98,8 @@ enum SetUp {
         #[arg(long, value_parser = id::<TeamId>)]
         team: Option<TeamId>,
         /// The scopes of the token, separated by commas, or `all`
-        #[arg(long, required = true, value_delimiter = ',', value_parser = teams_and_tokens::scopes())]
-        scopes: Vec<teams_and_tokens::Scopes>,
+        #[arg(long, required = true, value_delimiter = ',', value_parser = scopes())]
+        scopes: Vec<Scopes>,
     },
     /// Invite a person into a team, or as an operator; the link is shown once
     CreateUser(person::NewUser),
@@ -164,6 +169,22 @@ enum SetUp {
     },
 }
 
+/// What `--scopes` takes.
+#[derive(Clone, Copy, Debug)]
+enum Scopes {
+    All,
+    One(Scope),
+}
+
+/// One of the scopes, or all of them.
+fn scopes() -> impl TypedValueParser<Value = Scopes> {
+    let each = Scope::ALL.iter().copied().map(Scopes::One);
+    one_of(std::iter::once(Scopes::All).chain(each), |scopes| match scopes {
+        Scopes::All => "all",
+        Scopes::One(scope) => scope.as_str(),
+    })
+}
+
 /// The limits of rules, as in the management interface.
 #[derive(Clone, Copy, Debug, Args)]
 struct Bounds {
@@ -180,15 +201,15 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let made = match options.action {
         Action::RotateMasterKey => {
             let mut conn = service::connect(&located.database, NAME).await?;
-            rotate_master_key::rotate(&mut conn, &located.master_key()?).await?
+            maintenance::rotate_master_key(&mut conn, &located.master_key()?).await?
         }
         Action::RemoveExampleData => {
             let pool = service::open_current(&located.database, NAME).await?;
-            remove_example_data::remove(&database::for_command(&pool)).await?
+            maintenance::remove_example_data(&database::for_command(&pool)).await?
         }
         Action::RemoveExpired => {
             let pool = service::open_current(&located.database, NAME).await?;
-            remove_expired::remove(&database::for_command(&pool)).await?
+            maintenance::remove_expired(&database::for_command(&pool)).await?
         }
         Action::SetUp(action) => {
             let pool = service::open_current(&located.database, NAME).await?;
@@ -239,39 +260,83 @@ fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
 }
 
 async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value> {
-    let made = match action {
-        SetUp::CreatePlan(new) => plan::create(management, new).await,
-        SetUp::ChangePlan(change) => return plan::change(management, change).await,
+    let caller = &Caller::command_line();
+    Ok(match action {
+        SetUp::CreatePlan(new) => plan::create(management, new).await.map_err(told)?,
+        SetUp::ChangePlan(change) => plan::change(management, change).await?,
         SetUp::CreateTeam { name, plan } => {
-            teams_and_tokens::create_team(management, &name, plan).await
+            let team = teams::create(management, caller, &name, plan).await;
+            json!({ "team_id": team.map_err(told)?.id })
         }
         SetUp::Subscribe { team, plan, state } => {
-            teams_and_tokens::subscribe(management, team, plan, state).await
+            let wanted = Wanted {
+                plan,
+                state,
+                started_at: None,
+            };
+            let replaced = subscriptions::replace(management, caller, team, wanted).await;
+            replaced.map_err(told)?;
+            json!({ "team_id": team, "plan_id": plan, "state": state })
         }
-        SetUp::CreateUser(new) => person::invite(management, new).await,
-        SetUp::ResetPassword(wanted) => person::reset(management, wanted).await,
-        SetUp::RemoveFactor { email } => person::remove_factor(management, &email).await,
-        SetUp::HandOver(wanted) => person::hand_over(management, wanted).await,
-        SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {
-            teams_and_tokens::create_token(management, name, team, &scopes).await
+            let wanted = |scope: &Scope| {
+                scopes.iter().any(|given| match given {
+                    Scopes::All => true,
+                    Scopes::One(one) => one == scope,
+                })
+            };
+            let new = NewToken {
+                name,
+                team,
+                scopes: Scope::ALL.iter().copied().filter(wanted).collect(),
+                expires_at: None,
+            };
+            let issued = tokens::create(management, caller, &new).await;
+            let issued = issued.map_err(told)?;
+            json!({ "token_id": issued.token.id, "management_token": issued.secret.expose() })
         }
+        SetUp::CreateUser(new) => person::invite(management, new).await.map_err(told)?,
+        SetUp::ResetPassword(wanted) => person::reset(management, wanted).await.map_err(told)?,
+        SetUp::RemoveFactor { email } => {
+            let removed = person::remove_factor(management, &email).await;
+            removed.map_err(told)?
+        }
+        SetUp::HandOver(wanted) => person::hand_over(management, wanted).await.map_err(told)?,
+        SetUp::ListUsers { team } => person::list(management, team).await.map_err(told)?,
         SetUp::CreateSite {
             team, name, rules, ..
-        } => return site::create(management, team, name, rules).await,
-        SetUp::CreateKey { site } => site::create_key(management, site).await,
-        SetUp::RotateKey { site } => site::rotate_key(management, site).await,
+        } => site::create(management, team, name, rules).await?,
+        SetUp::CreateKey { site } => {
+            let issued = site_keys::create(management, caller, site).await;
+            issued_key(&issued.map_err(told)?)
+        }
+        SetUp::RotateKey { site } => {
+            let issued = site_keys::rotate(management, caller, site).await;
+            issued_key(&issued.map_err(told)?)
+        }
         SetUp::CreateEndpoint {
             site, url, events, ..
-        } => site::create_endpoint(management, site, url, events).await,
+        } => {
+            let new = NewEndpoint {
+                events: (!events.is_empty()).then_some(events),
+                ..NewEndpoint::at(url)
+            };
+            let endpoint = endpoints::create(management, caller, site, new).await;
+            let endpoint = endpoint.map_err(told)?;
+            json!({ "endpoint_id": endpoint.id, "url": endpoint.settings.url })
+        }
         SetUp::LoadRules {
             team,
             publish_to,
             file,
             ..
-        } => return site::load_rules(management, team, publish_to, file).await,
-    };
-    made.map_err(told)
+        } => site::load_rules(management, team, publish_to, &file).await?,
+    })
+}
+
+fn issued_key(issued: &IssuedKey) -> Value {
+    let (key, secret) = (&issued.key, issued.secret.expose());
+    json!({ "site_id": key.site, "key_id": key.id, "site_key": secret })
 }
 
 fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
@@ -302,9 +367,7 @@ fn lines(made: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
-    use super::lines;
+    use super::*;
 
     #[test]
     fn values_stand_below_each_other_however_long_the_names_are() {

@@ -37,6 +37,7 @@ use crate::{
     config::{self, ApiOptions, HttpOptions},
     logs,
     open_files::{self, Wanted},
+    otlp::Export,
     preview_sandbox, prometheus, service,
 };
 
@@ -82,10 +83,10 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let connections = service::own_connections(options.database.pool) + INTERFACE_CONNECTIONS;
     let process = service::process_name("api", monitoring.local_addr()?, connections);
     let metrics = prometheus::start("api")?;
-    let export = service::start_export(&options.otlp)?;
+    let export = Export::start(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
-    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
+    service::tell_systemd(readiness.clone(), stop.clone());
 
     let queue = queue::Config {
         queues: &jobs::ALL,
@@ -93,7 +94,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         ..queue::Config::default()
     };
     let queue = Queue::open_later(pool.clone(), queue, process)?;
-    let figures = service::publish_figures(&pool, &queue);
+    let figures = prometheus::publish_figures(&pool, &queue);
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
         browsers: browsers.as_ref().map_or(0, |_| console::CONNECTIONS),
@@ -120,7 +121,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     database.lead(queue.claims().clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
-    let monitoring = service::serve_monitoring(
+    let monitoring = prometheus::serve_monitoring(
         monitoring,
         metrics,
         pool.clone(),

@@ -1,10 +1,11 @@
 //! `gatehouse export`: downloads the archive of a site over HTTP, and goes on where it was when something broke.
 
 mod http;
-mod partial_download;
 
 use std::{
-    path::PathBuf,
+    fs::File,
+    io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _},
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -15,19 +16,18 @@ use domain::{
 };
 use http_body_util::BodyExt as _;
 use hyper::Method;
-use management::exports::archive::Counts;
+use management::exports::archive::{Counts, Cursor, END, EXPORT, Part, Scan};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use super::progress::SHOWN_EVERY;
+use super::line_files::SHOWN_EVERY;
 use crate::{
     config::{id, service_url},
     terminal::{self, tell},
 };
 use http::{Failure, Server};
-use partial_download::Partial;
 
 /// How long nothing may arrive before the connection counts as broken.
 const SILENCE: Duration = Duration::from_mins(1);
@@ -94,21 +94,19 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
             None => begin(&server, args.site).await?,
         },
     };
-    let mut trouble = Trouble::default();
+    let mut failures = 0;
     while !file.is_complete() {
-        let before = file.end();
+        let before = file.end;
         let ended = download(&server, &export, &mut file).await;
         file.cut()?;
-        let progressed = file.end() > before;
+        let progressed = file.end > before;
+        if progressed {
+            failures = 0;
+        }
         match ended {
-            Ok(()) if progressed => trouble = Trouble::default(),
-            Ok(()) => trouble.pause(&Failure::passing("nothing arrived")).await?,
-            Err(failure) => {
-                if progressed {
-                    trouble = Trouble::default();
-                }
-                trouble.pause(&failure).await?;
-            }
+            Ok(()) if progressed => {}
+            Ok(()) => pause(&mut failures, &Failure::passing("nothing arrived")).await?,
+            Err(failure) => pause(&mut failures, &failure).await?,
         }
     }
     let bytes = file.finish()?;
@@ -134,7 +132,7 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
 /// Creates the export.
 async fn begin(server: &Server, site: SiteId) -> anyhow::Result<String> {
     let body = json!({ "site_id": site }).to_string();
-    let mut trouble = Trouble::default();
+    let mut failures = 0;
     loop {
         let created = async {
             let answer = server
@@ -148,14 +146,14 @@ async fn begin(server: &Server, site: SiteId) -> anyhow::Result<String> {
         };
         match created.await {
             Ok(export) => return Ok(export.id),
-            Err(failure) => trouble.pause(&failure).await?,
+            Err(failure) => pause(&mut failures, &failure).await?,
         }
     }
 }
 
 /// Appends what one answer has.
 async fn download(server: &Server, export: &str, file: &mut Partial) -> Result<(), Failure> {
-    let after = match file.after() {
+    let after = match file.after {
         Some(cursor) => format!("?after={cursor}"),
         None => String::new(),
     };
@@ -177,38 +175,164 @@ async fn download(server: &Server, export: &str, file: &mut Partial) -> Result<(
             tell(&format!(
                 "{} items, {} MiB",
                 file.counts().items,
-                file.end() >> 20
+                file.end >> 20
             ));
         }
     }
 }
 
-/// Failures in a row.
-#[derive(Default)]
-struct Trouble {
-    failures: u32,
+/// Waits before the next try, after so many failures in a row and this one.
+///
+/// # Errors
+/// Another try cannot help, or there were too many.
+async fn pause(failures: &mut u32, failure: &Failure) -> anyhow::Result<()> {
+    let (why, wanted) = match failure {
+        Failure::Final(why) => bail!("{why}"),
+        Failure::Passing { why, after } => (why, *after),
+    };
+    *failures += 1;
+    if *failures > FAILURES {
+        bail!("{why}; the file keeps what has arrived: run the command again to go on");
+    }
+    let backoff = FIRST_PAUSE
+        .saturating_mul(1 << (*failures - 1).min(16))
+        .min(LONGEST_PAUSE);
+    let pause = wanted.unwrap_or(Duration::ZERO).max(backoff);
+    tell(&format!("{why}; trying again in {} s", pause.as_secs()));
+    sleep(pause).await;
+    Ok(())
 }
 
-impl Trouble {
-    /// Waits before the next try.
+/// How an archive begins: the name of its first header.
+const BEGINNING: &[u8] = b"pax\0";
+
+/// A file, complete or not.
+struct Partial {
+    path: PathBuf,
+    file: File,
+    scan: Scan,
+    /// Where the last whole member ends.
+    end: u64,
+    /// Where to go on.
+    after: Option<Cursor>,
+}
+
+/// What the first member says about the export.
+#[derive(Debug, Deserialize)]
+struct Head {
+    id: String,
+    site_id: SiteId,
+}
+
+impl Partial {
+    /// Opens the file or creates it, and cuts off what is no whole member.
     ///
     /// # Errors
-    /// Another try cannot help, or there were too many.
-    async fn pause(&mut self, failure: &Failure) -> anyhow::Result<()> {
-        let (why, wanted) = match failure {
-            Failure::Final(why) => bail!("{why}"),
-            Failure::Passing { why, after } => (why, *after),
+    /// It is something else than an archive.
+    fn open(path: &Path) -> anyhow::Result<Self> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        let mut partial = Self {
+            path: path.to_owned(),
+            file,
+            scan: Scan::default(),
+            end: 0,
+            after: None,
         };
-        self.failures += 1;
-        if self.failures > FAILURES {
-            bail!("{why}; the file keeps what has arrived: run the command again to go on");
+        let mut reader = BufReader::with_capacity(1 << 20, partial.file.try_clone()?);
+        let mut piece = vec![0; 1 << 20];
+        let mut beginning = Vec::new();
+        loop {
+            let read = reader.read(&mut piece)?;
+            if read == 0 {
+                break;
+            }
+            if beginning.is_empty() {
+                beginning.extend_from_slice(&piece[..read.min(BEGINNING.len())]);
+            }
+            partial.follow(&piece[..read])?;
         }
-        let backoff = FIRST_PAUSE
-            .saturating_mul(1 << (self.failures - 1).min(16))
-            .min(LONGEST_PAUSE);
-        let pause = wanted.unwrap_or(Duration::ZERO).max(backoff);
-        tell(&format!("{why}; trying again in {} s", pause.as_secs()));
-        sleep(pause).await;
+        if !BEGINNING.starts_with(&beginning) {
+            bail!(
+                "{} is there and is no archive of Gatehouse: choose another name",
+                path.display()
+            );
+        }
+        partial.cut()?;
+        Ok(partial)
+    }
+
+    /// The export that the file is of. None: its first member is not there yet.
+    fn export(&self) -> anyhow::Result<Option<Head>> {
+        #[derive(Deserialize)]
+        struct First {
+            export: Head,
+        }
+        if self.after.is_none() {
+            return Ok(None);
+        }
+        let mut archive = tar::Archive::new(File::open(&self.path)?);
+        let first = archive.entries()?.next();
+        let mut first = first.context("the file has no members")??;
+        if first.path()?.to_str() != Some(EXPORT) {
+            bail!("{} does not begin with {EXPORT}", self.path.display());
+        }
+        let mut content = String::new();
+        first.read_to_string(&mut content)?;
+        let first: First = serde_json::from_str(&content)?;
+        Ok(Some(first.export))
+    }
+
+    /// Adds bytes that have arrived.
+    fn append(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.file
+            .write_all(bytes)
+            .with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.follow(bytes)
+    }
+
+    /// Cuts off what came after the last whole member. The end of a complete file stays.
+    fn cut(&mut self) -> anyhow::Result<()> {
+        if !self.is_complete() {
+            self.file.set_len(self.end)?;
+        }
+        self.file.seek(SeekFrom::End(0))?;
+        self.scan = Scan::at(self.end);
         Ok(())
+    }
+
+    fn follow(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let seen = self.scan.feed(bytes);
+        let seen = seen.with_context(|| format!("{} is unusable", self.path.display()))?;
+        if let Some(last) = seen.last() {
+            self.end = last.end;
+            self.after = Some(last.after);
+        }
+        Ok(())
+    }
+
+    /// Whether the last member is there.
+    fn is_complete(&self) -> bool {
+        self.after.is_some_and(|after| after.part == Part::End)
+    }
+
+    /// What the whole members have.
+    fn counts(&self) -> Counts {
+        self.after.map(|after| after.counts).unwrap_or_default()
+    }
+
+    /// Gives a complete file its end, of which the last answer may have lacked a part, and waits until it is on the disk.
+    /// Returns its size.
+    fn finish(&self) -> anyhow::Result<u64> {
+        let size = self.end + END as u64;
+        self.file.set_len(self.end)?;
+        self.file.set_len(size)?;
+        self.file.sync_all()?;
+        Ok(size)
     }
 }

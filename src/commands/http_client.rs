@@ -44,13 +44,6 @@ pub(super) struct Reply {
     pub(super) body: Vec<u8>,
 }
 
-/// What one request brought.
-enum Outcome {
-    Answered(Reply),
-    /// It may succeed later.
-    Failed(String),
-}
-
 impl Client {
     /// A client that names itself so, and leaves at least this time between two requests.
     ///
@@ -89,8 +82,8 @@ impl Client {
         loop {
             self.turn().await;
             let why = match self.send(request()).await {
-                Outcome::Answered(reply) => return Ok(reply),
-                Outcome::Failed(why) => why,
+                Ok(reply) => return Ok(reply),
+                Err(why) => why,
             };
             failures += 1;
             if failures > FAILURES {
@@ -106,20 +99,18 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: RequestBuilder) -> Outcome {
-        let answer = match request.send().await {
-            Ok(answer) => answer,
-            Err(error) => return Outcome::Failed(no_answer(error)),
-        };
+    /// Sends a request once. If it failed, it may succeed later.
+    async fn send(&self, request: RequestBuilder) -> Result<Reply, String> {
+        let answer = request.send().await.map_err(no_answer)?;
         let status = answer.status();
         if let Some(pause) = asked_pause(status, answer.headers()) {
             self.pause(pause);
         }
-        match body(answer).await {
-            Err(why) => Outcome::Failed(why),
-            Ok(body) if may_pass(status, &body) => Outcome::Failed(status.to_string()),
-            Ok(body) => Outcome::Answered(Reply { status, body }),
+        let body = body(answer).await?;
+        if may_pass(status, &body) {
+            return Err(status.to_string());
         }
+        Ok(Reply { status, body })
     }
 
     /// Waits for this request's turn: as long as the service asked for, and the interval after the request before.
@@ -288,7 +279,7 @@ mod tests {
         // Nothing listens on this port.
         let client = Client::new("test", Duration::ZERO).unwrap();
         let request = client.post("http://127.0.0.1:1/analyze?key=hidden");
-        let Outcome::Failed(why) = client.send(request).await else {
+        let Err(why) = client.send(request).await else {
             panic!("somebody answered");
         };
         assert!(why.contains("127.0.0.1"), "{why}");
@@ -312,7 +303,7 @@ mod tests {
         });
         let client = Client::new("test", Duration::ZERO).unwrap();
         let request = client.post(&format!("http://{address}/"));
-        let Outcome::Failed(why) = client.send(request).await else {
+        let Err(why) = client.send(request).await else {
             panic!("all of it was kept");
         };
         assert!(why.contains("larger than 4 MiB"), "{why}");

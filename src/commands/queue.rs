@@ -1,11 +1,9 @@
 //! `gatehouse queue`: how operators inspect and repair the queue.
 
-mod dead;
-mod jobs;
+mod listings;
 mod pause;
 mod replay;
 mod status;
-mod table;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -39,15 +37,15 @@ enum Action {
     /// Show the waiting, running and dead jobs of each queue, its pauses and caps, and the live workers
     Status(status::Args),
     /// List live jobs, those that have been due longest first
-    Jobs(jobs::Args),
+    Jobs(listings::LiveArgs),
     /// List dead jobs, latest first, or count them
-    Dead(dead::Args),
+    Dead(listings::DeadArgs),
     /// Run dead jobs again. Ctrl-C stops the replay, and the same command continues it
     Replay(replay::Args),
     /// Start no more jobs of a queue, or of one of its groups or lanes. Running jobs continue
     Pause(pause::PauseArgs),
     /// End the pause of a queue, or of one of its groups or lanes
-    Resume(pause::ResumeArgs),
+    Resume(pause::Target),
     /// Set how many jobs of a group or a lane can run at once, over all processes
     Cap(pause::CapArgs),
 }
@@ -72,6 +70,12 @@ struct Which {
     error: Option<String>,
 }
 
+impl Which {
+    fn ids(&self) -> Option<&[JobId]> {
+        (!self.ids.is_empty()).then_some(self.ids.as_slice())
+    }
+}
+
 /// How many jobs a listing shows, and how much of each.
 #[derive(Clone, Copy, Debug, Args)]
 struct Shown {
@@ -91,11 +95,11 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let management = &command_line::management(&pool, queue, Means::default());
     let report = match options.action {
         Action::Status(args) => status::run(management, args).await?,
-        Action::Jobs(args) => jobs::run(&mut *management.pool.acquire().await?, &args).await?,
-        Action::Dead(args) => dead::run(management, &args).await?,
+        Action::Jobs(args) => listings::live(&mut *management.pool.acquire().await?, &args).await?,
+        Action::Dead(args) => listings::dead(management, &args).await?,
         Action::Replay(args) => replay::run(management, &args).await?,
         Action::Pause(args) => pause::pause(management, args).await?,
-        Action::Resume(args) => pause::resume(management, args).await?,
+        Action::Resume(target) => pause::resume(management, target).await?,
         Action::Cap(args) => pause::cap(management, args).await?,
     };
     let text = if options.json {

@@ -8,7 +8,6 @@ mod openai;
 mod perspective;
 mod report;
 mod sample;
-mod scores_file;
 mod service;
 
 use std::{collections::BTreeMap, pin::pin, process::ExitCode, time::Instant};
@@ -16,17 +15,17 @@ use std::{collections::BTreeMap, pin::pin, process::ExitCode, time::Instant};
 use anyhow::Context as _;
 use futures::StreamExt as _;
 
-use super::{
-    input_lines::{Line, Lines},
-    progress::{SHOWN_EVERY, so_far},
+use super::line_files::{Line, Lines, SHOWN_EVERY, so_far};
+use crate::{
+    config,
+    terminal::{self, tell},
 };
-use crate::terminal::{self, tell};
 use args::Source;
-pub(crate) use args::{Args, Keys};
 use report::Report;
-use sample::{Content, Sample, Skipped};
-use scores_file::{Known, Row, ScoresFile};
-use service::{Answer, Service};
+use sample::{Content, Known, Row, Sample, ScoresFile, Skipped};
+use service::Service;
+
+pub(crate) use args::Args;
 
 /// The threshold of a category that the user does not name.
 const DEFAULT: f64 = 0.5;
@@ -68,7 +67,11 @@ struct Run<'a> {
 /// # Errors
 /// A file cannot be read or written; a key is missing; a service refuses its key or every text, or fails for too long. What was scored
 /// before is printed nevertheless.
-pub(crate) async fn run(args: Args, keys: Keys) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let keys = (
+        config::site_key()?,
+        config::foreign_key(args.key_variable())?,
+    );
     let thresholds = args.thresholds()?;
     let (theirs, ours) = args.services(keys, &thresholds)?;
     let lines = Lines::open(&args.file)?;
@@ -234,13 +237,13 @@ async fn score(
     let theirs = match known_theirs {
         Some(row) => row.theirs.clone(),
         None => match theirs.score(&place, &text).await? {
-            Answer::Scored(scores) => scores,
-            Answer::Refused(code) => return Ok(Ended::RefusedThere(code)),
+            Ok(scores) => scores,
+            Err(code) => return Ok(Ended::RefusedThere(code)),
         },
     };
     let ours = match ours.score(&place, &text).await? {
-        Answer::Scored(scores) => scores,
-        Answer::Refused(code) => return Ok(Ended::RefusedHere(code)),
+        Ok(scores) => scores,
+        Err(code) => return Ok(Ended::RefusedHere(code)),
     };
     Ok(Ended::Scored {
         row: known.row(line.number, &text, theirs, ours),

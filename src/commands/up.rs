@@ -1,63 +1,48 @@
 //! `gatehouse up`: everything in one process, on a private Postgres, ready to try out.
 
-mod first_start;
 mod prepare;
-mod startup_message;
 
-use std::{net::TcpListener as StdListener, path::PathBuf, sync::Arc, time::Duration};
+use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use ::api::Readiness;
 use anyhow::bail;
 use database::{Hosts, Watch};
-use management::{SignOn, TrialPool};
+use domain::key::LinkSecret;
+use management::{TrialPool, account::first_operator};
 use queue::Queue;
 use store::{
     encryption::MasterKey,
     verdict_waiters::{Part, VerdictWaiters},
 };
-use tokio::{
-    net::TcpListener,
-    sync::watch,
-    task::{AbortHandle, JoinHandle},
-};
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
 use super::{api, console, worker};
 use crate::{
-    config::{self, UpOptions},
+    command_line::told,
+    config::UpOptions,
     data_dir::DataDir,
     demo::{Addresses, Consent},
     demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Division, Wanted},
+    otlp::Export,
     preview_sandbox, prometheus, service,
 };
-use first_start::{master_key, prepare_database, prepare_demo};
-use startup_message::Welcome;
+use prepare::{master_key, prepare_database, prepare_demo};
 
 pub(crate) use prepare::{Prepared, prepare};
 
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to stop.
-pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
-    let Prepared {
-        options,
-        hosts,
-        data,
-        listener,
-        browsers,
-        monitoring,
-        program,
-        sign_on,
-    } = prepared;
-    let listener = TcpListener::from_std(listener)?;
-    let monitoring = TcpListener::from_std(monitoring)?;
+pub(crate) async fn run((data, mut prepared): (DataDir, Prepared)) -> anyhow::Result<()> {
     let master_key = master_key(&data)?;
     let stop = service::stop_signal()?;
 
-    let demo = if hosts.is_none() || options.demo {
+    let hosts = prepared.hosts.take();
+    let demo = if hosts.is_none() || prepared.options.demo {
         Consent::Given
     } else {
         Consent::IfEmpty
@@ -74,24 +59,10 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         (Some(postgres), hosts)
     };
     let hosts = hosts.with_writable_first().await?;
-    let pool = database::pool(
-        &hosts,
-        "gatehouse up",
-        options.pool.settings_beside_claims(),
-    );
+    let settings = prepared.options.pool.settings_beside_claims();
+    let pool = database::pool(&hosts, "gatehouse up", settings);
     let watch = database::watch(hosts, pool.clone());
-    let listeners = Listeners {
-        listener,
-        browsers,
-        monitoring,
-    };
-    let means = Means {
-        master_key,
-        program,
-        sign_on,
-        demo,
-    };
-    let served = Box::pin(serve(options, &data, &watch, means, listeners, stop)).await;
+    let served = Box::pin(serve(prepared, &data, &watch, (master_key, demo), stop)).await;
     // From here on, closed connections are expected and not reported.
     drop(watch);
     // Postgres always stops last.
@@ -100,30 +71,6 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         postgres.stop().await;
     }
     served
-}
-
-/// Where `up` listens.
-struct Listeners {
-    listener: TcpListener,
-    browsers: Option<StdListener>,
-    monitoring: TcpListener,
-}
-
-impl Listeners {
-    fn addresses(&self) -> anyhow::Result<Addresses> {
-        Ok(Addresses {
-            base_url: format!("http://{}/functions/v1", self.listener.local_addr()?),
-            metrics_url: format!("http://{}/metrics", self.monitoring.local_addr()?),
-        })
-    }
-}
-
-/// What was read before anything started.
-struct Means {
-    master_key: MasterKey,
-    program: PathBuf,
-    sign_on: Option<SignOn>,
-    demo: Consent,
 }
 
 /// How the open files are divided.
@@ -144,41 +91,49 @@ fn files(options: &UpOptions, has_console: bool) -> anyhow::Result<Division> {
     reason = "it starts the parts one after the other, and each needs some before it"
 )]
 async fn serve(
-    options: UpOptions,
+    prepared: Prepared,
     data: &DataDir,
     watch: &Watch,
-    means: Means,
-    listeners: Listeners,
+    (master_key, demo): (MasterKey, Consent),
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let Means {
-        master_key,
+    let Prepared {
+        options,
+        listener,
+        browsers,
+        monitoring,
         program,
         sign_on,
-        demo,
-    } = means;
+        ..
+    } = prepared;
+    let listener = TcpListener::from_std(listener)?;
+    let monitoring = TcpListener::from_std(monitoring)?;
+    let (interface_at, metrics_at) = (listener.local_addr()?, monitoring.local_addr()?);
     let pool = watch.pool();
     prepare_database(pool, &master_key).await?;
-    let addresses = listeners.addresses()?;
+    let addresses = Addresses {
+        base_url: format!("http://{interface_at}/functions/v1"),
+        metrics_url: format!("http://{metrics_at}/metrics"),
+    };
     // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = prometheus::start("up")?;
-    let export = service::start_export(&options.otlp)?;
+    let export = Export::start(&options.otlp)?;
     let connections = service::own_connections(options.pool) + api::INTERFACE_CONNECTIONS;
-    let process = service::process_name("up", listeners.monitoring.local_addr()?, connections);
+    let process = service::process_name("up", metrics_at, connections);
     let queue = Queue::open_as(
         pool.clone(),
         options.work.queue(options.pool.claims()),
         process,
     )?;
-    let figures = service::publish_figures(pool, &queue);
+    let figures = prometheus::publish_figures(pool, &queue);
     let demo = prepare_demo(&options, data, pool, &queue, &master_key, addresses, demo).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = options.work.providers.load()?;
 
     let (ready, readiness) = watch::channel(Readiness::Ready);
-    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
+    service::tell_systemd(readiness.clone(), stop.clone());
     let quiet = CancellationToken::new();
-    let files = files(&options, listeners.browsers.is_some())?;
+    let files = files(&options, browsers.is_some())?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
     let analyse = api::analyse(providers.clone());
     let awaited = VerdictWaiters::start(pool, Part::Both);
@@ -209,20 +164,23 @@ async fn serve(
         rules: options.rules.settings(options.work.kept_rules),
         animations: options.work.animations.settings(),
     };
-    let welcome = Welcome {
-        data,
-        options: &options,
-        listeners: &listeners,
-        demo: demo.as_ref(),
+    let origin = console::where_served(&options.console, browsers.as_ref())?;
+    // While nobody runs the instance, the link makes its user the first operator, who will own the demo team, too.
+    let team = demo.as_ref().map(|demo| demo.team_id);
+    let first = match &origin {
+        Some(_) => first_operator::link(&interface.management, team)
+            .await
+            .map_err(told)?,
+        None => None,
     };
-    welcome.print(&interface.management).await?;
+    print_welcome(
+        data,
+        (interface_at, metrics_at),
+        (origin.as_deref(), first.as_ref()),
+        demo.as_ref(),
+    )?;
     let sample = api::sample(&interface);
-    let Listeners {
-        listener,
-        browsers,
-        monitoring,
-    } = listeners;
-    let monitoring = service::serve_monitoring(
+    let monitoring = prometheus::serve_monitoring(
         monitoring,
         metrics,
         pool.clone(),
@@ -249,54 +207,14 @@ async fn serve(
         stop.clone(),
     );
     let drained = CancellationToken::new();
-    let work = workers::run(context, settings(&options), drained.clone());
-    let workers = tokio::spawn(work);
-    let running = Running {
-        ready,
-        server,
-        pages,
-        drained,
-        queue,
-        figures,
-        monitoring,
-        quiet,
-    };
-    let ended = running.until(workers, &stop).await;
-    export.finish().await;
-    ended
-}
-
-/// Every queue, with the jobs at once that the options give each.
-fn settings(options: &UpOptions) -> Settings {
-    Settings {
+    // Every queue, with the jobs at once that the options give each.
+    let settings = Settings {
         concurrency: options.work.concurrency.into(),
         grace: options.work.grace(),
         ..Settings::default()
-    }
-}
-
-/// What runs until `up` is told to stop.
-struct Running {
-    ready: watch::Sender<Readiness>,
-    server: JoinHandle<std::io::Result<()>>,
-    pages: JoinHandle<std::io::Result<()>>,
-    drained: CancellationToken,
-    queue: Queue,
-    figures: AbortHandle,
-    monitoring: JoinHandle<std::io::Result<()>>,
-    quiet: CancellationToken,
-}
-
-impl Running {
-    /// Stops in order: accepts nothing new, lets running jobs end, then writes their results.
-    async fn until<E>(
-        self,
-        mut workers: JoinHandle<Result<(), E>>,
-        stop: &CancellationToken,
-    ) -> anyhow::Result<()>
-    where
-        E: std::error::Error + Send + Sync + 'static,
-    {
+    };
+    let mut workers = tokio::spawn(workers::run(context, settings, drained.clone()));
+    let running = async {
         tokio::select! {
             () = stop.cancelled() => {}
             ended = &mut workers => {
@@ -304,15 +222,72 @@ impl Running {
                 bail!("the workers ended unexpectedly");
             }
         }
-        self.ready.send_replace(service::stopping());
-        self.server.await??;
-        self.pages.await??;
-        self.drained.cancel();
+        // In order: accepts nothing new, lets running jobs end, then writes their results.
+        ready.send_replace(service::stopping());
+        server.await??;
+        pages.await??;
+        drained.cancel();
         workers.await??;
-        self.figures.abort();
-        self.queue.close(CLOSE).await;
-        self.quiet.cancel();
-        self.monitoring.await??;
-        Ok(())
+        figures.abort();
+        queue.close(CLOSE).await;
+        quiet.cancel();
+        monitoring.await??;
+        anyhow::Ok(())
+    };
+    let ended = running.await;
+    export.finish().await;
+    ended
+}
+
+/// Prints where everything is, and the link that makes its user the first operator.
+fn print_welcome(
+    data: &DataDir,
+    (api, metrics): (SocketAddr, SocketAddr),
+    (console, first): (Option<&str>, Option<&LinkSecret>),
+    demo: Option<&Demo>,
+) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let dir = data.path().display();
+    writeln!(out, "Gatehouse is up.\n")?;
+    match (console, first) {
+        (Some(origin), Some(link)) => {
+            writeln!(
+                out,
+                "  Open this link to create the first account. It works once, for three days:\n"
+            )?;
+            writeln!(out, "  {}\n", ::console::origin::link(origin, link))?;
+        }
+        (Some(origin), None) => writeln!(out, "  Console      {origin}/")?,
+        (None, _) => {}
     }
+    writeln!(out, "  Interface    http://{api}/functions/v1")?;
+    writeln!(out, "  Description  http://{api}/docs")?;
+    writeln!(out, "  Metrics      http://{metrics}/metrics")?;
+    writeln!(out, "  Data         {dir}")?;
+    if let Some(demo) = demo {
+        writeln!(out, "  Demo         {dir}/demo.json (keys and ids)")?;
+        match &demo.webhook_url {
+            Some(url) => writeln!(out, "  Webhooks     {url}")?,
+            None => writeln!(
+                out,
+                "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/"
+            )?,
+        }
+        writeln!(out, "\nTry it in another terminal:\n")?;
+        writeln!(
+            out,
+            "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)"
+        )?;
+        writeln!(
+            out,
+            "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\"
+        )?;
+        writeln!(
+            out,
+            "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\""
+        )?;
+    }
+    writeln!(out, "\nCtrl-C stops everything in order.")?;
+    out.flush()?;
+    Ok(())
 }

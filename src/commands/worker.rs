@@ -12,6 +12,7 @@ use crate::{
     config::{self, WorkerOptions},
     logs,
     open_files::{self, Wanted},
+    otlp::Export,
     prometheus, service,
 };
 
@@ -39,14 +40,14 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let connections = service::own_connections(options.database.pool);
     let process = service::process_name("worker", monitoring.local_addr()?, connections);
     let metrics = prometheus::start("worker")?;
-    let export = service::start_export(&options.otlp)?;
+    let export = Export::start(&options.otlp)?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
-    service::tell_systemd(config::notify_socket(), readiness.clone(), stop.clone());
+    service::tell_systemd(readiness.clone(), stop.clone());
     let database = database::watch(hosts, pool.clone());
 
     let quiet = CancellationToken::new();
-    let monitoring = service::serve_monitoring(
+    let monitoring = prometheus::serve_monitoring(
         monitoring,
         metrics,
         pool.clone(),
@@ -62,7 +63,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             process,
         )?;
         database.lead(queue.claims().clone());
-        let figures = service::publish_figures(&pool, &queue);
+        let figures = prometheus::publish_figures(&pool, &queue);
         let concurrency = options.work.concurrency.into();
         let files = open_files::divide(Wanted {
             clients: 0,

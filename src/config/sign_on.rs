@@ -1,12 +1,19 @@
 //! Single sign-on to the console: the provider of `OpenID` Connect that the operator chose.
 
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use domain::email::Domain;
 use oidc::{ClientSecret, Issuer, Settings};
 use url::Url;
 
-use super::{invalid::invalid, read_value, variable};
+use super::{
+    invalid::invalid,
+    read_value,
+    value_parsers::{address, origin},
+    variable,
+};
 
 /// Where the provider sends browsers back to, below the console's public URL.
 const BACK: &str = "/sign-on/callback";
@@ -153,6 +160,52 @@ fn name(text: &str) -> Result<String, String> {
     let name: Result<domain::name::Name, _> = text.parse();
     name.map(|name| name.as_str().to_owned())
         .map_err(|wrong| wrong.to_string())
+}
+
+/// Where the console listens by default.
+pub(crate) const DEFAULT_CONSOLE: SocketAddr =
+    SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 8081));
+
+/// Where the console listens, and how people reach it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConsoleOptions {
+    /// Address of the console. Keep it private, or put it behind a proxy that speaks HTTPS
+    #[arg(long, env = "GATEHOUSE_CONSOLE_LISTEN", default_value_t = DEFAULT_CONSOLE, value_parser = address)]
+    pub(crate) console_listen: SocketAddr,
+    /// Do not serve the console
+    #[arg(long, env = "GATEHOUSE_NO_CONSOLE")]
+    pub(crate) no_console: bool,
+    #[command(flatten)]
+    pub(crate) public: PublicUrlOptions,
+    #[command(flatten)]
+    sign_on: SignOnOptions,
+}
+
+/// How people reach the console.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PublicUrlOptions {
+    /// The address at which people open the console, such as <https://console.example.com>. Links begin with it [default: the
+    /// address of the console's listener]
+    #[arg(long, env = "GATEHOUSE_PUBLIC_URL", value_parser = origin)]
+    pub(crate) public_url: Option<Url>,
+}
+
+impl ConsoleOptions {
+    /// The address to listen on, unless there is to be no console.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        (!self.no_console).then_some(self.console_listen)
+    }
+
+    /// The provider of single sign-on, if there is one.
+    ///
+    /// # Errors
+    /// One of its settings is missing.
+    pub(crate) fn sign_on(&self) -> anyhow::Result<Option<SignOnSettings>> {
+        if self.no_console {
+            return Ok(None);
+        }
+        self.sign_on.settings(self.public.public_url.as_ref())
+    }
 }
 
 #[cfg(test)]

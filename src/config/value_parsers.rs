@@ -31,7 +31,6 @@ where
     })
 }
 
-/// The name of a queue.
 pub(crate) fn queue_name() -> impl TypedValueParser<Value = QueueName> {
     one_of(jobs::ALL, QueueName::as_str)
 }

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
+use domain::rules::Limits;
 use store::jobs;
+use workers::{AnimationSettings, RuleSettings};
 
-use super::{
-    animations::AnimationOptions, providers::ProviderOptions, rules::KeptRulesOptions,
-    value_parsers::whole,
-};
+use super::{providers::ProviderOptions, value_parsers::whole};
 
 /// How much a process does at once, and with which providers.
 #[derive(Debug, Args)]
@@ -60,4 +59,76 @@ impl WorkOptions {
     pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs(self.analysis_patience_seconds)
     }
+}
+
+/// The bounds of animations.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct AnimationOptions {
+    /// Frames of an animated GIF, WebP or PNG that are sent to providers: the first, the last, and evenly spaced ones between.
+    /// Each frame is a request
+    #[arg(long, env = "GATEHOUSE_ANIMATION_FRAMES", default_value_t = 5, value_parser = whole(1..=20_u32))]
+    animation_frames: u32,
+    /// Millions of pixels that are decoded of one animation, over all its frames. The rest is not checked, and the site's
+    /// `on_failure` decides
+    #[arg(long, env = "GATEHOUSE_ANIMATION_MEGAPIXELS", default_value_t = 500, value_parser = whole(10..=10_000_u32))]
+    animation_megapixels: u32,
+}
+
+impl AnimationOptions {
+    pub(crate) fn settings(self) -> AnimationSettings {
+        AnimationSettings {
+            frames: self.animation_frames as usize,
+            pixels: u64::from(self.animation_megapixels) * 1_000_000,
+        }
+    }
+}
+
+/// The limits of one rule group. The API and the workers need the same ones.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct RuleOptions {
+    /// Memory that one compiled rule group may need, in MiB. Larger groups are refused and judge nothing
+    #[arg(long, env = "GATEHOUSE_RULE_GROUP_MEMORY_MIB", default_value_t = 64, value_parser = whole(4..=4_096_u32))]
+    rule_group_memory_mib: u32,
+    /// CPU time that compiling one rule group may take, in seconds. Workers allow ten times as much
+    #[arg(long, env = "GATEHOUSE_RULE_GROUP_COMPILE_SECONDS", default_value_t = 2, value_parser = whole(1..=600_u64))]
+    rule_group_compile_seconds: u64,
+}
+
+impl RuleOptions {
+    pub(crate) fn limits(self) -> Limits {
+        Limits {
+            bytes: (self.rule_group_memory_mib as usize) << 20,
+            time: Duration::from_secs(self.rule_group_compile_seconds),
+        }
+    }
+
+    pub(crate) fn settings(self, kept: KeptRulesOptions) -> RuleSettings {
+        RuleSettings {
+            limits: self.limits(),
+            kept_bytes: (kept.rule_memory_mib as usize) << 20,
+        }
+    }
+}
+
+/// How many rules can be stored.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct StoredRulesOptions {
+    /// Rules that a team may store within 24 hours, in versions and backtests together, in MiB
+    #[arg(long, env = "GATEHOUSE_RULES_MIB_PER_DAY", default_value_t = 256, value_parser = whole(1..=1_048_576_u32))]
+    rules_mib_per_day: u32,
+}
+
+impl StoredRulesOptions {
+    /// How many bytes of rules a team can store within 24 hours.
+    pub(crate) fn per_day(self) -> u64 {
+        u64::from(self.rules_mib_per_day) << 20
+    }
+}
+
+/// How many compiled rule groups a worker keeps.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct KeptRulesOptions {
+    /// Memory for compiled rule groups that a worker keeps, in MiB. Groups of the teams that use the most are dropped first
+    #[arg(long, env = "GATEHOUSE_RULE_MEMORY_MIB", default_value_t = 128, value_parser = whole(8..=65_536_u32))]
+    rule_memory_mib: u32,
 }

@@ -9,26 +9,22 @@
 //! <data-dir>/postgres.url         for `psql "$(cat postgres.url)"`
 //! ```
 
-mod configuration;
-mod initialise;
-mod socket;
-
 use std::{
-    fs,
-    os::unix::fs::MetadataExt as _,
+    fs::{self, DirBuilder},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
+    process,
 };
 
 use anyhow::{Context as _, bail};
+use tracing::info;
 
 use super::binaries::{Binaries, SUPPORTED};
 use crate::{
     data_dir::{Audience, DATABASE_URL, DataDir, foreign},
     system_account::SystemAccount,
 };
-use configuration::{ACCESS, CONFIGURATION, IDENTITIES, access, configuration, identities};
-use initialise::{discard_drafts, initialise};
-use socket::{PORT, create_private, socket_directory, url};
 
 /// The name of the database, of its owner, and in the ident map.
 const NAME: &str = "gatehouse";
@@ -136,9 +132,213 @@ fn require_own(directory: &Path, account: &SystemAccount) -> anyhow::Result<()> 
     }
 }
 
+const CONFIGURATION: &str = "postgres.conf";
+
+const ACCESS: &str = "postgres.hba.conf";
+
+const IDENTITIES: &str = "postgres.ident.conf";
+
+fn configuration(data: &DataDir, binaries: &Binaries, socket: &Path) -> String {
+    let statistics = if binaries.has_library("pg_stat_statements") {
+        "pg_stat_statements"
+    } else {
+        ""
+    };
+    format!(
+        "# Written by Gatehouse at every start; put changes into postgres.local.conf beside this file.
+
+max_connections = 200
+shared_buffers = 256MB
+effective_cache_size = 1GB
+work_mem = 8MB
+maintenance_work_mem = 128MB
+shared_preload_libraries = '{statistics}'
+
+# Short statements on a few hot tables: compiling or splitting them costs more than it saves.
+jit = off
+max_parallel_workers_per_gather = 0
+random_page_cost = 1.1
+
+# Few, large checkpoints: a page is logged whole only once after each.
+checkpoint_timeout = 15min
+max_wal_size = 2GB
+min_wal_size = 256MB
+wal_buffers = 16MB
+
+# A queue table turns over quickly: look for dead rows often.
+autovacuum_naptime = 10s
+
+timezone = 'UTC'
+log_timezone = 'UTC'
+lc_messages = 'C'
+log_line_prefix = ''
+log_checkpoints = off
+
+include_if_exists = 'postgres.local.conf'
+
+# From here on nothing is a matter of taste: what was answered with 200 survives a power cut,
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+# nobody but the owner of this directory gets in,
+listen_addresses = ''
+port = {PORT}
+unix_socket_directories = {socket}
+unix_socket_permissions = 0700
+hba_file = {access}
+ident_file = {identities}
+# and Gatehouse reads what Postgres says, which has no texts of items: the DETAIL of an error has the values of a row.
+log_destination = 'stderr'
+logging_collector = off
+log_error_verbosity = terse
+log_parameter_max_length_on_error = 0
+",
+        socket = quoted(socket),
+        access = quoted(&data.join(ACCESS)),
+        identities = quoted(&data.join(IDENTITIES)),
+    )
+}
+
+fn access() -> String {
+    format!("local all all peer map={NAME}\nlocal replication all peer map={NAME}\n")
+}
+
+/// The user who runs Gatehouse can connect as the owner of the database. So can root, who can
+/// become any user anyway.
+fn identities(user: &str) -> String {
+    [user, "root"]
+        .map(|name| format!("{NAME} \"{name}\" {NAME}\n"))
+        .concat()
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "''"))
+}
+
+/// Runs `initdb` in a directory with a temporary name. It gets its real name when everything in it
+/// is on the disk, so an interrupted `initdb` leaves nothing that looks like a database.
+async fn initialise(data: &DataDir, binaries: &Binaries, directory: &Path) -> anyhow::Result<()> {
+    info!(version = binaries.major(), directory = %directory.display(), "creating the database");
+    let draft = data.join(&format!("{DATABASE}.new-{}", process::id()));
+    DirBuilder::new()
+        .mode(0o700)
+        .create(&draft)
+        .with_context(|| format!("cannot create {}", draft.display()))?;
+    let output = binaries
+        .command("initdb")
+        .arg("--pgdata")
+        .arg(&draft)
+        .args([
+            &format!("--username={NAME}"),
+            "--auth=peer",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+        ])
+        .args(["--data-checksums", "--no-instructions"])
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("cannot run initdb")?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let complaint = errors
+            .lines()
+            .find_map(complaint)
+            .or_else(|| errors.lines().last())
+            .unwrap_or("it gave no reason");
+        discard_drafts(data);
+        bail!(
+            "cannot create a database in {}: {complaint}{}",
+            data.path().display(),
+            advice(complaint)
+        );
+    }
+    fs::rename(&draft, directory)
+        .and_then(|()| data.sync())
+        .with_context(|| format!("cannot create {}", directory.display()))
+}
+
+/// The complaint in a line of `initdb`, without the time at the beginning of the line.
+fn complaint(line: &str) -> Option<&str> {
+    let mark = ["error:", "FATAL:", "PANIC:"]
+        .iter()
+        .find_map(|mark| line.find(mark))?;
+    line.get(mark..)
+}
+
+/// Removes what an interrupted `initdb` left. What cannot be removed does no harm.
+fn discard_drafts(data: &DataDir) {
+    let Ok(entries) = fs::read_dir(data.path()) else {
+        return;
+    };
+    for entry in entries.filter_map(Result::ok) {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(&format!("{DATABASE}.new-"))
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The port names the socket `.s.PGSQL.5432`. Nothing listens on TCP.
+const PORT: u16 = 5432;
+
+/// The kernel's limit is 107 bytes for the whole path of a socket.
+const LONGEST_SOCKET_DIRECTORY: usize = 107 - "/.s.PGSQL.5432".len();
+
+/// The directory of the socket: in the data directory, or a private one in `/tmp` if the path is
+/// too long.
+fn socket_directory(data: &DataDir) -> PathBuf {
+    let directory = data.join("run");
+    if directory.as_os_str().len() <= LONGEST_SOCKET_DIRECTORY {
+        return directory;
+    }
+    let mut hasher = DefaultHasher::new();
+    data.path().hash(&mut hasher);
+    PathBuf::from(format!("/tmp/{NAME}-{:016x}", hasher.finish()))
+}
+
+/// Creates a directory that is closed to others, or uses the existing one. A directory of another
+/// user is refused.
+fn create_private(directory: &Path, account: &SystemAccount) -> anyhow::Result<()> {
+    let created = DirBuilder::new().mode(0o700).create(directory);
+    let found = fs::symlink_metadata(directory);
+    let ours = found.is_ok_and(|found| {
+        found.is_dir() && found.uid() == account.uid().as_raw() && found.mode() & 0o777 == 0o700
+    });
+    match created {
+        Ok(()) => Ok(()),
+        Err(_) if ours => Ok(()),
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "cannot create {}, or use it if it is there: it would have to be a directory of `{}` with the mode 0700",
+                directory.display(),
+                account.name()
+            )
+        }),
+    }
+}
+
+/// The URL states everything, even that there is no password. So no `PG*` variable and no `.pgpass`
+/// of a user changes its meaning.
+fn url(socket: &Path) -> String {
+    let host: String = socket
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(|&byte| match char::from(byte) {
+            plain if plain.is_ascii_alphanumeric() || "/-_.".contains(plain) => plain.to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect();
+    format!("postgres:///{NAME}?host={host}&port={PORT}&user={NAME}&password=&sslmode=disable")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{configuration::quoted, *};
+    use super::*;
 
     #[test]
     fn a_path_with_odd_characters_survives_the_url_and_the_configuration() {

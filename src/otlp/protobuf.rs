@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use prost::{Message, Oneof};
 use telemetry::trace::{Ended, Kind, Value};
 
-/// Who sends.
 pub(crate) struct Origin {
     pub(crate) instance: String,
     pub(crate) version: &'static str,

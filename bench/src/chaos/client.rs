@@ -18,6 +18,7 @@ use crate::{
     http::{self, Answer, Client, Silence},
     load::Ticks,
     sites::Site,
+    stack::Stack,
     texts::{Text, Texts},
 };
 
@@ -35,6 +36,19 @@ pub(crate) struct Customers {
     pub(crate) connections: usize,
     /// The API processes that get requests, if at least one is ready.
     pub(crate) ready: RefCell<Vec<bool>>,
+}
+
+impl Customers {
+    /// The customers of all sites. They also send to dead processes, unless [`look`] says which are ready.
+    pub(crate) fn of(stack: &Stack, seed: u64, connections: usize) -> Self {
+        Self {
+            apis: stack.apis.iter().map(|api| api.address).collect(),
+            sites: stack.sites.clone(),
+            seed,
+            connections,
+            ready: RefCell::new(vec![true; stack.apis.len()]),
+        }
+    }
 }
 
 /// What the customers know. A submission is known by its `app_media_id`, which is of this submission only.

@@ -94,16 +94,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
         seed,
     )
     .await?;
-    match prove(&options, &mut stack, &mut databases, seed, load_before).await {
-        Ok(proof) if proof.holds() => Ok(proof),
-        failed => {
-            eprintln!(
-                "databases and logs are kept in {}",
-                stack.environment.keep().display()
-            );
-            failed
-        }
-    }
+    let proof = prove(&options, &mut stack, &mut databases, seed, load_before).await;
+    stack.kept_unless(proof.as_ref().is_ok_and(Proof::holds));
+    proof
 }
 
 async fn prove(
@@ -115,13 +108,7 @@ async fn prove(
 ) -> anyhow::Result<Proof> {
     let machine =
         Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
-    let customers = Customers {
-        apis: stack.apis.iter().map(|api| api.address).collect(),
-        sites: stack.sites.clone(),
-        seed,
-        connections: options.connections,
-        ready: RefCell::new(vec![true; options.apis]),
-    };
+    let customers = Customers::of(stack, seed, options.connections);
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let mut random_kills = RandomKills::default();

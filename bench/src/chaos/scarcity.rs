@@ -121,16 +121,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let surroundings = Surroundings::default();
     let mut stack =
         Stack::start_on(environment, url, surroundings, &options.common, shape, seed).await?;
-    match prove(&options, &mut stack, seed, load_before).await {
-        Ok(proof) if proof.holds() => Ok(proof),
-        failed => {
-            eprintln!(
-                "database and logs are kept in {}",
-                stack.environment.keep().display()
-            );
-            failed
-        }
-    }
+    let proof = prove(&options, &mut stack, seed, load_before).await;
+    stack.kept_unless(proof.as_ref().is_ok_and(Proof::holds));
+    proof
 }
 
 async fn prove(
@@ -148,13 +141,7 @@ async fn prove(
     .fetch_one(&mut conn)
     .await?;
     drop(conn);
-    let customers = Customers {
-        apis: stack.apis.iter().map(|api| api.address).collect(),
-        sites: stack.sites.clone(),
-        seed,
-        connections: options.connections,
-        ready: RefCell::new(vec![true; options.apis]),
-    };
+    let customers = Customers::of(stack, seed, options.connections);
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let mut random_kills = RandomKills::default();

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use domain::{
     id::{TeamId, UserId},
     media::Status,
@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use super::Options;
 use crate::{
+    filling::{self, run, set, tidy},
     http::{self, Client},
     load::accepted,
     stack::Stack,
@@ -67,22 +68,14 @@ pub(super) async fn fill(
 ) -> anyhow::Result<Filled> {
     templates(conn, stack, seed).await?;
     let items = u64::from(options.reviews) + options.decided();
-    set(conn, "items", &items.to_string()).await?;
-    set(conn, "people", &options.moderators.to_string()).await?;
+    set(conn, "items", items).await?;
+    set(conn, "people", options.moderators).await?;
     sqlx::query("select set_config('synchronous_commit', 'off', false), setseed($1)")
         .bind(f64::from(u32::try_from(seed % 1_000_000)?) / 1_000_000.0)
         .execute(&mut *conn)
         .await?;
     run(conn, "begin", PREPARE).await?;
-    let mut first = 1;
-    while first <= items {
-        let last = items.min(first + BATCH - 1);
-        set(conn, "first", &first.to_string()).await?;
-        set(conn, "last", &last.to_string()).await?;
-        run(conn, "items", ITEMS).await?;
-        eprintln!("{last} reviews wait");
-        first = last + 1;
-    }
+    filling::in_batches(conn, items, BATCH, ITEMS).await?;
     let team: Uuid = sqlx::query_scalar("select team_id from bench.sites limit 1")
         .fetch_one(&mut *conn)
         .await?;
@@ -94,9 +87,7 @@ pub(super) async fn fill(
         .await?;
     let moderators = moderators(conn, team.into(), options.moderators).await?;
     tidy(conn).await?;
-    let bytes = sqlx::query_scalar("select pg_database_size(current_database())")
-        .fetch_one(conn)
-        .await?;
+    let bytes = filling::database_bytes(conn).await?;
     Ok(Filled {
         team: team.into(),
         moderators,
@@ -112,20 +103,12 @@ pub(super) async fn add_pairs(
     pairs: u32,
     person: Uuid,
 ) -> anyhow::Result<Vec<Uuid>> {
-    set(conn, "pairs", &pairs.to_string()).await?;
-    set(conn, "person", &person.to_string()).await?;
+    set(conn, "pairs", pairs).await?;
+    set(conn, "person", person).await?;
     run(conn, "pairs", KNOWN).await?;
     tidy(conn).await?;
     let known = sqlx::query_scalar("select id from review_tasks where kind = 'golden'");
     Ok(known.fetch_all(conn).await?)
-}
-
-/// Cleans up as autovacuum does in every real installation.
-async fn tidy(conn: &mut PgConnection) -> anyhow::Result<()> {
-    for statement in ["vacuum analyze", "checkpoint"] {
-        sqlx::query(statement).execute(&mut *conn).await?;
-    }
-    Ok(())
 }
 
 /// Submits texts that need a person, and waits until the workers have said so.
@@ -192,20 +175,4 @@ async fn moderators(
     }
     tx.commit().await?;
     Ok(moderators)
-}
-
-async fn set(conn: &mut PgConnection, name: &str, value: &str) -> anyhow::Result<()> {
-    sqlx::query("select set_config('bench.' || $1, $2, false)")
-        .bind(name)
-        .bind(value)
-        .execute(conn)
-        .await?;
-    Ok(())
-}
-
-/// Runs statements in one transaction.
-async fn run(conn: &mut PgConnection, what: &str, statements: &'static str) -> anyhow::Result<()> {
-    let ran = sqlx::raw_sql(statements).execute(conn).await;
-    ran.with_context(|| format!("cannot fill in: {what}"))?;
-    Ok(())
 }

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::Options;
 use crate::{
+    filling::{self, run, set},
     http::{self, Client},
     load::accepted,
     postgres_cost,
@@ -27,7 +28,7 @@ const FINISH: &str = include_str!("../../life/finish.sql");
 const TEMPLATES: u64 = 40;
 const TEMPLATE_BYTES: usize = 80;
 /// Items to a transaction.
-const BATCH: u32 = 50_000;
+const BATCH: u64 = 50_000;
 /// Items that are asked about.
 const ASKED: i64 = 5_000;
 /// The most decisions a second.
@@ -75,48 +76,24 @@ pub(super) async fn fill(
     ] {
         set(conn, name, value).await?;
     }
-    sqlx::query(
-        "
-        select
-            set_config('bench.now', now()::text, false), set_config('synchronous_commit', 'off', false),
-            set_config('work_mem', '64MB', false), setseed($1)
-        ",
-    )
-    .bind(f64::from(u32::try_from(seed % 1_000_000)?) / 1_000_000.0)
-    .execute(&mut *conn)
-    .await?;
+    filling::begin(conn, seed).await?;
     run(conn, "begin", PREPARE).await?;
     // Newer items than the history's would make Postgres split the pages of indexes as if ids came in any order.
     postgres_cost::empty_tables(conn).await?;
-    let mut first = 1;
-    while first <= items {
-        let last = items.min(first + BATCH - 1);
-        set(conn, "first", first.into()).await?;
-        set(conn, "last", last.into()).await?;
-        run(conn, "items", ITEMS).await?;
-        if last.is_multiple_of(500_000) {
-            eprintln!("{last} items");
-        }
-        first = last + 1;
-    }
+    filling::in_batches(conn, items.into(), BATCH, ITEMS).await?;
     eprintln!("building indexes");
     run(conn, "indexes", FINISH).await?;
     sqlx::query("reset synchronous_commit")
         .execute(&mut *conn)
         .await?;
-    // As autovacuum does in every real installation.
-    for statement in ["vacuum analyze", "checkpoint"] {
-        sqlx::query(statement).execute(&mut *conn).await?;
-    }
+    filling::tidy(conn).await?;
     let secret = token(conn).await?;
     let asked = asked(conn, stack).await?;
     for worker in &mut stack.workers {
         worker.start().await?;
     }
     let sizes = sizes(conn, items).await?;
-    let database_bytes = sqlx::query_scalar("select pg_database_size(current_database())")
-        .fetch_one(conn)
-        .await?;
+    let database_bytes = filling::database_bytes(conn).await?;
     Ok(Filled {
         secret,
         asked,
@@ -226,20 +203,4 @@ pub(super) async fn sizes(conn: &mut PgConnection, items: u32) -> anyhow::Result
         index_bytes: each(indexes),
     });
     Ok(sizes.collect())
-}
-
-async fn set(conn: &mut PgConnection, name: &str, value: u64) -> anyhow::Result<()> {
-    sqlx::query("select set_config('bench.' || $1, $2, false)")
-        .bind(name)
-        .bind(value.to_string())
-        .execute(conn)
-        .await?;
-    Ok(())
-}
-
-/// Runs statements in one transaction.
-async fn run(conn: &mut PgConnection, what: &str, statements: &'static str) -> anyhow::Result<()> {
-    let ran = sqlx::raw_sql(statements).execute(conn).await;
-    ran.with_context(|| format!("cannot fill in: {what}"))?;
-    Ok(())
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{fill::Filled, table::Described};
+use super::fill::{Filled, Size};
 use crate::{
     http::{self, Client},
     latency::{Latencies, Percentiles},
@@ -46,6 +46,15 @@ pub(super) struct Installation {
     pub(super) seed: u64,
     /// So that no two texts are the same.
     pub(super) submitted: u64,
+}
+
+/// What is told of an installation.
+#[derive(Debug, Serialize)]
+pub(super) struct Described {
+    pub(super) items: u32,
+    pub(super) database_bytes: i64,
+    /// Bytes for each item.
+    pub(super) sizes: Vec<Size>,
 }
 
 /// What a round found. Times count from when something was due, and those of claims from their sending.

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    fill::Size,
-    installation::Round,
+    installation::{Described, Round},
     retention::{Expired, most},
 };
 use crate::{
@@ -23,15 +22,6 @@ pub(crate) struct Lived {
     pub(super) old: Described,
     pub(super) sides: Sides,
     pub(super) expired: Vec<Expired>,
-}
-
-/// An installation.
-#[derive(Debug, Serialize)]
-pub(super) struct Described {
-    pub(super) items: u32,
-    pub(super) database_bytes: i64,
-    /// Bytes for each item.
-    pub(super) sizes: Vec<Size>,
 }
 
 /// The rounds of both installations.

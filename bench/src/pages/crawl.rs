@@ -8,7 +8,7 @@ use std::{
 use anyhow::ensure;
 use regex::Regex;
 
-use super::{browser::Browser, measure::Measured};
+use super::browser::Browser;
 
 /// Pages with the same path but for ids.
 const EACH: usize = 2;
@@ -55,17 +55,9 @@ impl Page {
 
 /// What a crawl found.
 pub(super) struct Found {
-    pages: Vec<Page>,
+    pub(super) pages: Vec<Page>,
     /// Links to something else than a page: where, and what was answered.
     pub(super) not_shown: Vec<String>,
-}
-
-impl Found {
-    /// The pages, to be measured with this browser.
-    pub(super) fn take_pages(&mut self, browser: usize) -> impl Iterator<Item = Measured> {
-        let pages = std::mem::take(&mut self.pages).into_iter();
-        pages.map(move |page| Measured::new(browser, page))
-    }
 }
 
 /// Opens everything that can be reached from these paths.

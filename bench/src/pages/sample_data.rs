@@ -1,7 +1,6 @@
 //! The database that the pages are shown from: a month of a busy team, beside a thousand other teams. The statements are in
 //! `bench/pages/`.
 
-use anyhow::Context as _;
 use domain::id::TeamId;
 use sqlx::{Connection as _, PgConnection};
 use store::rule_group::{self, NewVersion};
@@ -12,6 +11,7 @@ use super::{
     item_kinds::{self, Kind},
     people::sign_in,
 };
+use crate::filling::{self, run, set};
 
 const PREPARE: &str = include_str!("../../pages/prepare.sql");
 const PEOPLE: &str = include_str!("../../pages/people.sql");
@@ -33,7 +33,7 @@ const AUDIT: u32 = 10_000;
 /// Teams of the installation. A fifth of the others has data.
 const TEAMS: u32 = 1_000;
 /// Items to a transaction.
-const BATCH: u32 = 50_000;
+const BATCH: u64 = 50_000;
 
 /// What is needed to ask for its pages.
 pub(super) struct Filled {
@@ -71,7 +71,7 @@ pub(super) async fn fill(
     run(conn, "rules", RULES).await?;
     store_kinds(conn, &kinds).await?;
     run(conn, "kinds of items", SLOTS).await?;
-    items(conn, options.items).await?;
+    filling::in_batches(conn, options.items.into(), BATCH, ITEMS).await?;
     run(conn, "hash lists", LISTS).await?;
     run(conn, "history", HISTORY).await?;
     run(conn, "other teams", NEIGHBOURS).await?;
@@ -87,13 +87,8 @@ pub(super) async fn fill(
     let owner = sign_in(conn, 1).await?;
     let operator = sign_in(conn, 2).await?;
     run(conn, "end", "drop schema bench cascade").await?;
-    // As autovacuum does in every real installation.
-    for statement in ["vacuum analyze", "checkpoint"] {
-        sqlx::query(statement).execute(&mut *conn).await?;
-    }
-    let bytes = sqlx::query_scalar("select pg_database_size(current_database())")
-        .fetch_one(conn)
-        .await?;
+    filling::tidy(conn).await?;
+    let bytes = filling::database_bytes(conn).await?;
     Ok(Filled {
         owner,
         operator,
@@ -117,33 +112,8 @@ async fn prepare(conn: &mut PgConnection, options: &Options, seed: u64) -> anyho
     for (name, value) in settings {
         set(conn, name, value).await?;
     }
-    sqlx::query(
-        "
-        select
-            set_config('bench.now', now()::text, false), set_config('synchronous_commit', 'off', false),
-            set_config('work_mem', '64MB', false), setseed($1)
-        ",
-    )
-    .bind(f64::from(u32::try_from(seed % 1_000_000)?) / 1_000_000.0)
-    .execute(&mut *conn)
-    .await?;
+    filling::begin(conn, seed).await?;
     run(conn, "begin", PREPARE).await
-}
-
-async fn set(conn: &mut PgConnection, name: &str, value: u32) -> anyhow::Result<()> {
-    sqlx::query("select set_config('bench.' || $1, $2, false)")
-        .bind(name)
-        .bind(value.to_string())
-        .execute(conn)
-        .await?;
-    Ok(())
-}
-
-/// Runs statements in one transaction.
-async fn run(conn: &mut PgConnection, what: &str, statements: &'static str) -> anyhow::Result<()> {
-    let ran = sqlx::raw_sql(statements).execute(conn).await;
-    ran.with_context(|| format!("cannot fill in: {what}"))?;
-    Ok(())
 }
 
 /// Creates the group with its first version, and judges one text of each kind by it.
@@ -176,18 +146,5 @@ async fn store_kinds(conn: &mut PgConnection, kinds: &[Kind]) -> anyhow::Result<
     .bind(serde_json::to_value(kinds)?)
     .execute(conn)
     .await?;
-    Ok(())
-}
-
-async fn items(conn: &mut PgConnection, items: u32) -> anyhow::Result<()> {
-    let mut first = 1;
-    while first <= items {
-        let last = items.min(first + BATCH - 1);
-        set(conn, "first", first).await?;
-        set(conn, "last", last).await?;
-        run(conn, "items", ITEMS).await?;
-        eprintln!("{last} items");
-        first = last + 1;
-    }
     Ok(())
 }

@@ -90,13 +90,7 @@ pub(super) async fn play(options: &Options, seed: u64, load_before: f64) -> anyh
     let mut stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
     let machine =
         Machine::describe(&mut stack.environment.cluster.connect().await?, load_before).await?;
-    let customers = Customers {
-        apis: stack.apis.iter().map(|api| api.address).collect(),
-        sites: stack.sites.clone(),
-        seed,
-        connections: CONNECTIONS,
-        ready: RefCell::new(vec![true; stack.apis.len()]),
-    };
+    let customers = Customers::of(&stack, seed, CONNECTIONS);
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let rates = [options.low, options.high, options.low];

@@ -1,20 +1,16 @@
-//! Sites, their keys and endpoints, and rule groups.
+//! What `gatehouse admin` makes of rule files: sites and rule groups.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use domain::{
-    event::EventKind,
-    id::{RuleGroupId, SiteId, TeamId},
+    id::{RuleGroupId, TeamId},
     name::Name,
-    webhook::EndpointUrl,
 };
 use management::{
-    Caller, Management, Refused,
-    endpoints::{self, NewEndpoint},
+    Caller, Management,
     provisioning::{self, NewSite},
     rule_groups::{self, NewRuleGroup, versions},
-    site_keys::{self, IssuedKey},
 };
 use serde_json::{Value, json};
 
@@ -55,43 +51,14 @@ fn default_group_of(site: &Name) -> Name {
     name.trim_end().parse().unwrap_or_else(|_| site.clone())
 }
 
-pub(super) async fn create_key(management: &Management, site: SiteId) -> Result<Value, Refused> {
-    let issued = site_keys::create(management, &Caller::command_line(), site).await?;
-    Ok(shown(&issued))
-}
-
-pub(super) async fn rotate_key(management: &Management, site: SiteId) -> Result<Value, Refused> {
-    let issued = site_keys::rotate(management, &Caller::command_line(), site).await?;
-    Ok(shown(&issued))
-}
-
-fn shown(issued: &IssuedKey) -> Value {
-    let (key, secret) = (&issued.key, issued.secret.expose());
-    json!({ "site_id": key.site, "key_id": key.id, "site_key": secret })
-}
-
-pub(super) async fn create_endpoint(
-    management: &Management,
-    site: SiteId,
-    url: EndpointUrl,
-    events: Vec<EventKind>,
-) -> Result<Value, Refused> {
-    let new = NewEndpoint {
-        events: (!events.is_empty()).then_some(events),
-        ..NewEndpoint::at(url)
-    };
-    let endpoint = endpoints::create(management, &Caller::command_line(), site, new).await?;
-    Ok(json!({ "endpoint_id": endpoint.id, "url": endpoint.settings.url }))
-}
-
 pub(super) async fn load_rules(
     management: &Management,
     team: TeamId,
     publish_to: Option<RuleGroupId>,
-    file: PathBuf,
+    file: &Path,
 ) -> anyhow::Result<Value> {
     let caller = Caller::command_line();
-    let file = rule_file::read(&file)?;
+    let file = rule_file::read(file)?;
     let names = file.rules.names();
     let Some(group) = publish_to else {
         let new = NewRuleGroup {

@@ -11,12 +11,9 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    time::timeout,
-};
-use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
+use tokio_util::either::Either;
 use url::{Position, Url};
 
 /// How long connecting may take.
@@ -56,9 +53,6 @@ pub(super) struct Server {
     authorization: String,
 }
 
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
-
 impl Server {
     pub(super) fn new(url: Url, token: &str) -> Self {
         Self {
@@ -92,7 +86,7 @@ impl Server {
         Err(refusal(answer).await)
     }
 
-    async fn connect(&self) -> Result<Box<dyn Wire>, Failure> {
+    async fn connect(&self) -> Result<Either<TcpStream, TlsStream<TcpStream>>, Failure> {
         let addresses = self.url.socket_addrs(|| None);
         let addresses = addresses.map_err(|error| Failure::passing(error.to_string()))?;
         let stream = TcpStream::connect(addresses.as_slice()).await;
@@ -101,7 +95,7 @@ impl Server {
             Failure::passing(format!("cannot connect to {place}: {error}"))
         })?;
         if self.url.scheme() == "http" {
-            return Ok(Box::new(stream));
+            return Ok(Either::Left(stream));
         }
         let host = self.url.host_str().unwrap_or_default();
         let host = host.trim_matches(['[', ']']).to_owned();
@@ -109,7 +103,7 @@ impl Server {
             .map_err(|_| Failure::Final("the URL has no host".to_owned()))?;
         let connector = TlsConnector::from(Arc::new(workers::tls::client_config()));
         match connector.connect(name, stream).await {
-            Ok(stream) => Ok(Box::new(stream)),
+            Ok(stream) => Ok(Either::Right(stream)),
             Err(error) => Err(Failure::passing(format!("no HTTPS connection: {error}"))),
         }
     }

@@ -2,12 +2,10 @@
 
 mod forwarding;
 
-use domain::signature::{SignatureHeaders, SigningSecrets, Unverified};
-use hyper::HeaderMap;
+use domain::signature::{SignatureHeaders, SigningSecrets};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use verify_signature::{Flaw, Verdict};
 
 const BODY: &[u8] = br#"{"event":"media.created","data":{"n":1}}"#;
 
@@ -121,16 +119,16 @@ fn both_secrets_of_a_rotation_verify_and_old_signatures_do_not() {
     };
     let rotated = header_map(&signed(2, Some(1), now()));
     assert_eq!(
-        verify_signature::verify(&secret(1), &rotated, BODY),
+        verify(&secret(1), &rotated, BODY),
         verified
     );
     assert_eq!(
-        verify_signature::verify(&secret(2), &rotated, BODY),
+        verify(&secret(2), &rotated, BODY),
         verified
     );
     let replayed = header_map(&signed(1, None, now() - 400));
     assert_eq!(
-        verify_signature::verify(&secret(1), &replayed, BODY),
+        verify(&secret(1), &replayed, BODY),
         Verdict::Checked {
             service: Ok(()),
             standard: Err(Flaw::Unverified(Unverified::Stale))
@@ -138,7 +136,7 @@ fn both_secrets_of_a_rotation_verify_and_old_signatures_do_not() {
     );
     let missing = Err(Flaw::Missing);
     assert_eq!(
-        verify_signature::verify(&secret(1), &HeaderMap::new(), BODY),
+        verify(&secret(1), &HeaderMap::new(), BODY),
         Verdict::Checked {
             service: missing,
             standard: missing
@@ -194,7 +192,7 @@ fn case_45_what_reorders_or_hides_text_is_printed_escaped() {
     let verdict = Verdict::NoSecret(String::new());
     let shown = |body: &str| {
         let answer = (StatusCode::OK, "");
-        print::render(&HeaderMap::new(), &verdict, answer, body.as_bytes())
+        print::event(&HeaderMap::new(), &verdict, answer, body.as_bytes())
     };
     for hidden in [
         '\u{202e}',
@@ -233,7 +231,7 @@ fn an_event_is_printed_without_obeying_it() {
         service: Ok(()),
         standard: Err(Flaw::Missing),
     };
-    let shown = |body| print::render(&headers, &verdict, (StatusCode::OK, ""), body);
+    let shown = |body| print::event(&headers, &verdict, (StatusCode::OK, ""), body);
     assert_eq!(
         shown(br#"{"a":1}"#),
         "media.created  delivery d-1  answered 200\nNOT VERIFIED; webhook-signature: missing\n{\n  \"a\": 1\n}\n\n"
@@ -246,7 +244,7 @@ fn an_event_is_printed_without_obeying_it() {
 fn numbers_are_printed_as_they_came() {
     let verdict = Verdict::NoSecret(String::new());
     let body = br#"{"data":{"metadata":{"price":1.0,"id":12345678901234567890123}}}"#;
-    let shown = print::render(&HeaderMap::new(), &verdict, (StatusCode::OK, ""), body);
+    let shown = print::event(&HeaderMap::new(), &verdict, (StatusCode::OK, ""), body);
     assert!(
         shown.contains("\"price\": 1.0,") && shown.contains("\"id\": 12345678901234567890123\n"),
         "{shown}"

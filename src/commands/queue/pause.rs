@@ -1,18 +1,30 @@
 //! `gatehouse queue pause`, `resume` and `cap`: pauses and caps for a queue, or for one of its
 //! groups or lanes.
 
-mod result;
-mod target;
+use std::{
+    fmt::{self, Write as _},
+    time::Duration,
+};
 
-use std::{fmt::Write as _, time::Duration};
+use chrono::{DateTime, Utc};
+use management::{
+    Caller, Management, Refused,
+    queues::{self, Pause, Updated},
+};
+use queue::{Group, Lane, QueueName, queues::Restrictions};
+use serde_json::Value;
 
-use management::{Management, queues::Pause};
-use queue::QueueName;
-
-use super::{Report, table::counted, until, wake};
-use crate::{command_line::told, config::queue_name, duration};
-use result::PauseResult;
-use target::{Held, Part, Target};
+use super::{
+    Report, group, lane,
+    status::{self, Section},
+    until, wake,
+};
+use crate::{
+    command_line::told,
+    commands::table::{counted, thousands},
+    config::queue_name,
+    duration,
+};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct PauseArgs {
@@ -24,18 +36,9 @@ pub(super) struct PauseArgs {
 }
 
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct ResumeArgs {
+pub(super) struct CapArgs {
     #[command(flatten)]
     target: Target,
-}
-
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct CapArgs {
-    /// The queue
-    #[arg(long, value_parser = queue_name())]
-    queue: QueueName,
-    #[command(flatten)]
-    part: Part,
     /// How many jobs can run at once, or `none` for the queue's default
     #[arg(value_parser = cap_value)]
     cap: Cap,
@@ -75,9 +78,9 @@ pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::R
     Ok(Report::new(text, after.document))
 }
 
-pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow::Result<Report> {
-    let Target { queue, part } = args.target;
-    let after = PauseResult::updating(management, args.target, Some(Pause::End), None).await;
+pub(super) async fn resume(management: &Management, target: Target) -> anyhow::Result<Report> {
+    let Target { queue, part } = target;
+    let after = PauseResult::updating(management, target, Some(Pause::End), None).await;
     let after = after.map_err(told)?;
     wake(management, &[queue.as_str()]).await?;
     let resumed = after.was_paused;
@@ -86,7 +89,7 @@ pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow:
     } else {
         "was not paused"
     };
-    let mut text = format!("{} {verb}. {}\n", args.target, after.load());
+    let mut text = format!("{target} {verb}. {}\n", after.load());
     let is_whole = matches!(part.held(), Held::Queue);
     if !is_whole && after.queue.is_paused {
         let _ = writeln!(
@@ -94,19 +97,17 @@ pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow:
             "The whole queue is still paused. To end that: gatehouse queue resume --queue {queue}"
         );
     }
-    if is_whole && after.queue.paused_groups > 0 {
-        let groups = counted(after.queue.paused_groups, "group", "groups");
-        let _ = writeln!(
-            text,
-            "{groups} of the queue stay paused. To see them: gatehouse queue status --groups"
-        );
-    }
-    if is_whole && after.queue.paused_lanes > 0 {
-        let lanes = counted(after.queue.paused_lanes, "lane", "lanes");
-        let _ = writeln!(
-            text,
-            "{lanes} of the queue stay paused. To see them: gatehouse queue status --lanes"
-        );
+    for (count, one, many) in [
+        (after.queue.paused_groups, "group", "groups"),
+        (after.queue.paused_lanes, "lane", "lanes"),
+    ] {
+        if is_whole && count > 0 {
+            let paused = counted(count, one, many);
+            let _ = writeln!(
+                text,
+                "{paused} of the queue stay paused. To see them: gatehouse queue status --{many}"
+            );
+        }
     }
     let mut document = after.document;
     document["resumed"] = resumed.into();
@@ -114,20 +115,145 @@ pub(super) async fn resume(management: &Management, args: ResumeArgs) -> anyhow:
 }
 
 pub(super) async fn cap(management: &Management, args: CapArgs) -> anyhow::Result<Report> {
-    let target = Target {
-        queue: args.queue,
-        part: args.part,
-    };
-    if matches!(args.part.held(), Held::Queue) {
+    let (target, Cap(cap)) = (args.target, args.cap);
+    if matches!(target.part.held(), Held::Queue) {
         anyhow::bail!("a cap applies to a group or a lane: give --group or --lane");
     }
-    let after = PauseResult::updating(management, target, None, Some(args.cap.0)).await;
+    let after = PauseResult::updating(management, target, None, Some(cap)).await;
     let after = after.map_err(told)?;
-    wake(management, &[args.queue.as_str()]).await?;
-    let cap = match args.cap.0 {
+    wake(management, &[target.queue.as_str()]).await?;
+    let cap = match cap {
         Some(cap) => format!("runs at most {} at once", counted(cap, "job", "jobs")),
         None => "has the default cap of its queue".to_owned(),
     };
     let text = format!("{target} {cap}. {}\n", after.load());
     Ok(Report::new(text, after.document))
+}
+
+/// The jobs and the restrictions of the target.
+struct PauseResult {
+    now: DateTime<Utc>,
+    was_paused: bool,
+    queue: Restrictions,
+    /// Of the group or the lane, or of the whole queue.
+    paused_until: Option<DateTime<Utc>>,
+    due: i64,
+    running: i64,
+    document: Value,
+}
+
+impl PauseResult {
+    /// Changes the target.
+    #[expect(clippy::option_option, reason = "absent and none are two things")]
+    async fn updating(
+        management: &Management,
+        target: Target,
+        pause: Option<Pause>,
+        cap: Option<Option<u32>>,
+    ) -> Result<Self, Refused> {
+        let caller = &Caller::command_line();
+        let name = target.queue.as_str();
+        let pause = || Ok(pause);
+        Ok(match target.part.held() {
+            Held::Queue => {
+                let updated = queues::update_queue(management, caller, name, pause).await?;
+                let (stats, restrictions) = (&updated.now.stats, &updated.now.restrictions);
+                let document = status::queue_document(stats, restrictions);
+                let until = restrictions.paused_until;
+                let jobs = (stats.due, stats.running);
+                Self::of(updated, until, jobs, document)
+            }
+            Held::Group(group) => Self::of_section(
+                queues::update_group(management, caller, name, group, pause, cap).await?,
+            ),
+            Held::Lane(lane) => Self::of_section(
+                queues::update_lane(management, caller, name, lane, pause, cap).await?,
+            ),
+        })
+    }
+
+    fn of_section<T>(updated: Updated<T>) -> Self
+    where
+        for<'a> Section<'a>: From<&'a T>,
+    {
+        let section = Section::from(&updated.now);
+        let (until, jobs) = (section.paused_until, (section.due, section.running));
+        let document = section.document();
+        Self::of(updated, until, jobs, document)
+    }
+
+    fn of<T>(
+        updated: Updated<T>,
+        paused_until: Option<DateTime<Utc>>,
+        (due, running): (i64, i64),
+        document: Value,
+    ) -> Self {
+        Self {
+            now: updated.at,
+            was_paused: updated.was_paused,
+            queue: updated.restrictions,
+            paused_until,
+            due,
+            running,
+            document,
+        }
+    }
+
+    fn load(&self) -> String {
+        format!(
+            "{} due, {} running.",
+            counted(self.due, "job is", "jobs are"),
+            thousands(self.running)
+        )
+    }
+}
+
+/// What is held back.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Target {
+    /// The queue
+    #[arg(long, value_parser = queue_name())]
+    queue: QueueName,
+    #[command(flatten)]
+    part: Part,
+}
+
+/// The part of the queue. Without one, it is the whole queue.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[group(id = "part", multiple = false)]
+struct Part {
+    /// A group: a team, with all its lanes
+    #[arg(long, value_name = "UUID", value_parser = group)]
+    group: Option<Group>,
+    /// A lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
+    #[arg(long, value_name = "UUID", value_parser = lane)]
+    lane: Option<Lane>,
+}
+
+/// One part of a queue.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Queue,
+    Group(Group),
+    Lane(Lane),
+}
+
+impl Part {
+    fn held(self) -> Held {
+        match (self.group, self.lane) {
+            (Some(group), _) => Held::Group(group),
+            (None, Some(lane)) => Held::Lane(lane),
+            (None, None) => Held::Queue,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.part.held() {
+            Held::Group(group) => write!(f, "Group {} of {}", group.0, self.queue),
+            Held::Lane(lane) => write!(f, "Lane {} of {}", lane.0, self.queue),
+            Held::Queue => write!(f, "The queue {}", self.queue),
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! `gatehouse queue replay`: runs dead jobs again, in batches, and can be stopped and continued.
 
-mod progress;
-
-use std::{fmt::Write as _, process::ExitCode, time::Duration};
+use std::{
+    fmt::Write as _,
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context as _;
 use clap::ArgGroup;
@@ -17,12 +20,15 @@ use tracing::debug;
 
 use super::{
     Report,
-    dead::{WhichDead, group_document, groups_text},
-    table::counted,
+    listings::{WhichDead, group_document, groups_text},
     wake,
 };
-use crate::{command_line::told, duration::humane, service};
-use progress::Progress;
+use crate::{
+    command_line::told,
+    commands::table::{counted, thousands},
+    duration::humane,
+    service,
+};
 
 /// Jobs visited in one transaction.
 const BATCH: u32 = 1_000;
@@ -157,5 +163,85 @@ fn interrupted(progress: &Progress) -> Report {
         ),
         document: progress.document(true),
         code: ExitCode::from(INTERRUPTED),
+    }
+}
+
+/// How often progress is reported on a terminal, and elsewhere.
+const REWRITE: Duration = Duration::from_millis(100);
+
+const LINE: Duration = Duration::from_secs(5);
+
+/// Reports the progress of the replay on stderr.
+struct Progress {
+    matching: u64,
+    replayed: u64,
+    begun: Instant,
+    told: Instant,
+    terminal: bool,
+}
+
+impl Progress {
+    fn new(matching: u64) -> Self {
+        Self {
+            matching,
+            replayed: 0,
+            begun: Instant::now(),
+            told: Instant::now(),
+            terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn add(&mut self, replayed: u64) {
+        self.replayed += replayed;
+        let every = if self.terminal { REWRITE } else { LINE };
+        if self.told.elapsed() < every {
+            return;
+        }
+        self.told = Instant::now();
+        let ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let rate = self.replayed * 1_000 / ms.max(1);
+        let left = match self
+            .matching
+            .saturating_sub(self.replayed)
+            .checked_div(rate)
+        {
+            Some(seconds) => humane(Duration::from_secs(seconds)),
+            None => "?".to_owned(),
+        };
+        let line = format!(
+            "{} replayed, {}/s, {left} left",
+            self.done(),
+            thousands(rate)
+        );
+        let mut err = std::io::stderr();
+        // If nobody reads stderr any more, the replay still continues.
+        let _ = if self.terminal {
+            write!(err, "\r\x1b[2K{line}")
+        } else {
+            writeln!(err, "{line}")
+        };
+    }
+
+    /// Clears the line for the result.
+    fn clear(&self) {
+        if self.terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+
+    fn done(&self) -> String {
+        format!(
+            "{} of {}",
+            thousands(self.replayed),
+            counted(self.matching, "dead job", "dead jobs")
+        )
+    }
+
+    fn document(&self, interrupted: bool) -> serde_json::Value {
+        json!({
+            "matching": self.matching,
+            "replayed": self.replayed,
+            "interrupted": interrupted,
+        })
     }
 }

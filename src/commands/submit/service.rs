@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::commands::{
     http_client::{Client, Reply},
-    input_lines::Line,
+    line_files::Line,
 };
 
 /// How long the answer may wait for the verdict.

@@ -16,7 +16,7 @@ use super::{
     service::{Format, Service},
 };
 use crate::{
-    commands::{http_client::Client, site_key},
+    commands::{http_client::Client, line_files::read_site_key},
     config::service_url,
 };
 
@@ -86,16 +86,9 @@ pub(super) enum Source {
     Perspective,
 }
 
-/// The keys that the environment has.
-pub(crate) struct Keys {
-    pub(crate) site: Option<SiteKey>,
-    /// Of the other service.
-    pub(crate) theirs: Option<String>,
-}
-
 impl Args {
     /// The variable with the key to the other service.
-    pub(crate) fn key_variable(&self) -> &'static str {
+    pub(super) fn key_variable(&self) -> &'static str {
         match self.from {
             Source::Openai => "OPENAI_API_KEY",
             Source::Perspective => "PERSPECTIVE_API_KEY",
@@ -125,10 +118,10 @@ impl Args {
         Ok(thresholds)
     }
 
-    /// Theirs and ours.
+    /// Theirs and ours, with the keys that the environment has: to this service, and to the other one.
     pub(super) fn services(
         &self,
-        keys: Keys,
+        (site_key, their_key): (Option<SiteKey>, Option<String>),
         thresholds: &BTreeMap<String, f64>,
     ) -> anyhow::Result<(Service, Service)> {
         let from = self.from;
@@ -141,14 +134,12 @@ impl Args {
             "--language is for Perspective only"
         );
         let site_key = match &self.key_file {
-            Some(file) => site_key::read(file)?,
-            None => keys
-                .site
+            Some(file) => read_site_key(file)?,
+            None => site_key
                 .context("there is no site key: set GATEHOUSE_SITE_KEY, or give --key-file")?,
         };
         let variable = self.key_variable();
-        let their_key = keys
-            .theirs
+        let their_key = their_key
             .with_context(|| format!("there is no key to {}: set {variable}", from.name()))?;
         let rate = self
             .their_rate

@@ -1,12 +1,11 @@
 //! What was found, for people and for programs.
 
-mod text;
-
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde_json::{Value, json};
 
 use super::{
+    super::table::{Left, Right, Table},
     matching_threshold::{Agreement, Matched, matched},
     sample::{Category, Sample, Skipped},
 };
@@ -17,17 +16,16 @@ const FEW: usize = 20;
 /// The result of the command.
 pub(super) struct Report<'a> {
     /// The name of the other service.
-    pub(super) their_name: &'static str,
+    their_name: &'static str,
     /// As `--from` has it.
-    pub(super) from: &'static str,
+    from: &'static str,
     /// Whether all lines of the file are in it.
-    pub(super) is_complete: bool,
-    pub(super) texts: u64,
-    pub(super) skipped: &'a Skipped,
+    is_complete: bool,
+    texts: u64,
+    skipped: &'a Skipped,
     rows: Vec<Row>,
 }
 
-/// A category.
 struct Row {
     category: String,
     /// The user's threshold.
@@ -101,6 +99,60 @@ impl<'a> Report<'a> {
             "categories": self.rows.iter().map(Row::to_json).collect::<Vec<_>>(),
         })
     }
+
+    pub(super) fn to_text(&self) -> String {
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{} texts have the scores of {} and of Gatehouse.{}",
+            self.texts,
+            self.their_name,
+            if self.is_complete {
+                ""
+            } else {
+                " The file has more: the command did not reach its end."
+            }
+        );
+        let mut matched = self.rows.iter().filter_map(Row::cells).peekable();
+        if matched.peek().is_some() {
+            let mut table = Table::new([
+                ("category", Left),
+                ("yours", Right),
+                ("here", Right),
+                ("texts", Right),
+                ("selected there, here", Right),
+                ("both", Right),
+                ("only there", Right),
+                ("only here", Right),
+                ("of theirs", Right),
+                ("of ours", Right),
+            ]);
+            matched.for_each(|cells| table.push(cells));
+            let _ = write!(
+                text,
+                "\n{}\nyours: your threshold at {}. here: the threshold here that selects as many texts.\n\
+                 texts: texts with a score of both. selected there, here: those from the threshold on.\n\
+                 of theirs: the share of the texts selected there that is selected here, too. of ours: the reverse.\n",
+                table.render(),
+                self.their_name
+            );
+        }
+        let notes: Vec<String> = self
+            .rows
+            .iter()
+            .flat_map(|row| row.notes(self.their_name))
+            .collect();
+        if !notes.is_empty() {
+            text.push('\n');
+            for note in notes {
+                let _ = writeln!(text, "{note}");
+            }
+        }
+        if let Some(not_counted) = not_counted(self.skipped) {
+            let _ = writeln!(text, "\nLines that do not count: {not_counted}.");
+        }
+        text
+    }
 }
 
 /// `None` for a category that only we have.
@@ -158,6 +210,67 @@ impl Row {
         }
         row
     }
+
+    /// Its line of the table.
+    fn cells(&self) -> Option<[String; 10]> {
+        let Outcome::Matched(found) = &self.outcome else {
+            return None;
+        };
+        let counts = found.agreement;
+        let percent = |of| format!("{:.0} %", 100.0 * share(counts.both, of));
+        Some([
+            self.category.clone(),
+            self.theirs.to_string(),
+            found.threshold.to_string(),
+            counts.texts().to_string(),
+            format!("{}, {}", counts.theirs(), counts.ours()),
+            counts.both.to_string(),
+            counts.only_theirs.to_string(),
+            counts.only_ours.to_string(),
+            percent(counts.theirs()),
+            percent(counts.ours()),
+        ])
+    }
+
+    fn notes(&self, their_name: &str) -> Vec<String> {
+        let name = &self.category;
+        let theirs = self.theirs;
+        match &self.outcome {
+            Outcome::Matched(found) => {
+                let mut notes = Vec::new();
+                let counts = found.agreement;
+                if counts.theirs() < FEW {
+                    notes.push(format!(
+                        "{name}: the figures rest on few texts. Only {} reach your threshold.",
+                        counts.theirs()
+                    ));
+                } else if is_few(counts) {
+                    notes.push(format!(
+                        "{name}: the figures rest on few texts. Only {} are below your threshold.",
+                        counts.texts() - counts.theirs()
+                    ));
+                }
+                if counts.ours() != counts.theirs() {
+                    notes.push(format!(
+                        "{name}: texts have equal scores here, so {} are selected and not {}.",
+                        counts.ours(),
+                        counts.theirs()
+                    ));
+                }
+                notes
+            }
+            Outcome::NoneReaches(texts) => vec![format!(
+                "{name}: none of {texts} texts reaches your threshold {theirs}, so there is nothing to match."
+            )],
+            Outcome::NotScoredHere(reach) => vec![format!(
+                "{name}: never scored here. Gatehouse has no such category, or no provider of the site scores it. \
+                 {reach} texts reach your threshold {theirs} at {their_name}."
+            )],
+            Outcome::NotScoredThere => vec![format!(
+                "{name}: {their_name} scored no text for it. Is the name right?"
+            )],
+        }
+    }
 }
 
 /// Whether a figure rests on few texts, of which it would need others.
@@ -169,6 +282,28 @@ fn is_few(counts: Agreement) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole.max(1) as f64
+}
+
+fn not_counted(skipped: &Skipped) -> Option<String> {
+    let mut parts = Vec::new();
+    if skipped.no_text > 0 {
+        parts.push(format!("{} without a text", skipped.no_text));
+    }
+    if skipped.invalid > 0 {
+        parts.push(format!(
+            "{} that are not as `gatehouse submit` takes them",
+            skipped.invalid
+        ));
+    }
+    for (place, refused) in [
+        ("there", &skipped.refused_there),
+        ("here", &skipped.refused_here),
+    ] {
+        for (code, count) in refused {
+            parts.push(format!("{count} refused {place} ({code})"));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 #[cfg(test)]

@@ -29,13 +29,8 @@ pub(super) enum Format {
     Perspective(Asked),
 }
 
-/// What a service says about a text.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Scored(Scores),
-    /// It refuses this text, with this code.
-    Refused(String),
-}
+/// What a service says about a text: its scores, or the code with which it refuses the text.
+pub(super) type Answer = Result<Scores, String>;
 
 impl Service {
     /// Scores a text. `place` is what it is about, for messages.
@@ -46,10 +41,8 @@ impl Service {
         match &self.format {
             Format::OpenAi { model } => {
                 let reply = self.ask(place, &openai::request(model, text)).await?;
-                Ok(match self.read(&reply, openai::scores)? {
-                    Ok(scores) => Answer::Scored(scores),
-                    Err(refusal) => Answer::Refused(refusal.code()),
-                })
+                let read = self.read(&reply, openai::scores)?;
+                Ok(read.map_err(|refusal| refusal.code()))
             }
             Format::Perspective(asked) => self.attributes(place, text, asked).await,
         }
@@ -62,12 +55,12 @@ impl Service {
         while !attributes.is_empty() {
             let reply = self.ask(place, &asked.request(&attributes, text)).await?;
             let refusal = match self.read(&reply, perspective::scores)? {
-                Ok(scores) => return Ok(Answer::Scored(scores)),
+                Ok(scores) => return Ok(Ok(scores)),
                 Err(refusal) => refusal,
             };
             let named = refusal.attribute(&attributes).cloned();
             let Some(refused) = named.filter(|_| !refusal.is_unscored()) else {
-                return Ok(Answer::Refused(refusal.code()));
+                return Ok(Err(refusal.code()));
             };
             attributes.remove(&refused);
             if refusal.is_about_language() {
@@ -76,10 +69,7 @@ impl Service {
                 asked.forget(&refused);
             }
         }
-        Ok(match unknown_language {
-            Some(code) => Answer::Refused(code),
-            None => Answer::Scored(Scores::new()),
-        })
+        Ok(unknown_language.map_or_else(|| Ok(Scores::new()), Err))
     }
 
     async fn ask(&self, place: &str, request: &Value) -> anyhow::Result<Reply> {

@@ -1,27 +1,38 @@
-//! What `up` does before there are threads: it binds, and gives up the rights of root.
+//! What `up` does before there are threads: it binds, and gives up the rights of root. And what a first start creates: the schema, the
+//! master key, the demo.
 
-use std::{net::TcpListener as StdListener, path::PathBuf};
+use std::{fs, io::ErrorKind, net::TcpListener as StdListener, path::PathBuf};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use database::Hosts;
 use management::SignOn;
+use queue::Queue;
 use rustix::process::geteuid;
+use store::{
+    PgPool,
+    encryption::MasterKey,
+    schema::{self, Compatibility},
+};
 use tracing::info;
+use workers::outbound::{Exemption, HostPort};
 
-use super::super::console;
 use crate::{
+    command_line::{self, Means},
+    commands::console,
     config::{self, UpOptions},
-    data_dir::{self, DataDir},
-    logs, service,
+    data_dir::{self, Audience, DataDir, MASTER_KEY},
+    demo::{self, Addresses, Consent},
+    demo_file::Demo,
+    example_data, logs, service,
     system_account::{self, SystemAccount},
 };
 
-/// What can need root: the listeners and the data directory.
+/// What can need root.
 pub(crate) struct Prepared {
     pub(super) options: UpOptions,
     /// The operator's database. None: a private one.
     pub(super) hosts: Option<Hosts>,
-    pub(super) data: DataDir,
     pub(super) listener: StdListener,
     pub(super) browsers: Option<StdListener>,
     pub(super) monitoring: StdListener,
@@ -32,7 +43,7 @@ pub(crate) struct Prepared {
 
 /// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
 /// user. Call it before there are threads.
-pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
+pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<(DataDir, Prepared)> {
     logs::start()?;
     super::super::warn_of_unknown_variables(options.work.providers.file());
     // Only root may be able to read the file with its URL.
@@ -51,21 +62,21 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     let path = give_up_root(path, options.user.as_deref())?;
     // If another Gatehouse runs here, report that rather than the address in use.
     let data = DataDir::open(&path)?;
-    Ok(Prepared {
+    let prepared = Prepared {
         options,
         hosts,
-        data,
         listener: listener?,
         browsers: browsers?,
         monitoring: monitoring?,
         program,
         sign_on,
-    })
+    };
+    Ok((data, prepared))
 }
 
 /// If root runs this process, changes to the account for `up` and gives it the data directory.
 /// Other users stay who they are.
-pub(super) fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf> {
+fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf> {
     if !geteuid().is_root() {
         if let Some(user) = user {
             let current = SystemAccount::current()?;
@@ -81,4 +92,72 @@ pub(super) fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Res
     account.assume()?;
     info!(user = account.name(), "gave up root's rights");
     Ok(data_dir)
+}
+
+/// Finds or creates the demo team, if that is allowed, and the example data, if somebody asked for it.
+pub(super) async fn prepare_demo(
+    options: &UpOptions,
+    data: &DataDir,
+    pool: &PgPool,
+    queue: &Queue,
+    master_key: &MasterKey,
+    addresses: Addresses,
+    consent: Consent,
+) -> anyhow::Result<Option<Demo>> {
+    let webhook_url = options.webhook_url.clone();
+    // Anyone who starts the process can open any address for the demo.
+    let target = webhook_url.as_ref().and_then(HostPort::of);
+    let exemption = target.map(|target| Exemption { target, team: None });
+    let means = Means {
+        master_key: Some(master_key.clone()),
+        egress: options.egress.policy(exemption),
+        rules: options.rules.limits(),
+        rules_per_day: options.http.rules_per_day(),
+    };
+    let management = command_line::management(pool, queue.clone(), means);
+    let prepared = async {
+        let demo = demo::prepare(data, &management, consent, addresses, webhook_url).await?;
+        if options.demo_data {
+            let team = demo.as_ref().map(|demo| demo.team_id);
+            example_data::prepare(&management, team, options.demo).await?;
+        }
+        Ok(demo)
+    };
+    let demo = prepared.await;
+    management.pool.close().await;
+    demo
+}
+
+/// Upgrades the database to this version's schema, and checks that the master key belongs to it.
+pub(super) async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
+    database::check_server(pool).await?;
+    let standing = schema::migrate(pool)
+        .await
+        .context("cannot upgrade the database to this version's schema")?;
+    if standing != Compatibility::Current {
+        info!("the schema is {standing}");
+    }
+    service::check_master_key(&mut *pool.acquire().await?, key).await
+}
+
+/// The operator's key, or the key in the data directory, which the first start creates.
+pub(super) fn master_key(data: &DataDir) -> anyhow::Result<MasterKey> {
+    if let Some(key) = config::master_key()? {
+        return Ok(key);
+    }
+    let path = data.join(MASTER_KEY);
+    match fs::read_to_string(&path) {
+        Ok(text) => config::parse_master_key(&text)
+            .with_context(|| format!("the master key in {} is unusable", path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let key: [u8; 32] = rand::random();
+            data.write(
+                MASTER_KEY,
+                format!("{}\n", STANDARD.encode(key)).as_bytes(),
+                Audience::Owner,
+            )?;
+            Ok(MasterKey::new(key))
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
 }

@@ -109,3 +109,16 @@ fn case_44_an_exception_may_be_for_one_team() {
     );
     assert!(told.contains("not the id of a team"), "{told}");
 }
+
+#[test]
+fn the_demos_endpoint_is_where_webhooks_can_be_sent() {
+    assert!(demo_endpoint("http://127.0.0.1:9000/").is_ok());
+    for (wrong, told) in [
+        ("127.0.0.1:9000", "must be a URL such as"),
+        ("ftp://127.0.0.1/", "begin it with https:// or http://"),
+        ("http://a:b@127.0.0.1/", "in a header"),
+    ] {
+        let refused = demo_endpoint(wrong).unwrap_err();
+        assert!(refused.contains(told), "{wrong}: {refused}");
+    }
+}

@@ -8,7 +8,7 @@ use queue::{Bottleneck, workers::Worker};
 use serde_json::{Value, json};
 use store::jobs;
 
-use crate::commands::queue::table::counted;
+use crate::commands::table::counted;
 
 /// What holds jobs back for a smaller share of the time is not worth a change.
 const LEAST: f64 = 0.05;

@@ -1,29 +1,26 @@
 //! One provider in the file, and how it is created.
 
-mod allowed_fields;
-mod categories;
-mod chat;
-mod connection;
 mod credentials;
-mod service_options;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use anyhow::{Context as _, anyhow, ensure};
-use domain::{media::Modality, score::Category};
+use anyhow::{Context as _, anyhow, bail, ensure};
+use domain::{media::Modality, policy::Policy, score::Category};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    Auth, Azure, Builtin, Chat, Guardrail, Hive, Http, Mistral, NaturalLanguage, OpenAi, Provider,
-    ProviderError, Proxy, Rekognition, Sightengine, Vision,
+    AnswerFormat, Auth, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive, Http,
+    Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Proxy, Rekognition,
+    Scope, Sightengine, Style, Vision,
 };
 
-use self::{
-    chat::{FormatName, StyleName},
-    credentials::{AuthName, CredentialsName, header},
-};
-use super::{Surroundings, kind::Kind};
+use super::{Kind, Surroundings};
 use crate::config::providers::read_encoder;
+use credentials::{AuthName, CredentialsName, header, read, within};
 
 /// One provider as the file describes it. Its kind decides which members it can have.
 #[derive(Deserialize)]
@@ -70,13 +67,72 @@ pub(super) struct Entry {
     way: Option<Proxy>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StyleName {
+    LlamaGuard,
+    Policy,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FormatName {
+    JsonSchema,
+    JsonObject,
+    Words,
+}
+
+/// The members that only some kinds have.
+const MEMBERS: [(&str, &[Kind]); 33] = [
+    ("url", Kind::REMOTE),
+    ("region", Kind::OF_AWS),
+    ("languages", &[Kind::Sightengine]),
+    ("guardrail", &[Kind::BedrockGuardrail]),
+    ("guardrail_version", &[Kind::BedrockGuardrail]),
+    ("model", &[Kind::Openai, Kind::Chat, Kind::Mistral]),
+    ("style", &[Kind::Chat]),
+    ("policy_file", &[Kind::Chat]),
+    ("encoder_file", &[Kind::Builtin]),
+    ("key_id", Kind::WITH_KEY_ID),
+    ("key_env", Kind::REMOTE),
+    ("key_file", Kind::REMOTE),
+    ("session_token_env", Kind::OF_AWS),
+    ("session_token_file", Kind::OF_AWS),
+    ("credentials", Kind::OF_AWS),
+    ("auth", &[Kind::Http]),
+    ("key_header", &[Kind::Chat, Kind::Http]),
+    ("headers", Kind::REMOTE),
+    ("proxy", Kind::REMOTE),
+    ("proxy_password_env", Kind::REMOTE),
+    ("proxy_password_file", Kind::REMOTE),
+    ("path", &[Kind::Chat]),
+    ("max_tokens", &[Kind::Chat]),
+    ("max_completion_tokens", &[Kind::Chat]),
+    ("answer_format", &[Kind::Chat]),
+    ("temperature", &[Kind::Chat]),
+    ("modalities", Kind::OF_BOTH),
+    ("deadline_seconds", Kind::REMOTE),
+    ("concurrency", Kind::REMOTE),
+    ("piece_bytes", Kind::OF_TEXTS),
+    ("flagged_at_least", &[Kind::Openai]),
+    ("breaker_failures", Kind::REMOTE),
+    ("breaker_seconds", Kind::REMOTE),
+];
+
 impl Entry {
-    /// Creates the provider.
+    /// Creates the provider. `members` is what the file has about it.
     pub(super) fn provider(
         mut self,
+        members: &toml::Table,
         surroundings: &Surroundings,
     ) -> anyhow::Result<Arc<dyn Provider>> {
-        self.check_members()?;
+        // They would have no effect.
+        for (member, kinds) in MEMBERS {
+            ensure!(
+                !members.contains_key(member) || kinds.contains(&self.kind),
+                "its kind has no member {member}"
+            );
+        }
         let directory = surroundings.directory;
         self.way = self.way(surroundings)?;
         let failed = |error: ProviderError| anyhow!("its client cannot be set up: {error}");
@@ -167,6 +223,139 @@ impl Entry {
                 let provider = Sightengine::new(remote, user, secret, languages);
                 Arc::new(provider.map_err(failed)?)
             }
+        })
+    }
+
+    /// What it scores: the named categories, or all that it can score in its modalities.
+    fn scope(&self, style: Option<&Style>) -> anyhow::Result<Scope> {
+        let usual = self.kind.usual_modalities();
+        let modalities = self.modalities.as_deref().unwrap_or(usual);
+        ensure!(!modalities.is_empty(), "its modalities are empty");
+        ensure!(
+            self.categories.is_some() || !self.kind.is_taught(style),
+            "it needs its categories"
+        );
+        let can = |modality: Modality| {
+            let looks = modalities.contains(&modality);
+            let can = self.kind.can_score(modality, style);
+            if looks { can } else { &[] }
+        };
+        if let Some(named) = &self.categories {
+            ensure!(!named.is_empty(), "its categories are empty");
+            let cannot = |c: &&Category| Modality::ALL.iter().all(|m| !can(*m).contains(c));
+            if let Some(other) = named.iter().find(cannot) {
+                bail!("it cannot score {other}");
+            }
+        }
+        let wanted = |category: &Category| {
+            let named = self.categories.as_ref();
+            named.is_none_or(|named| named.contains(category))
+        };
+        let scored = |modality: Modality| {
+            let all = Category::ALL.into_iter().filter(wanted);
+            all.filter(|category| can(modality).contains(category))
+                .collect()
+        };
+        let scope = Scope {
+            text: scored(Modality::Text),
+            image: scored(Modality::Image),
+        };
+        let named = self.modalities.iter().flatten();
+        if let Some(idle) = named.copied().find(|named| scope.of(*named).is_empty()) {
+            bail!("it cannot score anything in its modality {idle}");
+        }
+        Ok(scope)
+    }
+
+    fn region(&self) -> anyhow::Result<String> {
+        let region = self.region.clone().context("it needs its region")?;
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        ensure!(
+            !region.is_empty() && region.chars().all(allowed),
+            "its region must consist of a-z, 0-9 and -"
+        );
+        Ok(region)
+    }
+
+    fn languages(&self) -> anyhow::Result<String> {
+        let Some(languages) = &self.languages else {
+            return Ok(Sightengine::LANGUAGES.to_owned());
+        };
+        let is_code =
+            |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_lowercase());
+        ensure!(
+            !languages.is_empty() && languages.iter().all(is_code),
+            "its languages must be codes of two letters"
+        );
+        Ok(languages.join(","))
+    }
+
+    fn guardrail(&self) -> anyhow::Result<GuardrailId> {
+        let id = self.guardrail.clone().context("it needs its guardrail")?;
+        let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
+        ensure!(
+            !id.is_empty() && is_plain(&id),
+            "its guardrail must be an id of letters and digits"
+        );
+        let version = self.guardrail_version.clone();
+        let version = version.context("it needs its guardrail_version")?;
+        let is_number = version.chars().all(|c| c.is_ascii_digit()) && !version.starts_with('0');
+        ensure!(
+            version == "DRAFT" || !version.is_empty() && is_number,
+            "its guardrail_version must be a number or DRAFT"
+        );
+        Ok(GuardrailId { id, version })
+    }
+
+    fn style(&self, directory: &Path) -> anyhow::Result<Style> {
+        let style = self
+            .style
+            .context("it needs its style, llama_guard or policy")?;
+        if let (StyleName::LlamaGuard, Some(model)) = (style, &self.model) {
+            Chat::has_known_hazards(model).map_err(|wrong| anyhow!("its model {wrong}"))?;
+        }
+        match (style, &self.policy_file) {
+            (StyleName::LlamaGuard, None) => Ok(Style::LlamaGuard),
+            (StyleName::LlamaGuard, Some(_)) => bail!("its style has no member policy_file"),
+            (StyleName::Policy, None) => bail!("it needs a policy_file"),
+            (StyleName::Policy, Some(path)) => {
+                let usual = read("policy_file", &directory.join(path))?;
+                let usual =
+                    Policy::try_from(usual).map_err(|error| anyhow!("its policy {error}"))?;
+                Ok(Style::Policy {
+                    usual: usual.into(),
+                })
+            }
+        }
+    }
+
+    fn chat_settings(&self) -> anyhow::Result<ChatSettings> {
+        let most = |member, given: Option<u64>| -> anyhow::Result<Option<u32>> {
+            let given = given.map(|given| within(member, Some(given), given, 16..=1_000_000));
+            Ok(given.transpose()?.map(u32::try_from).transpose()?)
+        };
+        let answer = most("max_tokens", self.max_tokens)?;
+        let completion = most("max_completion_tokens", self.max_completion_tokens)?;
+        ensure!(
+            answer.is_none() || completion.is_none(),
+            "it has max_tokens and max_completion_tokens; give only one"
+        );
+        let path = self.path.as_deref().unwrap_or(ChatSettings::PATH);
+        ensure!(
+            path.starts_with('/') && !path.contains(['?', '#']),
+            "its path must begin with / and have no query and no fragment"
+        );
+        Ok(ChatSettings {
+            path: path.to_owned(),
+            most_tokens: answer
+                .map(MostTokens::Answer)
+                .or(completion.map(MostTokens::Completion)),
+            answer_format: match self.answer_format {
+                None | Some(FormatName::JsonSchema) => AnswerFormat::Schema,
+                Some(FormatName::JsonObject) => AnswerFormat::Object,
+                Some(FormatName::Words) => AnswerFormat::Words,
+            },
+            temperature: self.temperature.unwrap_or(true),
         })
     }
 }

@@ -43,7 +43,7 @@ fn export() -> Vec<String> {
 /// How many rows of each chain are in order, and what was found.
 fn verified(lines: &[String], known: Option<Link>) -> anyhow::Result<Vec<(u64, Option<Finding>)>> {
     let mut found = Vec::new();
-    verify(
+    verify_export(
         lines.concat().as_bytes(),
         None,
         known,
@@ -123,7 +123,7 @@ fn only_the_wanted_chain_is_compared_with_a_known_head() {
     let lines = export();
     let known: Link = format!("9:{}", "ab".repeat(32)).parse().unwrap();
     let mut found = Vec::new();
-    verify(
+    verify_export(
         lines.concat().as_bytes(),
         Some(team()),
         Some(known),

@@ -2,6 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, time::Instant};
 
+use domain::image::ImageFormat;
 use tempfile::TempDir;
 
 use super::*;
@@ -80,4 +81,35 @@ async fn a_darkroom_gets_nothing_of_the_environment() {
     let body = "cat > /dev/null; [ -z \"$HOME$CARGO$DATABASE_URL\" ] && printf M";
     let answer = with(body, LONG).await;
     assert_eq!(answer, Err(PreviewError::NeedsMemory));
+}
+
+#[test]
+fn a_message_is_read_as_it_was_written_and_anything_else_is_none() {
+    let preview = [JPEG, b"..."].concat();
+    let rendition = Rendition {
+        format: ImageFormat::Jpeg,
+        bytes: preview.clone().into(),
+    };
+    let problem = ImageProblem::TooLarge;
+    for (made, read) in [
+        (Ok(rendition), Ok(preview)),
+        (
+            Err(NoPreview::Problem(problem)),
+            Err(PreviewError::Problem(problem)),
+        ),
+        (Err(NoPreview::NeedsMemory), Err(PreviewError::NeedsMemory)),
+    ] {
+        assert_eq!(read_message(message(made)), Some(read));
+    }
+    for bytes in [
+        "",
+        "P",
+        "P<svg onload=alert(1)>",
+        "E",
+        "Enothing",
+        "M.",
+        "X",
+    ] {
+        assert_eq!(read_message(bytes.into()), None, "{bytes}");
+    }
 }

@@ -1,6 +1,9 @@
-//! The texts, from templates. Nobody's words, and no word that hurts.
+//! What is invented: when items came in, by day more than by night, over the last seven days, and their texts, from templates. Nobody's
+//! words, and no word that hurts.
 
-use super::random::Chance;
+use std::time::Duration;
+
+use chrono::{DateTime, Timelike as _, Utc};
 
 /// A site of the example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +110,6 @@ const TOWNS: &[&str] = &[
     "Lakeside",
 ];
 
-/// A text of this kind.
 pub(super) fn text(place: Place, kind: Kind, chance: &mut Chance) -> String {
     let templates = match (kind, place) {
         (Kind::Ordinary, Place::Marketplace) => LISTINGS,
@@ -123,4 +125,97 @@ pub(super) fn text(place: Place, kind: Kind, chance: &mut Chance) -> String {
         .replace("{thing}", chance.pick(THINGS))
         .replace("{town}", chance.pick(TOWNS))
         .replace("{number}", &(10 + chance.below(90)).to_string())
+}
+
+/// How far the example goes back.
+pub(super) const SPAN: Duration = Duration::from_hours(7 * 24);
+
+/// How many items there are, besides the coupons.
+const ITEMS: u32 = 2_930;
+/// How many coupons came, all on the forum, and how many hours ago that began.
+const COUPON_COUNT: u32 = 70;
+const COUPONS_BEGAN: u32 = 59;
+
+/// How much comes in each hour of the day (UTC), as parts of the busiest hour in percent.
+const RHYTHM: [u32; 24] = [
+    14, 9, 6, 5, 6, 10, 22, 40, 58, 66, 70, 74, 80, 76, 72, 74, 78, 84, 92, 100, 96, 78, 52, 28,
+];
+
+/// The youngest item is a few minutes old, so that all that followed from it lies in the past, too.
+const YOUNGEST: Duration = Duration::from_mins(5);
+
+/// An item to invent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planned {
+    pub(super) at: DateTime<Utc>,
+    pub(super) place: Place,
+    pub(super) kind: Kind,
+}
+
+/// All items, the oldest first.
+pub(super) fn plan(now: DateTime<Utc>, chance: &mut Chance) -> Vec<Planned> {
+    let hours = u32::try_from(SPAN.as_secs() / 3_600).unwrap_or(0);
+    let mut planned = Vec::new();
+    while planned.len() < ITEMS as usize {
+        let at = now - YOUNGEST - within(hours, chance);
+        // Each hour gets its part of what falls on it.
+        if chance.below(100) >= RHYTHM.get(at.hour() as usize).copied().unwrap_or(0) {
+            continue;
+        }
+        let place = if chance.happens(450) {
+            Place::Marketplace
+        } else {
+            Place::Forum
+        };
+        let kind = match chance.below(1_000) {
+            0..=48 => Kind::Refused,
+            49..=108 => Kind::Doubtful,
+            _ => Kind::Ordinary,
+        };
+        planned.push(Planned { at, place, kind });
+    }
+    let wave = now - Duration::from_hours(u64::from(COUPONS_BEGAN));
+    planned.extend((0..COUPON_COUNT).map(|_| Planned {
+        at: wave + within(2, chance),
+        place: Place::Forum,
+        kind: Kind::Coupons,
+    }));
+    planned.sort_by_key(|item| item.at);
+    planned
+}
+
+fn within(hours: u32, chance: &mut Chance) -> Duration {
+    Duration::from_millis(u64::from(chance.below(hours * 3_600_000)))
+}
+
+/// Numbers that look random and are the same each time, so that everybody sees the same example: `SplitMix64`, as in Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+pub(super) struct Chance(u64);
+
+impl Chance {
+    pub(super) const fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub(super) fn below(&mut self, end: u32) -> u32 {
+        u32::try_from(self.next() % u64::from(end)).unwrap_or(0)
+    }
+
+    /// Whether something happens that happens `permille` times in a thousand.
+    pub(super) fn happens(&mut self, permille: u32) -> bool {
+        self.below(1_000) < permille
+    }
+
+    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        let place = self.below(u32::try_from(from.len()).unwrap_or(u32::MAX).max(1));
+        from.get(place as usize).copied().unwrap_or_default()
+    }
 }
