@@ -41,7 +41,7 @@ use crate::{
     RETRY, RUN_DEADLINE,
     created_event::{CreatedEvent, Ended, Left},
     decode_pool::DecodePool,
-    provider::ProviderRegistry,
+    provider::ConfiguredProviders,
     rule_group_cache::{self, Compiled, Key, RuleGroupCache},
     rules::Verdicts,
     trace_span::{enter, traced},
@@ -51,7 +51,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Analyst {
     media: Loader<MediaId, ToAnalyse>,
-    registry: Arc<ProviderRegistry>,
+    registry: Arc<ConfiguredProviders>,
     groups: RuleGroupCache,
     patience: Duration,
     pool: PgPool,
@@ -67,7 +67,7 @@ impl Analyst {
     /// `verdicts`, an item is judged in the same run.
     pub(crate) fn new(
         pool: PgPool,
-        registry: Arc<ProviderRegistry>,
+        registry: Arc<ConfiguredProviders>,
         groups: RuleGroupCache,
         patience: Duration,
         answers_per_team: u32,

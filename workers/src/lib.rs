@@ -48,7 +48,7 @@ use crate::{
     decode_pool::DecodePool,
     hash_lists::HashLists,
     outbound::Outbound,
-    provider::{ProviderRegistry, Providers},
+    provider::{ConfiguredProviders, Providers},
     queue_workers::QueueWorkers,
     rule_group_cache::RuleGroupCache,
     rule_pool::RulePool,
@@ -133,7 +133,7 @@ pub async fn run(
         animations,
     } = context;
     let waits = queue.waits(jobs::ANALYSIS, Bottleneck::ProviderLimit);
-    let registry = Arc::new(ProviderRegistry::new(&providers, pool.clone(), waits));
+    let registry = Arc::new(ConfiguredProviders::new(&providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
         let registry = Arc::clone(&registry);

@@ -5,6 +5,8 @@
 //! it. If it fails, the old ones are used until they expire.
 
 mod source;
+#[cfg(test)]
+mod tests;
 
 use std::{
     path::PathBuf,
@@ -13,6 +15,7 @@ use std::{
 };
 
 use aws_credential_types::Credentials;
+use reqwest::Client;
 use telemetry::{RepeatedFailure, failed, over};
 use tracing::info;
 use url::Url;
@@ -20,7 +23,7 @@ use url::Url;
 use crate::provider::{
     ProviderError,
     error::NoCredentials,
-    remote::{Http, Proxy, client},
+    remote::{Proxy, client},
 };
 
 /// How long before their end credentials are renewed. AWS has new ones at least five minutes
@@ -93,7 +96,7 @@ impl AwsRole {
 /// A role and its current credentials.
 pub(super) struct Holder {
     role: AwsRole,
-    http: Http,
+    http: Client,
     /// Held by the task that requests credentials.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -241,6 +244,3 @@ impl Holder {
 fn is_same(one: &Credentials, other: &Credentials) -> bool {
     one.access_key_id() == other.access_key_id() && one.session_token() == other.session_token()
 }
-
-#[cfg(test)]
-mod tests;

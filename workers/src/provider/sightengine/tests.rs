@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::provider::Sightengine;
 
 fn result() -> Value {
     json!({
@@ -25,7 +26,7 @@ fn result() -> Value {
 
 fn read_all(answer: &Value) -> Result<Scores, ProviderError> {
     let body = serde_json::to_vec(answer).unwrap();
-    read(&body, Sightengine::IMAGE)
+    read_image(&body, Sightengine::IMAGE)
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn only_the_models_that_are_needed_are_asked_for() {
     let mut without = result();
     without.as_object_mut().unwrap().remove("nudity");
     let body = serde_json::to_vec(&without).unwrap();
-    assert_eq!(read(&body, &asked).unwrap().iter().count(), 2);
+    assert_eq!(read_image(&body, &asked).unwrap().iter().count(), 2);
 }
 
 #[test]
@@ -124,4 +125,38 @@ fn everything_else_is_malformed() {
     ] {
         assert!(read_all(&answer).is_err(), "{answer}");
     }
+}
+
+#[test]
+fn the_classes_of_a_text_are_mapped() {
+    let mut answer = json!({
+        "status": "success",
+        "moderation_classes": {
+            "available": ["sexual", "discriminatory", "insulting", "violent", "toxic", "self-harm"],
+            "sexual": 0.5, "discriminatory": 0.25, "insulting": 0.125, "violent": 0.0, "toxic": 0.75, "self-harm": 0.0625,
+        },
+    });
+    let read_all =
+        |answer: &Value| read_text(&serde_json::to_vec(answer).unwrap(), Sightengine::TEXT);
+    assert_eq!(
+        read_all(&answer).unwrap().iter().collect::<Vec<_>>(),
+        [
+            (Category::Adult, 0.5),
+            (Category::Violence, 0.0),
+            (Category::Hate, 0.25),
+            (Category::SelfHarm, 0.0625),
+            (Category::Harassment, 0.75),
+        ]
+    );
+    answer["moderation_classes"]
+        .as_object_mut()
+        .unwrap()
+        .remove("toxic");
+    assert!(read_all(&answer).is_err());
+    assert!(read_all(&failure_of("usage_limit")).is_err());
+    assert!(read_all(&json!({ "status": "success" })).is_err());
+}
+
+fn failure_of(kind: &str) -> Value {
+    json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } })
 }

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_secs(10);
 const TELL: u32 = 6;
 
 /// The providers of this process.
-pub(crate) struct ProviderRegistry {
+pub(crate) struct ConfiguredProviders {
     providers: Vec<LimitedProvider>,
     pool: PgPool,
     /// Jobs that wait for one of them.
@@ -30,7 +30,7 @@ pub(crate) struct ProviderRegistry {
     storing: Trouble,
 }
 
-impl ProviderRegistry {
+impl ConfiguredProviders {
     pub(crate) fn new(providers: &Providers, pool: PgPool, waits: Waits) -> Self {
         let providers = providers.iter().cloned();
         Self {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::*;
+use super::super::*;
 use crate::provider::Rekognition;
 
 fn read_labels(labels: &[(&str, &str, f64)]) -> Result<Scores, ProviderError> {
