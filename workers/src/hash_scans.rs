@@ -17,15 +17,17 @@ use store::{
 };
 use tokio::task::block_in_place;
 
-use super::{HashLists, Snapshot};
-use crate::chain_worker::ChainWorker;
+use crate::{
+    chains::{ChainWorker, SliceEnd},
+    hash_lists::{HashLists, Snapshot},
+};
 
 /// Scans whose new entries are kept in memory; more than that rarely run at once.
 const KEPT: usize = 2;
 
 /// What a scan needs.
 #[derive(Clone)]
-pub struct Scanner {
+pub(crate) struct Scanner {
     lists: HashLists,
     /// Entries that are newer than a revision, by scan. They are loaded once and compared with
     /// every slice.
@@ -35,7 +37,7 @@ pub struct Scanner {
 
 impl Scanner {
     /// Scans with these lists.
-    pub fn new(pool: PgPool, lists: HashLists) -> Self {
+    pub(crate) fn new(pool: PgPool, lists: HashLists) -> Self {
         Self {
             lists,
             newer: Arc::new(Cache::new(KEPT)),
@@ -59,22 +61,18 @@ impl ChainWorker for Scanner {
     type Chain = Scan;
     type Found = Scanned;
 
-    async fn next(&self, job: HashScanJob) -> Result<Finish<Option<Scanned>>, BoxDynError> {
-        Ok(Finish::Done(scan(self, job).await?))
+    async fn next(&self, job: HashScanJob) -> SliceEnd<Scanned> {
+        let Some(slice) = slice::next(&self.pool, job.scan).await? else {
+            return Ok(Finish::Done(None));
+        };
+        let Some(list) = self.snapshot(&slice).await? else {
+            return Ok(Finish::Done(None));
+        };
+        let find = || {
+            let images = slice.images.iter();
+            images.filter_map(|(media, hashed)| Some((*media, list.find(hashed)?)))
+        };
+        let matches: Vec<(_, HashMatch)> = block_in_place(|| find().collect());
+        Ok(Finish::Done(Some(Scanned::new(&slice, matches))))
     }
-}
-
-async fn scan(scanner: &Scanner, job: HashScanJob) -> Result<Option<Scanned>, BoxDynError> {
-    let Some(slice) = slice::next(&scanner.pool, job.scan).await? else {
-        return Ok(None);
-    };
-    let Some(list) = scanner.snapshot(&slice).await? else {
-        return Ok(None);
-    };
-    let find = || {
-        let images = slice.images.iter();
-        images.filter_map(|(media, hashed)| Some((*media, list.find(hashed)?)))
-    };
-    let matches: Vec<(_, HashMatch)> = block_in_place(|| find().collect());
-    Ok(Some(Scanned::new(&slice, matches)))
 }
