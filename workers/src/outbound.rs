@@ -29,18 +29,15 @@ mod error;
 mod fetch;
 mod idle_connections;
 mod post;
-mod refusal;
-mod reserved_addresses;
 mod tcp_connect;
 #[cfg(test)]
 mod tests;
 
 pub use connection_shares::{Busy, Socket};
 pub use egress_policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
-pub use error::OutboundError;
+pub use error::{OutboundError, Refusal};
 pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
 pub use post::{Answer, Post};
-pub use refusal::Refusal;
 
 use connection::Connection;
 use connection_shares::Sockets;
