@@ -1,26 +1,30 @@
 //! A rule group's version, compiled once and shared by all callers that examine content with it.
 
 mod by_kind;
-mod common_checks;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use self::by_kind::Parts;
-pub(super) use self::common_checks::check_common;
-use super::ai_threshold::Threshold;
-use super::budget::{Limits, Meter};
-use super::content_rule::{Exceptions, Finding};
-use super::error::RuleErrors;
-use super::error_list::ErrorList;
-use super::image_hash::Recognition;
-use super::keyword::Keywords;
-use super::link::Links;
-use super::pattern::Patterns;
-use super::{MAX_RULES, Rule, Violation};
-use crate::id::{GroupVersionId, RuleGroupId};
-use crate::image_hash::HashMatch;
-use crate::score::{Category, Scores};
-use crate::text::Readings;
+use super::{
+    MAX_NAME_CHARS, MAX_RULES, Rule, Violation,
+    ai_threshold::Threshold,
+    budget::{Limits, Meter},
+    content_rule::{Exceptions, Finding, MAX_EXCEPTIONS},
+    error::{NUL, RuleErrors},
+    error_list::{ErrorList, RuleErrorList},
+    image_hash::Recognition,
+    keyword::{Keywords, check_term},
+    link::Links,
+    pattern::Patterns,
+};
+use crate::{
+    id::{GroupVersionId, RuleGroupId},
+    image_hash::HashMatch,
+    score::{Category, Scores},
+    text::Readings,
+};
 
 /// The content to examine.
 #[derive(Debug, Clone, Copy)]
@@ -198,5 +202,24 @@ pub(super) fn check_apart(
     let _ = Parts::check(places, errors, &mut Meter::new(limits, clock));
 }
 
-#[cfg(test)]
-mod tests;
+/// Checks the members that every kind of rule has.
+pub(crate) fn check_common(name: &str, exceptions: &[String], errors: &mut RuleErrorList<'_>) {
+    if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS {
+        errors.add(
+            "name",
+            format!("must have 1 to {MAX_NAME_CHARS} characters"),
+        );
+    } else if name.contains('\0') {
+        errors.add("name", NUL);
+    }
+    if exceptions.len() > MAX_EXCEPTIONS {
+        errors.add(
+            "exceptions",
+            format!("must contain at most {MAX_EXCEPTIONS} terms"),
+        );
+    } else {
+        for (at, term) in exceptions.iter().enumerate() {
+            check_term(term, || format!("exceptions[{at}]"), errors);
+        }
+    }
+}

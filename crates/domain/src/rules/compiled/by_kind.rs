@@ -1,17 +1,20 @@
 //! The rules of a group by kind, while the group is checked and compiled.
 
-use super::common_checks::check_common;
-use super::{CompiledGroup, Threshold};
-use crate::id::{GroupVersionId, RuleGroupId};
-use crate::rules::budget::{Meter, Over};
-use crate::rules::content_rule::{ContentRule, MAX_EXCEPTIONS};
-use crate::rules::error_list::{ErrorList, RuleErrorList};
-use crate::rules::image_hash::{MAX_IMAGE_HASHES, Recognition};
-use crate::rules::keyword::{Keywords, MAX_KEYWORDS};
-use crate::rules::link::{Links, MAX_DOMAINS, MAX_LINKS};
-use crate::rules::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
-use crate::rules::{Keyword, Link, Rule, RuleEffect, RuleKind};
-use crate::score::Category;
+use super::{CompiledGroup, Threshold, check_common};
+use crate::{
+    id::{GroupVersionId, RuleGroupId},
+    rules::{
+        Keyword, Link, Rule, RuleEffect, RuleKind,
+        budget::{Meter, Over},
+        content_rule::{ContentRule, MAX_EXCEPTIONS},
+        error_list::{ErrorList, RuleErrorList},
+        image_hash::{MAX_IMAGE_HASHES, Recognition},
+        keyword::{Keywords, MAX_KEYWORDS},
+        link::{Links, MAX_DOMAINS, MAX_LINKS},
+        pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns},
+    },
+    score::Category,
+};
 
 /// The enabled rules by kind, while a group is compiled.
 #[derive(Default)]

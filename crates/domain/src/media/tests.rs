@@ -95,3 +95,24 @@ fn the_machines_verdict_is_the_first_and_comes_from_pending() {
     assert_eq!(step.from(), Standing::ACCEPTED);
     assert_eq!((step.number(), step.to()), (1, Status::PendingReview));
 }
+
+#[test]
+fn names_are_the_same_in_json_and_in_sql() {
+    for status in Status::ALL {
+        assert_eq!(
+            serde_json::to_string(status).unwrap(),
+            format!("{:?}", status.as_str())
+        );
+        assert_eq!(status.as_str().parse(), Ok(*status));
+    }
+    assert!("done".parse::<Status>().is_err());
+}
+
+#[test]
+fn a_site_that_asks_for_completed_never_sees_an_outcome_in_status() {
+    let spelled = |status: Status| status.spelled(StatusVocabulary::Completed);
+    assert_eq!(
+        Status::ALL.iter().map(|s| spelled(*s)).collect::<Vec<_>>(),
+        ["pending", "completed", "completed", "completed"]
+    );
+}

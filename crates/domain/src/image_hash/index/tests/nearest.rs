@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::*;
+use super::super::*;
 use crate::image_hash::MAX_DISTANCE;
 
 fn id(number: usize) -> HashEntryId {
