@@ -2,25 +2,20 @@
 //! mistakes are reported at once, each with its place. Only rules without a mistake become
 //! [`Rule`]s.
 
-mod build;
 mod deserialize;
 mod kind;
-mod line_numbers;
 mod member;
-mod members;
 
 use std::{collections::HashMap, time::Duration};
 
 pub(crate) use self::{
     deserialize::RulesReader,
-    line_numbers::{InYaml, Placing, Unplaced},
-    member::{InputValue, Member, unknown_member},
+    member::{InYaml, InputValue, Member, Placing, Unplaced, unknown_member},
 };
 use super::{
     Limits, MAX_RULES, Rule, RuleKind,
     compiled::{check_apart, check_common},
-    error::{Place, RuleError, RuleErrors},
-    error_list::ErrorList,
+    error::{ErrorList, Place, RuleError, RuleErrors},
 };
 use crate::id::RuleId;
 

@@ -15,9 +15,9 @@ use super::{
     RuleEffect, RuleType, View,
     budget::{Meter, Over},
     content_rule::{ContentRule, Exceptions, Finding},
-    error_list::RuleErrorList,
+    error::RuleErrorList,
 };
-use crate::text::Readings;
+use crate::{media::named_set, text::Readings};
 
 /// The most domains in a group, over all its rules.
 pub const MAX_DOMAINS: usize = 50_000;
@@ -46,27 +46,30 @@ pub struct Link {
     pub effect: RuleEffect,
 }
 
-/// What a list of domains means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LinkPolicy {
-    /// A text must not name these in any form: as a link, without a scheme, or in a mail address.
-    Deny,
-    /// A text must not link to any others.
-    Allow,
+named_set! {
+    /// What a list of domains means.
+    LinkPolicy {
+        /// A text must not name these in any form: as a link, without a scheme, or in a mail
+        /// address.
+        Deny = "deny",
+        /// A text must not link to any others.
+        Allow = "allow",
+    }
 }
 
-/// Which names without a scheme, such as `example.com`, count as links.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bare {
-    /// Those that are probably meant as links: no names of files, no missing spaces after full stops.
-    #[default]
-    Likely,
-    /// All names whose ending is on the public suffix list.
-    Any,
-    /// None: only names with a scheme, or that begin with `www.`.
-    None,
+named_set! {
+    /// Which names without a scheme, such as `example.com`, count as links.
+    #[derive(Default)]
+    Bare {
+        /// Those that are probably meant as links: no names of files, no missing spaces after full
+        /// stops.
+        #[default]
+        Likely = "likely",
+        /// All names whose ending is on the public suffix list.
+        Any = "any",
+        /// None: only names with a scheme, or that begin with `www.`.
+        None = "none",
+    }
 }
 
 impl Bare {

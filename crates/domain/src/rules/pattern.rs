@@ -27,8 +27,7 @@ use super::{
     RuleEffect, RuleType, View,
     budget::{Meter, Over},
     content_rule::{ContentRule, Exceptions, Finding},
-    error::NUL,
-    error_list::RuleErrorList,
+    error::{NUL, RuleErrorList},
 };
 use crate::text::Readings;
 

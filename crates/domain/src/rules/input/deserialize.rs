@@ -8,10 +8,8 @@ use serde::de::{
 
 use super::{
     InputRule, InputRules,
-    kind::{self, MEMBERS},
-    line_numbers::{Placing, Unplaced},
-    member::Member,
-    members::Members,
+    kind::{self, MEMBERS, Members},
+    member::{Member, Placing, Unplaced},
 };
 use crate::rules::{
     MAX_RULES,
