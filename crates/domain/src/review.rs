@@ -1,15 +1,13 @@
 //! Reviews: what people are asked to look at, how urgent it is, and what follows from what they say.
 
 mod agreement;
-mod note;
-mod policy;
+mod texts;
 
 use std::time::Duration;
 
 pub use self::{
     agreement::{Kappa, Pairs},
-    note::{InvalidNote, NoteText},
-    policy::{Guideline, InvalidGuideline, InvalidPolicyCode, PolicyCode},
+    texts::{Guideline, InvalidGuideline, InvalidNote, InvalidPolicyCode, NoteText, PolicyCode},
 };
 use crate::{
     bounded_integer::BoundedInteger,
