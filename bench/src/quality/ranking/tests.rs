@@ -1,9 +1,10 @@
 //! Average precisions by hand, by scikit-learn and by their properties, and intervals of scripted draws.
 
+use domain::precision_recall::points;
 use proptest::prelude::*;
 
 use super::*;
-use crate::precision_recall::points;
+use crate::quality::calibration::Calibration;
 
 fn average(pairs: &[(f64, bool)]) -> Option<f64> {
     Ranking::new(pairs.iter().copied()).average_precision()
@@ -124,7 +125,7 @@ fn figures_of_a_fixed_set_are_those_of_scikit_learn() {
             assert!((found - expected).abs() < 5e-9, "{threshold}: {found}");
         }
     }
-    let bins = crate::precision_recall::Calibration::new(FIXED).bins();
+    let bins = Calibration::new(FIXED).bins();
     for (bin, mean_score, share) in [
         (0, 0.045, 0.25),
         (1, 0.16, 0.0),

@@ -1,13 +1,13 @@
 //! Whether scores can be read as probabilities: of what scores about .7, about 70 % should be positive.
 
-use crate::proportion::{Proportion, real};
+use domain::proportion::{Proportion, real};
 
 /// How many bins there are.
 const BINS: usize = 10;
 
 /// Scores from 0 to 1 in ten bins of equal width.
 #[derive(Clone, Debug, Default)]
-pub struct Calibration {
+pub(super) struct Calibration {
     counted: [Counted; BINS],
 }
 
@@ -19,20 +19,20 @@ struct Counted {
 
 /// Scores that are close to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bin {
+pub(super) struct Bin {
     /// The lowest score of the bin.
-    pub from: f64,
+    pub(super) from: f64,
     /// The lowest score of the next bin. The last bin includes 1.
-    pub to: f64,
+    pub(super) to: f64,
     /// Items with such a score, and how many of them are positive.
-    pub items: Proportion,
+    pub(super) items: Proportion,
     /// The mean of their scores. None without items.
-    pub mean_score: Option<f64>,
+    pub(super) mean_score: Option<f64>,
 }
 
 impl Calibration {
     /// Counts pairs of a score and whether the answer is positive. A score that is no number does not count.
-    pub fn new(pairs: impl IntoIterator<Item = (f64, bool)>) -> Self {
+    pub(super) fn new(pairs: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let mut all = Self::default();
         for (score, is_positive) in pairs {
             if score.is_nan() {
@@ -48,7 +48,7 @@ impl Calibration {
     }
 
     /// The bins, the lowest first.
-    pub fn bins(&self) -> [Bin; BINS] {
+    pub(super) fn bins(&self) -> [Bin; BINS] {
         let mut place = 0;
         self.counted.map(|Counted { items, sum }| {
             place += 1;
@@ -63,7 +63,7 @@ impl Calibration {
 
     /// The expected calibration error, from 0 to 1: how far the mean score of a bin is from its share of positives, as the
     /// mean over all items (M. P. Naeini and others, 2015). 0 means that scores are probabilities. None without items.
-    pub fn expected_error(&self) -> Option<f64> {
+    pub(super) fn expected_error(&self) -> Option<f64> {
         let of: u64 = self.counted.iter().map(|bin| bin.items.of).sum();
         let apart = self
             .counted

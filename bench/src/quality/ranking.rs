@@ -1,13 +1,15 @@
 //! How well a score ranks positives before negatives, over all thresholds: the average precision, and how certain it is.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
-use super::found;
-use crate::proportion::{Interval, Proportion, real};
+use domain::proportion::{Interval, Proportion, real};
 
 /// Scores in falling order. Equal scores are one group, because no threshold can separate them.
 #[derive(Clone, Debug)]
-pub struct Ranking {
+pub(super) struct Ranking {
     /// Each score, how often it occurs, and how often it is positive.
     groups: Vec<(f64, Proportion)>,
     items: Proportion,
@@ -15,7 +17,7 @@ pub struct Ranking {
 
 impl Ranking {
     /// Sorts pairs of a score and whether the answer is positive. A score that is no number counts as the lowest.
-    pub fn new(pairs: impl IntoIterator<Item = (f64, bool)>) -> Self {
+    pub(super) fn new(pairs: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let mut pairs: Vec<(f64, bool)> = pairs.into_iter().collect();
         for (score, _) in &mut pairs {
             // Adding zero makes -0 and 0 equal for `total_cmp`.
@@ -43,21 +45,21 @@ impl Ranking {
     }
 
     /// How many items there are, and how many of them are positive.
-    pub const fn items(&self) -> Proportion {
+    pub(super) const fn items(&self) -> Proportion {
         self.items
     }
 
     /// The average precision: the precision at each score, weighted by the recall that this score adds, from 0 to 1. It is
     /// the area under the curve of precision over recall, without interpolation, as `average_precision_score` of
     /// scikit-learn calculates it. A score that says nothing has the share of positives. None without positives.
-    pub fn average_precision(&self) -> Option<f64> {
-        average_precision(self.groups.iter().copied(), self.items.hits)
+    pub(super) fn average_precision(&self) -> Option<f64> {
+        average_precision(self.groups.iter().map(|(_, group)| *group), self.items.hits)
     }
 
     /// The interval that contains the middle 95 % of the average precisions of `resamples` resamples: the percentile
     /// bootstrap (B. Efron, 1979). Each resample draws as many items as there are, with replacement. `pick` draws an index
     /// from a range, each with equal probability. Resamples without positives do not count. None if none counts.
-    pub fn interval(
+    pub(super) fn interval(
         &self,
         resamples: usize,
         mut pick: impl FnMut(Range<usize>) -> usize,
@@ -66,16 +68,14 @@ impl Ranking {
         if items.is_empty() {
             return None;
         }
-        let mut drawn: Vec<(f64, Proportion)> = self.groups.clone();
+        let mut drawn = vec![Proportion::default(); self.groups.len()];
         let mut values: Vec<f64> = (0..resamples)
             .filter_map(|_| {
-                for (_, group) in &mut drawn {
-                    *group = Proportion::default();
-                }
+                drawn.fill(Proportion::default());
                 let mut positives = 0;
                 for _ in 0..items.len() {
                     let (group, is_positive) = items[pick(0..items.len())];
-                    drawn[group].1.add(is_positive);
+                    drawn[group].add(is_positive);
                     positives += u64::from(is_positive);
                 }
                 average_precision(drawn.iter().copied(), positives)
@@ -99,21 +99,15 @@ impl Ranking {
     }
 }
 
-fn average_precision(
-    groups: impl Iterator<Item = (f64, Proportion)>,
-    positives: u64,
-) -> Option<f64> {
+fn average_precision(groups: impl Iterator<Item = Proportion>, positives: u64) -> Option<f64> {
     if positives == 0 {
         return None;
     }
-    let (mut sum, mut before) = (0.0, 0);
-    for point in found(groups, positives) {
-        let added = point.recall.hits - before;
-        before = point.recall.hits;
-        sum += real(added) * point.precision.share().unwrap_or(0.0);
+    let (mut sum, mut above) = (0.0, Proportion::default());
+    for group in groups {
+        above.hits += group.hits;
+        above.of += group.of;
+        sum += real(group.hits) * above.share().unwrap_or(0.0);
     }
     Some(sum / real(positives))
 }
-
-#[cfg(test)]
-mod tests;
