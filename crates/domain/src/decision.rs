@@ -5,7 +5,6 @@
 //! provider examined counts as unchecked here, whatever the caller reports, and follows the site's
 //! [`OnFailure`].
 
-mod missing_scores;
 mod unchecked;
 #[cfg(test)]
 mod tests;
@@ -14,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub use self::{
-    missing_scores::{MissingScores, Unscored},
-    unchecked::{ImageProblem, Unchecked},
+    unchecked::{ImageProblem, MissingScores, Unchecked, Unscored},
 };
 use crate::{
     id::{GroupVersionId, RuleGroupId, RuleId},

@@ -4,8 +4,6 @@
 #[cfg(test)]
 mod tests;
 
-pub(crate) use named_set;
-
 use crate::bounded_integer::BoundedInteger;
 
 /// For how many days an item is kept after the last verdict about it.
@@ -14,8 +12,8 @@ pub type ItemRetentionDays = BoundedInteger<1, 3_650>;
 /// For how many days the content of an item is kept after the last verdict about it.
 pub type ContentRetentionDays = BoundedInteger<1, 3_650>;
 
-/// Declares a closed set of names: an enum with the same spelling in JSON, in SQL and in `as_str`.
-macro_rules! named_set {
+/// Declares an enum with the same spelling in JSON, in SQL and in `as_str`.
+macro_rules! named_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -24,9 +22,6 @@ macro_rules! named_set {
         }
 
         impl $name {
-            /// Every member, in the order of declaration.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
             /// The name in JSON and in SQL.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
@@ -51,6 +46,22 @@ macro_rules! named_set {
         }
     };
 }
+pub(crate) use named_enum;
+
+/// Declares a closed set of names: an enum of `named_enum!` that can list its members.
+macro_rules! named_set {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $crate::media::named_enum! {
+            $(#[$doc])* $name { $($(#[$variant_doc])* $variant = $text),+ }
+        }
+
+        impl $name {
+            /// Every member, in the order of declaration.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+        }
+    };
+}
+pub(crate) use named_set;
 
 /// The text is not a member of the closed set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
