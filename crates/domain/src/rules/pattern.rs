@@ -5,10 +5,7 @@
 
 mod caches;
 mod candidates;
-mod literals;
-mod rewrite;
 mod set;
-mod sets;
 mod size;
 
 use std::sync::OnceLock;

@@ -11,7 +11,6 @@ use super::{
     Folded, Readings,
     attached_words::{is_begun, is_ended},
     loose::Loose,
-    trie::trie_states,
     word_boundary::{is_twin, is_unspaced, joined},
 };
 
@@ -354,4 +353,20 @@ impl Patterns {
             patterns,
         })
     }
+}
+
+/// How many states a keyword machine for these texts will have: one for each prefix. It is counted
+/// before the machine is built, so that one that is too large is never built.
+pub(crate) fn trie_states<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> usize {
+    let mut texts: Vec<T> = texts.into_iter().collect();
+    texts.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
+    let mut before: &[u8] = &[];
+    let mut states = 0;
+    for text in &texts {
+        let text = text.as_ref();
+        let common = text.iter().zip(before).take_while(|(a, b)| a == b).count();
+        states += text.len() - common;
+        before = text;
+    }
+    states
 }

@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use super::{
-    Cell, Loose,
-    leet::{Choice, drawn, indicator, is_ambiguous, is_inner_sign, is_sign, letter},
-};
+use super::{Cell, Choice, Loose, drawn, indicator, is_ambiguous, is_inner_sign, is_sign, letter};
 use crate::text::{
     fold::position,
     word_boundary::{is_unspaced, joined},
