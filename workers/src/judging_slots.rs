@@ -15,7 +15,7 @@ use domain::id::TeamId;
 use fair_share::{Limit, Share, Shares};
 use tokio::time::timeout;
 
-use crate::lock::lock;
+use crate::lock;
 
 /// How long an item waits for a slot. Meanwhile its job takes a slot of its queue, too.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -12,8 +12,6 @@ mod hash_lists;
 mod hash_scans;
 mod images;
 mod judging_slots;
-mod lock;
-mod outage;
 pub mod outbound;
 pub mod picture;
 pub mod preview;
@@ -28,9 +26,14 @@ pub mod tls;
 mod trace_span;
 pub mod webhooks;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use apalis::prelude::{Monitor, MonitorError};
+use apalis::prelude::{BoxDynError, Monitor, MonitorError};
 use database::{Clock, Trouble};
 use queue::{Bottleneck, Finish, Queue, QueueName, Retry};
 use store::{PgPool, encryption::MasterKey, item_worker, jobs, verdict_waiters::VerdictWaiters};
@@ -195,4 +198,22 @@ async fn announce(pool: PgPool, worker: Uuid, queues: Vec<QueueName>, stop: Canc
     if let Err(error) = item_worker::take_back(&pool, worker).await {
         warn!(%error, "could not unregister this process as a worker for items; others notice this a little later");
     }
+}
+
+/// Locks a mutex whose holders never panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it is locked, so the value is whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the database caused a handler's error, and not the job.
+pub(crate) fn is_outage(error: &BoxDynError) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<store::Error>() {
+            return error.is_outage();
+        }
+        cause = error.source();
+    }
+    false
 }

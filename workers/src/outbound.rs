@@ -29,7 +29,6 @@ mod error;
 mod fetch;
 mod idle_connections;
 mod post;
-mod tcp_connect;
 #[cfg(test)]
 mod tests;
 
@@ -154,7 +153,7 @@ impl Inner {
             .into_iter()
             .map(|ip| SocketAddr::new(ip, *port))
             .collect();
-        let stream = tcp_connect::dial(&addresses, || self.sockets.spare(team)).await;
+        let stream = connection::dial(&addresses, || self.sockets.spare(team)).await;
         let stream = stream.map_err(OutboundError::connecting)?;
         if to.origin.is_https {
             Connection::secure(stream, &self.tls, host).await

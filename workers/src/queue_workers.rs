@@ -25,7 +25,7 @@ use crate::{
     hash_lists::HashLists,
     hash_scans::Scanner,
     images::{self, Examiner},
-    outage::is_outage,
+    is_outage,
     provider::ConfiguredProviders,
     removals, reviews,
     rule_pool::RulePool,

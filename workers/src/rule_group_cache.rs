@@ -29,7 +29,7 @@ use tokio::sync::watch;
 use tracing::{error, warn};
 
 use self::team_cache::TeamCache;
-use crate::lock::lock;
+use crate::lock;
 
 /// Groups that are compiled at once. Compiling needs memory in addition to the groups that are
 /// kept.

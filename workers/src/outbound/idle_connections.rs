@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep};
 use url::{Host, Url};
 
 use super::connection::Connection;
-use crate::lock::lock;
+use crate::lock;
 
 /// Where a connection leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

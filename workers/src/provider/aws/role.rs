@@ -21,7 +21,7 @@ use tracing::info;
 use url::Url;
 
 use crate::{
-    lock::lock,
+    lock,
     provider::{
         ProviderError,
         error::NoCredentials,
