@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{
     Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
     remote::Remote,
-    transport::{Received, Transport, check_categories, parsed, score, unique_keys},
+    transport::{Transport, check_categories, parsed, score, unique_keys},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -49,18 +49,6 @@ impl Http {
         Ok(Self {
             transport: Transport::new(remote, "http")?.with_images(LIMITS),
         })
-    }
-
-    async fn post(
-        &self,
-        content: Shown<'_>,
-        categories: &[Category],
-    ) -> Result<Received, ProviderError> {
-        let request = Request {
-            content,
-            categories,
-        };
-        self.transport.post(self.transport.at(""), &request).await
     }
 }
 

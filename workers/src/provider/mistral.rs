@@ -14,7 +14,7 @@ use super::{
     Answer, Content, ProviderError, Question, RemoteProvider,
     cost::TOKENS,
     remote::Remote,
-    transport::{Transport, highest, parsed, score, unique_keys},
+    transport::{Transport, highest, parsed, unique_keys},
 };
 
 /// The moderation endpoint and our key to it.

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::{
     Answer, Content, ProviderError, Question, RemoteProvider,
     remote::Remote,
-    transport::{Transport, highest, parsed, score},
+    transport::{Transport, highest, parsed},
 };
 
 /// The service, and our key to it.
