@@ -296,7 +296,7 @@ impl<'a> Parts<'a> {
                 // Over the limit, the group is refused anyway. Nothing is spent on the rest.
                 if self.keyword_total <= MAX_KEYWORDS {
                     keyword.check(errors);
-                    let content = content_rule(order, rule, keyword.effect, meter)?;
+                    let content = ContentRule::new(order, rule, keyword.effect, meter)?;
                     self.keywords
                         .extend(content.map(|content| (content, keyword)));
                 }
@@ -305,7 +305,7 @@ impl<'a> Parts<'a> {
                 self.pattern_total += 1;
                 if self.pattern_total <= MAX_PATTERNS {
                     let parsed = pattern.parse(errors);
-                    let content = content_rule(order, rule, pattern.effect, meter)?;
+                    let content = ContentRule::new(order, rule, pattern.effect, meter)?;
                     if let Some((content, parsed)) = content.zip(parsed) {
                         meter.charge(order, parsed.single_bytes())?;
                         self.patterns.push((content, parsed));
@@ -317,7 +317,7 @@ impl<'a> Parts<'a> {
                 self.domain_total += link.domains.len();
                 if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
                     link.check(errors, meter)?;
-                    let content = content_rule(order, rule, link.effect, meter)?;
+                    let content = ContentRule::new(order, rule, link.effect, meter)?;
                     self.links.extend(content.map(|content| (content, link)));
                 }
             }
@@ -382,17 +382,4 @@ impl<'a> Parts<'a> {
             );
         }
     }
-}
-
-/// The common part of an enabled content rule; `None` for a disabled one.
-fn content_rule(
-    order: usize,
-    rule: &Rule,
-    effect: RuleEffect,
-    meter: &mut Meter<'_>,
-) -> Result<Option<ContentRule>, Over> {
-    if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {
-        return Ok(None);
-    }
-    ContentRule::new(order, rule, effect, meter).map(Some)
 }
