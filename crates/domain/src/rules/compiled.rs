@@ -6,7 +6,7 @@ mod tests;
 use std::time::Duration;
 
 use super::{
-    Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleEffect, RuleKind, Violation,
+    Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation,
     ai_threshold::Threshold,
     budget::{Limits, Meter, Over},
     content_rule::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS},
