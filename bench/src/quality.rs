@@ -3,8 +3,10 @@
 //!
 //! It needs no database. It reads line by line, and keeps only scores and labels.
 
+mod calibration;
 mod collected_scores;
 mod figures;
+mod ranking;
 mod rows;
 mod table;
 #[cfg(test)]

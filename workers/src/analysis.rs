@@ -6,7 +6,6 @@
 
 mod answer_cache;
 mod chunked_requests;
-mod inline_judgement;
 mod item_image;
 mod modality_analysis;
 mod provider_fallback;
@@ -15,35 +14,39 @@ mod sample_text;
 mod tests;
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::id::MediaId;
-use futures::future::try_join_all;
+use futures::{FutureExt as _, future::try_join_all};
 use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
-    analysis::{self, ToAnalyse},
+    analysis::{self, Analysed, ToAnalyse},
     gather::Loader,
+    item_progress::Stage,
     jobs::MediaJob,
+    verdict::ToJudge,
     verdict_waiters::VerdictWaiters,
 };
 use telemetry::trace::Current;
 use tokio::time::timeout;
+use tracing::warn;
 
-pub use self::sample_text::analyse_sample;
 use self::{
     answer_cache::Cache, modality_analysis::ModalityAnalysis, provider_fallback::AskOutcome,
 };
+pub use self::sample_text::analyse_sample;
 use crate::{
     RETRY, RUN_DEADLINE,
     created_event::{CreatedEvent, Ended, Left},
     decode_pool::DecodePool,
-    provider::ProviderRegistry,
+    provider::ConfiguredProviders,
     rule_group_cache::{self, Compiled, Key, RuleGroupCache},
-    rules::Verdicts,
+    rules::{Reached, Verdicts},
     trace_span::{enter, traced},
 };
 
@@ -51,7 +54,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Analyst {
     media: Loader<MediaId, ToAnalyse>,
-    registry: Arc<ProviderRegistry>,
+    registry: Arc<ConfiguredProviders>,
     groups: RuleGroupCache,
     patience: Duration,
     pool: PgPool,
@@ -67,7 +70,7 @@ impl Analyst {
     /// `verdicts`, an item is judged in the same run.
     pub(crate) fn new(
         pool: PgPool,
-        registry: Arc<ProviderRegistry>,
+        registry: Arc<ConfiguredProviders>,
         groups: RuleGroupCache,
         patience: Duration,
         answers_per_team: u32,
@@ -204,4 +207,48 @@ fn again(modality_analyses: Vec<ModalityAnalysis<'_>>, delay: Duration) -> Left 
         delay,
         charged: false,
     }
+}
+
+/// How long judging may take in the run of the analysis. What takes longer, or waits longer, gets a job of its own.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+impl Analyst {
+    /// Judges an item that was just analysed. If that is not possible now, the analysis is stored,
+    /// and the item gets a job in the queue `rules`.
+    async fn judge_at_once(
+        &self,
+        item: &ToAnalyse,
+        analysed: Analysed,
+        started: Instant,
+    ) -> Stage {
+        let is_late = started.elapsed() + AT_ONCE > ASKING;
+        let verdicts = self.verdicts.as_ref();
+        let Some(verdicts) = verdicts.filter(|_| !item.rules_are_held && !is_late) else {
+            return kept(analysed, Duration::ZERO);
+        };
+        let to_judge = Arc::new(ToJudge::analysed(item, &analysed));
+        let judging = AssertUnwindSafe(verdicts.reach(&to_judge, started)).catch_unwind();
+        match timeout(AT_ONCE, judging).await {
+            Ok(Ok(Ok(Reached::Verdict(concluded)))) => Stage::Judged {
+                analysed: Some(analysed),
+                concluded,
+            },
+            Ok(Ok(Ok(Reached::Later(wait)))) => kept(analysed, wait),
+            Ok(Ok(Err(error))) => {
+                warn!(media.id = %item.media, %error, "could not judge an item in the run of its analysis; it gets a job in the queue `rules`");
+                kept(analysed, Duration::ZERO)
+            }
+            Ok(Err(_)) => {
+                warn!(media.id = %item.media, "judging an item in the run of its analysis panicked; it gets a job in the queue `rules`");
+                kept(analysed, Duration::ZERO)
+            }
+            // A job of its own has more time for the rules.
+            Err(_) => kept(analysed, Duration::ZERO),
+        }
+    }
+}
+
+/// The analysis is stored, and the item waits this long for the rules.
+fn kept(analysed: Analysed, wait: Duration) -> Stage {
+    Stage::Analysed { analysed, wait }
 }

@@ -16,8 +16,9 @@ use store::{
 use tokio::time::timeout;
 
 use crate::{
-    chain_worker::ChainWorker,
+    chains::{ChainWorker, SliceEnd},
     findings::{verdict_on, wanted},
+    later,
     rule_group_cache::{Compiled, Key, PATIENCE},
     rule_pool::{Instead, RulePool},
 };
@@ -30,7 +31,7 @@ const CROWDED: Duration = Duration::from_secs(1);
 
 /// What a backtest needs.
 #[derive(Clone)]
-pub struct Replayer {
+pub(crate) struct Replayer {
     rule_pool: RulePool,
     pool: PgPool,
 }
@@ -42,19 +43,16 @@ impl Replayer {
     }
 }
 
-/// How a run ends.
-type Ended = Finish<Option<Replayed>>;
-
 impl ChainWorker for Replayer {
     type Chain = Backtest;
     type Found = Replayed;
 
-    async fn next(&self, job: BacktestJob) -> Result<Ended, BoxDynError> {
+    async fn next(&self, job: BacktestJob) -> SliceEnd<Replayed> {
         replay(self, job).await
     }
 }
 
-async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynError> {
+async fn replay(worker: &Replayer, job: BacktestJob) -> SliceEnd<Replayed> {
     let Some(slice) = slice::next(&worker.pool, job.backtest).await? else {
         return Ok(Finish::Done(None));
     };
@@ -64,7 +62,7 @@ async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynErro
         Ok(Ok(Compiled::Ready(group))) => group.group(),
         Ok(Ok(Compiled::TooHeavy(_))) => return Err("the rules are too heavy to judge".into()),
         Ok(Err(error)) => return Err(error),
-        Err(_) => return Ok(again()),
+        Err(_) => return Ok(later(CROWDED)),
     };
     let instead = Instead { group, by: tried };
     let started = Instant::now();
@@ -74,7 +72,7 @@ async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynErro
         let Ok(looked) = timeout(patience, look(worker, &slice, item, instead)).await else {
             // The backtest did not cause the wait, so it is not charged an attempt.
             let Some(before) = number.checked_sub(1) else {
-                return Ok(again());
+                return Ok(later(CROWDED));
             };
             replayed.end_with(slice.items[before].item.media);
             break;
@@ -86,15 +84,6 @@ async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynErro
         }
     }
     Ok(Finish::Done(Some(replayed)))
-}
-
-/// The same slice later.
-fn again() -> Ended {
-    Finish::Again {
-        effect: None,
-        delay: CROWDED,
-        charged: false,
-    }
 }
 
 async fn look(

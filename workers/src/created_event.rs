@@ -18,7 +18,7 @@ use store::{
 use tokio::{select, sync::Mutex, time::sleep};
 use tracing::warn;
 
-use crate::outage::is_outage;
+use crate::is_outage;
 
 /// How long an acceptance waits for the verdict.
 const SOON: Duration = Duration::from_millis(250);

@@ -4,28 +4,25 @@
 //! lookups share one statement) and then loads what changed since. Lists that were not used lately
 //! are dropped when their memory is needed.
 
-pub mod imports;
-mod list_cache;
-pub mod scans;
-
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::{
     id::{HashListId, TeamId},
-    image_hash::{HashMatch, Hashed},
+    image_hash::{HashIndex, HashMatch, Hashed, ImageHash},
 };
-use quick_cache::sync::Cache;
+use quick_cache::{
+    DefaultHashBuilder, OptionsBuilder, Weighter,
+    sync::{Cache, DefaultLifecycle},
+};
 use store::{
     Error, PgPool,
     gather::Loader,
-    hash_list::delta::{self, Head, Place},
+    hash_list::delta::{self, Changed, Head, Place},
 };
 use tokio::{
     sync::{Mutex, Semaphore},
-    task::block_in_place,
+    task::{block_in_place, spawn_blocking},
 };
-
-use self::list_cache::{ByBytes, CachedList, apply, cache};
 
 /// How many lists are loaded into memory at once. Each may be large.
 const LOADING: usize = 2;
@@ -36,7 +33,7 @@ const LOCKS: usize = 64;
 
 /// The lists that were asked for lately; clones are the same ones.
 #[derive(Clone)]
-pub struct HashLists {
+pub(crate) struct HashLists {
     heads: Loader<TeamId, Arc<[Head]>>,
     held: Arc<Cache<HashListId, CachedList, ByBytes>>,
     /// One of these is held while a list is updated, so that others wait for the result instead of
@@ -48,7 +45,7 @@ pub struct HashLists {
 
 impl HashLists {
     /// Nothing is in memory yet.
-    pub fn new(pool: PgPool) -> Self {
+    pub(crate) fn new(pool: PgPool) -> Self {
         Self {
             heads: delta::loader(pool.clone()),
             held: Arc::new(cache()),
@@ -63,7 +60,7 @@ impl HashLists {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn matches(&self, team: TeamId, hashed: &Hashed) -> Result<Vec<HashMatch>, Error> {
+    pub(crate) async fn matches(&self, team: TeamId, hashed: &Hashed) -> Result<Vec<HashMatch>, Error> {
         let heads = self.heads.load(team).await?.unwrap_or_default();
         let mut matches = Vec::new();
         for head in heads.iter() {
@@ -153,4 +150,126 @@ impl Snapshot {
     pub(crate) fn find(&self, hashed: &Hashed) -> Option<HashMatch> {
         self.held.find(&self.head, hashed)
     }
+}
+
+/// Memory for lists, in bytes: some seven million entries.
+const CACHE_BYTES: u64 = 1 << 30;
+/// An estimate of the number of lists, for the cache's own tables.
+const CACHE_ITEMS: usize = 1_000;
+
+/// A list as it was at a place in its changes.
+#[derive(Default)]
+struct List {
+    place: Place,
+    index: HashIndex,
+}
+
+/// A list in memory, which grows, and its size in bytes when it was put into the cache.
+#[derive(Clone, Default)]
+struct CachedList {
+    list: Arc<RwLock<List>>,
+    bytes: u64,
+}
+
+impl From<Place> for CachedList {
+    /// An empty list that has none of the changes before this place.
+    fn from(place: Place) -> Self {
+        let list = List {
+            place,
+            ..List::default()
+        };
+        Self {
+            list: Arc::new(RwLock::new(list)),
+            bytes: 0,
+        }
+    }
+}
+
+impl CachedList {
+    fn read<T>(&self, read: impl FnOnce(&List) -> T) -> T {
+        read(&self.list.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn place(&self) -> Place {
+        self.read(|list| list.place)
+    }
+
+    /// The match on the list of this head, if there is one.
+    fn find(&self, head: &Head, hashed: &Hashed) -> Option<HashMatch> {
+        let found = self.read(|list| list.index.find(hashed, head.max_distance))?;
+        Some(HashMatch {
+            list: head.list,
+            kind: head.kind,
+            entry: found.entry,
+            algorithm: found.algorithm,
+            distance: found.distance,
+        })
+    }
+
+    /// Applies the changes between two places, unless another call has applied them. A reader that
+    /// was cancelled may still be applying changes.
+    fn apply_aside(&self, changes: &[Changed], from: Place, to: Place) {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        if list.place != from {
+            return;
+        }
+        list.place = to;
+        for change in changes.iter().filter(|change| !change.stands) {
+            for hash in hashes(change) {
+                list.index.remove(change.entry, &hash);
+            }
+        }
+        let standing = changes.iter().filter(|change| change.stands);
+        let entries = standing.flat_map(|change| hashes(change).map(|hash| (change.entry, hash)));
+        list.index.extend(entries);
+    }
+
+    /// The same list, which has grown.
+    fn weighed(self) -> Self {
+        let bytes = self.read(|list| list.index.approx_bytes() as u64);
+        Self { bytes, ..self }
+    }
+}
+
+fn hashes(change: &Changed) -> impl Iterator<Item = ImageHash> + use<> {
+    let file = change.hashes.sha256().map(ImageHash::Sha256);
+    let look = change.hashes.pdq().map(ImageHash::Pdq);
+    file.into_iter().chain(look)
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<HashListId, CachedList> for ByBytes {
+    fn weight(&self, _: &HashListId, held: &CachedList) -> u64 {
+        held.bytes
+    }
+}
+
+/// A cache with one shard. With several, each would be too small for a large list.
+fn cache() -> Cache<HashListId, CachedList, ByBytes> {
+    let options = OptionsBuilder::new()
+        .shards(1)
+        .estimated_items_capacity(CACHE_ITEMS)
+        .weight_capacity(CACHE_BYTES)
+        .build()
+        .expect("the options are complete");
+    Cache::with_options(
+        options,
+        ByBytes,
+        DefaultHashBuilder::default(),
+        DefaultLifecycle::default(),
+    )
+}
+
+/// Applies changes on a thread for blocking work, because many of them take a while.
+async fn apply_aside(
+    held: &CachedList,
+    changes: Vec<Changed>,
+    from: Place,
+    to: Place,
+) -> Result<(), Error> {
+    let held = held.clone();
+    let applied = spawn_blocking(move || held.apply(&changes, from, to));
+    applied.await.map_err(|_| Error::Unavailable)
 }

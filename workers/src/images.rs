@@ -2,19 +2,19 @@
 //! looked up in hash lists. If it cannot be fetched or read, the problem is recorded and the item
 //! continues: its text is judged, and the site's `on_failure` decides about the image.
 
-mod fetch;
-
 use std::time::Duration;
 
 use apalis::prelude::{BoxDynError, Data};
 use bytes::Bytes;
+use chrono::Utc;
 use domain::{
     decision::ImageProblem,
-    id::MediaId,
+    id::{MediaId, TeamId},
     image::{ImageFormat, MAX_IMAGE_BYTES},
     image_hash::{HashMatch, Hashed, Sha256Digest},
+    webhook::retry_after,
 };
-use metrics::counter;
+use metrics::{Histogram, counter, histogram};
 use queue::{Finish, Run};
 use store::{
     PgPool,
@@ -26,11 +26,12 @@ use telemetry::trace::Current;
 use tokio::{task::block_in_place, time::timeout};
 use tracing::{debug, info};
 
-use self::fetch::{again, expect_none, not_had, sizes};
 use crate::{
+    RETRY,
     decode_pool::{DecodePool, Held},
     hash_lists::HashLists,
-    outbound::{FetchError, Outbound, OutboundError},
+    later,
+    outbound::{Fetch, FetchError, Outbound, OutboundError},
     trace_span::{enter, traced},
 };
 
@@ -40,7 +41,7 @@ pub(crate) const EXAMINATION_DEADLINE: Duration = Duration::from_mins(2);
 const ROOM_PATIENCE: Duration = Duration::from_secs(20);
 /// What the step works with.
 #[derive(Clone)]
-pub struct Examiner {
+pub(crate) struct Examiner {
     images: Loader<MediaId, ToExamine>,
     pool: PgPool,
     outbound: Outbound,
@@ -50,7 +51,7 @@ pub struct Examiner {
 
 impl Examiner {
     /// Fetches through `outbound`, decodes in `decode_pool`, and looks pictures up in `lists`.
-    pub fn new(
+    pub(crate) fn new(
         pool: PgPool,
         outbound: Outbound,
         decode_pool: DecodePool,
@@ -98,13 +99,13 @@ impl Examiner {
         };
         enter(item.trace, run);
         let Some(_room) = self.room(&item).await else {
-            return Ok(later());
+            return Ok(crowded());
         };
         let file = match &item.source {
             Source::Stored(_) => image::bytes(&self.pool, item.media).await?,
             Source::Url(url) => match self.fetch(item.team, url).await {
                 Ok(file) => Some(file),
-                Err(FetchError::Outbound(OutboundError::Busy(_))) => return Ok(later()),
+                Err(FetchError::Outbound(OutboundError::Busy(_))) => return Ok(crowded()),
                 Err(error) if error.is_passing() && !run.is_last_attempt() => {
                     debug!(media.id = %item.media, %error, "could not fetch an image; trying again");
                     return Ok(again(&error, *run));
@@ -169,14 +170,9 @@ impl Examiner {
     }
 }
 
-/// The same job again after a random delay. The item did not cause the lack of room, so it is not
-/// charged an attempt.
-fn later() -> Ended {
-    Finish::Again {
-        effect: None,
-        delay: Duration::from_secs_f64(1.0 + 4.0 * rand::random::<f64>()),
-        charged: false,
-    }
+/// The same job again after a random delay. The item did not cause the lack of room.
+fn crowded() -> Ended {
+    later(Duration::from_secs_f64(1.0 + 4.0 * rand::random::<f64>()))
 }
 
 fn done(
@@ -214,4 +210,108 @@ const OUTCOMES: [&str; 5] = [
 
 fn examined(outcome: &'static str) -> metrics::Counter {
     counter!("gatehouse_images_total", "outcome" => outcome)
+}
+
+/// The deadline of one fetch. Five fetches, and the waits between them, take less than two minutes.
+const FETCH_DEADLINE: Duration = Duration::from_secs(10);
+/// The longest wait between two fetches that a server may ask for.
+const LONGEST_WISH: Duration = Duration::from_secs(15);
+/// The formats that we ask servers for. The first bytes of the answer tell the actual format.
+const ACCEPT: &str = "image/jpeg, image/png, image/gif, image/webp";
+
+impl Examiner {
+    async fn fetch(&self, team: TeamId, url: &str) -> Result<Vec<u8>, FetchError> {
+        let socket = self.outbound.socket(team).await;
+        let socket = socket.map_err(OutboundError::from)?;
+        let file = Fetch {
+            url,
+            accept: ACCEPT,
+            limit: MAX_IMAGE_BYTES,
+            deadline: FETCH_DEADLINE,
+        };
+        let fetched = self.outbound.fetch(socket, file).await;
+        tried(fetched.as_ref().map_or_else(failure, |_| FETCHED)).increment(1);
+        fetched
+    }
+}
+
+/// The same job again, after the usual delay or when the server asked us to come back. It is not an
+/// `Err`, because the queue would log that at each attempt.
+fn again(error: &FetchError, run: Run) -> Ended {
+    let wish = match error {
+        FetchError::Status {
+            status,
+            retry_after: Some(wish),
+        } => retry_after(*status, wish, Utc::now()),
+        FetchError::Status { .. }
+        | FetchError::Outbound(_)
+        | FetchError::Redirect
+        | FetchError::Encoded
+        | FetchError::TooLarge => None,
+    };
+    let wish = wish.unwrap_or_default().min(LONGEST_WISH);
+    Finish::Again {
+        effect: None,
+        delay: RETRY.delay(run.attempt).max(wish),
+        charged: true,
+    }
+}
+
+fn not_had(error: &FetchError) -> ImageProblem {
+    match error {
+        FetchError::TooLarge => ImageProblem::TooLarge,
+        FetchError::Outbound(_)
+        | FetchError::Status { .. }
+        | FetchError::Redirect
+        | FetchError::Encoded => ImageProblem::NotFetched,
+    }
+}
+
+/// Sets the counters of all outcomes to 0. Otherwise Prometheus would not see the first increase.
+fn expect_none() {
+    for outcome in FETCHES {
+        tried(outcome).increment(0);
+    }
+    let _shown = sizes();
+}
+
+/// The sizes of files.
+fn sizes() -> Histogram {
+    histogram!("gatehouse_image_bytes")
+}
+
+const FETCHED: &str = "fetched";
+/// [`FETCHED`], and all values of [`failure`].
+const FETCHES: [&str; 11] = [
+    FETCHED,
+    "refused",
+    "busy",
+    "timeout",
+    "connect",
+    "tls",
+    "protocol",
+    "status",
+    "redirect",
+    "encoded",
+    "too_large",
+];
+
+fn tried(outcome: &'static str) -> metrics::Counter {
+    counter!("gatehouse_image_fetches_total", "outcome" => outcome)
+}
+
+/// The value of the metric label `outcome` for a failed fetch.
+const fn failure(error: &FetchError) -> &'static str {
+    match error {
+        FetchError::Outbound(OutboundError::Refused(_)) => "refused",
+        FetchError::Outbound(OutboundError::Busy(_)) => "busy",
+        FetchError::Outbound(OutboundError::Timeout) => "timeout",
+        FetchError::Outbound(OutboundError::Connect(_)) => "connect",
+        FetchError::Outbound(OutboundError::Tls(_)) => "tls",
+        FetchError::Outbound(OutboundError::Protocol(_)) => "protocol",
+        FetchError::Status { .. } => "status",
+        FetchError::Redirect => "redirect",
+        FetchError::Encoded => "encoded",
+        FetchError::TooLarge => "too_large",
+    }
 }

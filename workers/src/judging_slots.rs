@@ -7,13 +7,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use domain::id::TeamId;
 use fair_share::{Limit, Share, Shares};
 use tokio::time::timeout;
+
+use crate::lock;
 
 /// How long an item waits for a slot. Meanwhile its job takes a slot of its queue, too.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -79,7 +81,7 @@ impl JudgingSlots {
     }
 
     fn put_back(&self, team: TeamId, now: Instant) -> Duration {
-        let mut lines = self.lines();
+        let mut lines = lock(&self.lines);
         if lines.len() >= TEAMS {
             lines.retain(|_, line| line.last > now);
         }
@@ -104,14 +106,10 @@ impl JudgingSlots {
 
     fn ended(&self, team: TeamId, took: Duration, now: Instant) {
         // Only for teams that need it. Most never wait.
-        if let Some(line) = self.lines().get_mut(&team) {
+        if let Some(line) = lock(&self.lines).get_mut(&team) {
             line.ended_at = now;
             line.average = line.average.mul_f64(1.0 - LATEST) + took.mul_f64(LATEST);
         }
-    }
-
-    fn lines(&self) -> MutexGuard<'_, HashMap<TeamId, Line>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -182,6 +180,6 @@ mod tests {
         for _ in 0..2 * TEAMS {
             slots.put_back(TeamId::from(Uuid::now_v7()), later);
         }
-        assert!(slots.lines().get(&team).is_none());
+        assert!(lock(&slots.lines).get(&team).is_none());
     }
 }

@@ -3,40 +3,39 @@
 //! transaction. It returns an effect, which the queue applies when it finishes the job.
 
 pub mod analysis;
-pub mod backtests;
-pub mod bulk_decisions;
-mod chain_worker;
-pub mod closures;
+mod backtests;
+mod chains;
 mod created_event;
 pub mod decode_pool;
-pub mod erasures;
 mod findings;
-pub mod hash_lists;
-pub mod images;
+mod hash_lists;
+mod hash_scans;
+mod images;
 mod judging_slots;
-mod lock;
-mod outage;
 pub mod outbound;
 pub mod picture;
 pub mod preview;
 pub mod provider;
 mod queue_workers;
-pub mod recoveries;
-pub mod removals;
-pub mod reviews;
+mod removals;
+mod reviews;
 mod rule_group_cache;
 mod rule_pool;
-pub mod rules;
-pub mod statistics;
+mod rules;
 pub mod tls;
 mod trace_span;
 pub mod webhooks;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use apalis::prelude::{Monitor, MonitorError};
+use apalis::prelude::{BoxDynError, Monitor, MonitorError};
 use database::{Clock, Trouble};
-use queue::{Bottleneck, Queue, QueueName, Retry};
+use queue::{Bottleneck, Finish, Queue, QueueName, Retry};
 use store::{PgPool, encryption::MasterKey, item_worker, jobs, verdict_waiters::VerdictWaiters};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
@@ -48,7 +47,7 @@ use crate::{
     decode_pool::DecodePool,
     hash_lists::HashLists,
     outbound::Outbound,
-    provider::{ProviderRegistry, Providers},
+    provider::{ConfiguredProviders, Providers},
     queue_workers::QueueWorkers,
     rule_group_cache::RuleGroupCache,
     rule_pool::RulePool,
@@ -113,27 +112,24 @@ pub(crate) const RETRY: Retry = Retry {
     jitter: 0.2,
 };
 
+/// The same job again after this time. It did not cause the wait, so it is not charged an attempt.
+pub(crate) const fn later<E>(delay: Duration) -> Finish<Option<E>> {
+    Finish::Again {
+        effect: None,
+        delay,
+        charged: false,
+    }
+}
+
 /// Works until `shutdown`. Then running jobs finish, and the others go back to the queue.
 pub async fn run(
     context: Context,
     settings: Settings,
     shutdown: CancellationToken,
 ) -> Result<(), MonitorError> {
-    let Context {
-        pool,
-        queue,
-        master_key,
-        providers,
-        patience,
-        answers_per_team,
-        outbound,
-        clock,
-        awaited,
-        rules,
-        animations,
-    } = context;
+    let (pool, queue) = (&context.pool, &context.queue);
     let waits = queue.waits(jobs::ANALYSIS, Bottleneck::ProviderLimit);
-    let registry = Arc::new(ProviderRegistry::new(&providers, pool.clone(), waits));
+    let registry = Arc::new(ConfiguredProviders::new(&context.providers, pool.clone(), waits));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
         let registry = Arc::clone(&registry);
@@ -150,25 +146,18 @@ pub async fn run(
     });
     let statistics = settings.queues.contains(&jobs::STATISTICS);
     let _statistics = statistics.then(|| {
-        let beginning = statistics::begin_regularly(pool.clone(), queue.clone());
+        let beginning = chains::begin_statistics(pool.clone(), queue.clone());
         AbortOnDropHandle::new(tokio::spawn(beginning))
     });
     let steps = QueueWorkers {
-        rule_pool: RulePool::new(RuleGroupCache::new(pool.clone(), rules)),
+        rule_pool: RulePool::new(RuleGroupCache::new(pool.clone(), context.rules)),
         lists: HashLists::new(pool.clone()),
-        decode_pool: DecodePool::new(animations),
+        decode_pool: DecodePool::new(context.animations),
         concurrency: settings.concurrency,
         stopping: shutdown.clone(),
         judges_at_once: settings.queues.contains(&jobs::RULES),
-        pool,
-        queue,
-        master_key,
         registry,
-        outbound,
-        clock,
-        awaited,
-        patience,
-        answers_per_team,
+        context,
     };
     let monitor = Monitor::new().shutdown_timeout(settings.grace);
     let monitor = settings
@@ -209,4 +198,22 @@ async fn announce(pool: PgPool, worker: Uuid, queues: Vec<QueueName>, stop: Canc
     if let Err(error) = item_worker::take_back(&pool, worker).await {
         warn!(%error, "could not unregister this process as a worker for items; others notice this a little later");
     }
+}
+
+/// Locks a mutex whose holders never panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it is locked, so the value is whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the database caused a handler's error, and not the job.
+pub(crate) fn is_outage(error: &BoxDynError) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<store::Error>() {
+            return error.is_outage();
+        }
+        cause = error.source();
+    }
+    false
 }

@@ -29,18 +29,14 @@ mod error;
 mod fetch;
 mod idle_connections;
 mod post;
-mod refusal;
-mod reserved_addresses;
-mod tcp_connect;
 #[cfg(test)]
 mod tests;
 
 pub use connection_shares::{Busy, Socket};
 pub use egress_policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
-pub use error::OutboundError;
+pub use error::{OutboundError, Refusal};
 pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
 pub use post::{Answer, Post};
-pub use refusal::Refusal;
 
 use connection::Connection;
 use connection_shares::Sockets;
@@ -157,7 +153,7 @@ impl Inner {
             .into_iter()
             .map(|ip| SocketAddr::new(ip, *port))
             .collect();
-        let stream = tcp_connect::dial(&addresses, || self.sockets.spare(team)).await;
+        let stream = connection::dial(&addresses, || self.sockets.spare(team)).await;
         let stream = stream.map_err(OutboundError::connecting)?;
         if to.origin.is_https {
             Connection::secure(stream, &self.tls, host).await

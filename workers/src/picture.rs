@@ -20,10 +20,10 @@ mod webp;
 use std::fmt;
 
 use domain::{decision::ImageProblem, image::ImageFormat};
-use image::metadata::Orientation;
+use image::{ColorType, ImageDecoder, metadata::Orientation};
 
-pub(crate) use self::animation::{Animation, Frames};
 use self::raster::Raster;
+pub(crate) use self::animation::{Animation, Frames};
 pub use self::{
     animation::AnimationSettings,
     rendition::{Limits, Rendition},
@@ -180,6 +180,28 @@ impl Claim {
             orientation,
         })
     }
+}
+
+/// The picture that one of `image`'s decoders reads.
+fn picture(mut decoder: impl ImageDecoder) -> Result<(Raster, Orientation), ImageProblem> {
+    let (width, height) = decoder.dimensions();
+    let orientation = turned(&mut decoder);
+    let (color, pixels) = stored(decoder)?;
+    Ok((Raster::of(width, height, color, pixels)?, orientation))
+}
+
+/// The pixels as they are stored.
+fn stored(decoder: impl ImageDecoder) -> Result<(ColorType, Vec<u8>), ImageProblem> {
+    let color = decoder.color_type();
+    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
+    let read = decoder.read_image(&mut pixels);
+    read.map_err(|error| problem(&error))?;
+    Ok((color, pixels))
+}
+
+/// The rotation that the file asks for.
+fn turned(decoder: &mut impl ImageDecoder) -> Orientation {
+    orientation(decoder.exif_metadata().unwrap_or_default().as_deref())
 }
 
 /// The rotation that Exif metadata ask for; none if they are damaged.

@@ -7,6 +7,7 @@ mod azure;
 mod builtin;
 mod chat;
 mod chunks;
+mod configured;
 mod connection_test;
 mod cost;
 mod error;
@@ -18,7 +19,6 @@ mod limited_provider;
 mod mistral;
 mod natural_language;
 mod openai;
-mod registry;
 mod rekognition;
 mod remote;
 mod sightengine;
@@ -35,7 +35,8 @@ use domain::{
     media::Modality,
     score::{Category, Scores},
 };
-use futures::future::BoxFuture;
+use futures::{FutureExt as _, future::BoxFuture};
+use tokio::time::timeout;
 
 pub use aws::{AwsAccess, AwsKey, AwsRole, ContainerToken};
 pub use azure::Azure;
@@ -56,16 +57,19 @@ pub use sightengine::Sightengine;
 pub use vision::Vision;
 
 pub(crate) use chunks::{merge, pieces};
+pub(crate) use configured::ConfiguredProviders;
 pub(crate) use cost::{Lookup, Piece};
 pub(crate) use limited_provider::{LimitedProvider, Reply, Seat, Turn};
-pub(crate) use registry::ProviderRegistry;
 
-use self::cost::CostCounter;
+use self::{cost::CostCounter, transport::Transport};
 use crate::picture::{Limits, Rendition};
 
 /// The most pixels of an image's longer side that a provider is shown. More would not help models,
 /// and would take megabytes.
 const IMAGE_SIDE: u32 = 2_048;
+
+/// The deadline of a provider without one of its own, where nobody else waits.
+const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Scores texts, images or both.
 pub trait Provider: Send + Sync {
@@ -79,6 +83,49 @@ pub trait Provider: Send + Sync {
         &'a self,
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>>;
+}
+
+/// A provider that is asked over the network.
+trait RemoteProvider: Send + Sync {
+    /// Its connection, which has its profile.
+    fn transport(&self) -> &Transport;
+
+    /// See [`Provider::analyse`].
+    fn ask(
+        &self,
+        question: Question<'_>,
+    ) -> impl Future<Output = Result<Answer, ProviderError>> + Send;
+}
+
+impl<P: RemoteProvider> Provider for P {
+    fn profile(&self) -> &Profile {
+        self.transport().profile()
+    }
+
+    fn analyse<'a>(
+        &'a self,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
+        self.ask(question).boxed()
+    }
+}
+
+/// Asks a provider once, without a site's policy. Neither limits nor the breaker count this.
+pub(crate) async fn ask_once(
+    provider: &dyn Provider,
+    content: Content<'_>,
+    categories: &[Category],
+) -> Result<Answer, ProviderError> {
+    let question = Question {
+        content,
+        categories,
+        policy: None,
+        team: None,
+    };
+    let access = provider.profile().access.as_ref();
+    let deadline = access.map_or(DEADLINE, |access| access.deadline);
+    let answer = timeout(deadline, provider.analyse(question)).await;
+    answer.unwrap_or(Err(ProviderError::TimedOut))
 }
 
 /// A provider's configuration.
@@ -144,6 +191,16 @@ pub enum Content<'a> {
     Text(&'a str),
     /// An image within the provider's limits.
     Image(&'a Rendition),
+}
+
+impl Content<'_> {
+    /// Which of the two it is.
+    pub(crate) const fn modality(&self) -> Modality {
+        match self {
+            Self::Text(_) => Modality::Text,
+            Self::Image(_) => Modality::Image,
+        }
+    }
 }
 
 /// What a provider answers.

@@ -1,45 +1,35 @@
 //! Which step works on which queue, and with what bounds.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use apalis::prelude::{Monitor, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _};
-use database::Clock;
 use metrics::gauge;
-use queue::{BackendSettings, Queue, QueueName};
+use queue::{BackendSettings, QueueName};
 use store::{
-    PgPool,
     analysis::AnalysisDied,
     chain::{Chain, Died},
     delivery::DeliveryDied,
-    encryption::MasterKey,
     image::ExaminationDied,
     jobs::{self, DeliveryJob, MediaJob, RemovalJob, ReviewJob},
     review::ReviewDied,
     verdict::JudgementDied,
-    verdict_waiters::VerdictWaiters,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    RETRY, RUN_DEADLINE,
+    Context, RETRY, RUN_DEADLINE,
     analysis::{self, Analyst},
     backtests::Replayer,
-    bulk_decisions::Decider,
-    chain_worker::{ChainWorker, slice},
-    closures::Closer,
+    chains::{ChainWorker, Closer, Decider, Eraser, Importer, Recoverer, Summer, slice},
     decode_pool::DecodePool,
-    erasures::Eraser,
-    hash_lists::{HashLists, imports::Importer, scans::Scanner},
+    hash_lists::HashLists,
+    hash_scans::Scanner,
     images::{self, Examiner},
-    outage::is_outage,
-    outbound::Outbound,
-    provider::ProviderRegistry,
-    recoveries::Recoverer,
-    removals::{self, Remover},
-    reviews::{self, Teller},
+    is_outage,
+    provider::ConfiguredProviders,
+    removals, reviews,
     rule_pool::RulePool,
     rules::{self, Judge, Verdicts},
-    statistics::Summer,
     webhooks::{self, Courier},
 };
 
@@ -56,21 +46,11 @@ const SLICES: usize = 1;
 
 /// What the steps of a process share.
 pub(crate) struct QueueWorkers {
-    pub(crate) pool: PgPool,
-    pub(crate) queue: Queue,
-    pub(crate) master_key: MasterKey,
-    pub(crate) registry: Arc<ProviderRegistry>,
+    pub(crate) context: Context,
+    pub(crate) registry: Arc<ConfiguredProviders>,
     pub(crate) rule_pool: RulePool,
     pub(crate) lists: HashLists,
     pub(crate) decode_pool: DecodePool,
-    pub(crate) outbound: Outbound,
-    pub(crate) clock: Clock,
-    /// Requests that wait for verdicts.
-    pub(crate) awaited: VerdictWaiters,
-    /// How long an item waits for a provider that is paused.
-    pub(crate) patience: Duration,
-    /// Answers of providers that each team may have kept for equal texts.
-    pub(crate) answers_per_team: u32,
     /// Jobs of each queue that run at the same time.
     pub(crate) concurrency: usize,
     /// The process is about to end.
@@ -79,34 +59,42 @@ pub(crate) struct QueueWorkers {
     pub(crate) judges_at_once: bool,
 }
 
+/// Registers the step of a queue whose jobs do not depend on each other.
+macro_rules! step {
+    ($self:ident, $monitor:ident, $backend:expr, $job:ty, $deadline:expr, [$($data:ident),+], $handler:path) => {{
+        let (queue, concurrency) = ($self.context.queue.clone(), $self.concurrency);
+        let backend = $backend.slots(concurrency).retry(RETRY);
+        Self::offer(backend.queue(), concurrency);
+        $monitor.register(move |_| {
+            WorkerBuilder::new(backend.queue().as_str())
+                .backend(queue.backend::<$job>(backend))
+                $(.data($data.clone()))+
+                .concurrency(concurrency)
+                .timeout($deadline)
+                .parallelize(tokio::spawn)
+                .build($handler)
+        })
+    }};
+}
+
 impl QueueWorkers {
     /// Registers the step of a queue with the monitor.
     pub(crate) fn register(&self, queue: QueueName, monitor: Monitor) -> Monitor {
+        let (pool, master_key) = (self.context.pool.clone(), self.context.master_key.clone());
         match queue {
             jobs::IMAGES => self.images(monitor),
             jobs::ANALYSIS => self.analysis(monitor),
             jobs::RULES => self.rules(monitor),
             jobs::WEBHOOKS => self.webhooks(monitor),
-            jobs::BACKTESTS => self.chain(
-                monitor,
-                Replayer::new(self.pool.clone(), self.rule_pool.clone()),
-            ),
-            jobs::HASH_IMPORTS => self.chain(monitor, Importer::new(self.pool.clone())),
-            jobs::HASH_SCANS => {
-                self.chain(monitor, Scanner::new(self.pool.clone(), self.lists.clone()))
-            }
-            jobs::RECOVERIES => self.chain(monitor, Recoverer::new(self.pool.clone())),
-            jobs::STATISTICS => self.chain(monitor, Summer::new(self.pool.clone())),
+            jobs::BACKTESTS => self.chain(monitor, Replayer::new(pool, self.rule_pool.clone())),
+            jobs::HASH_IMPORTS => self.chain(monitor, Importer(pool)),
+            jobs::HASH_SCANS => self.chain(monitor, Scanner::new(pool, self.lists.clone())),
+            jobs::RECOVERIES => self.chain(monitor, Recoverer(pool)),
+            jobs::STATISTICS => self.chain(monitor, Summer(pool)),
             jobs::REVIEWS => self.reviews(monitor),
-            jobs::BULK_DECISIONS => self.chain(monitor, Decider::new(self.pool.clone())),
-            jobs::ERASURES => self.chain(
-                monitor,
-                Eraser::new(self.pool.clone(), self.master_key.clone()),
-            ),
-            jobs::CLOSURES => self.chain(
-                monitor,
-                Closer::new(self.pool.clone(), self.master_key.clone()),
-            ),
+            jobs::BULK_DECISIONS => self.chain(monitor, Decider(pool)),
+            jobs::ERASURES => self.chain(monitor, Eraser(pool, master_key)),
+            jobs::CLOSURES => self.chain(monitor, Closer(pool, master_key)),
             jobs::REMOVALS => self.removals(monitor),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
@@ -125,118 +113,93 @@ impl QueueWorkers {
     }
 
     fn images(&self, monitor: Monitor) -> Monitor {
-        let lists = self.lists.clone();
         let examiner = Examiner::new(
-            self.pool.clone(),
-            self.outbound.clone(),
+            self.context.pool.clone(),
+            self.context.outbound.clone(),
             self.decode_pool.clone(),
-            lists,
+            self.lists.clone(),
         );
-        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
-        Self::offer(jobs::IMAGES, concurrency);
-        monitor.register(move |_| {
-            let backend = settings(jobs::IMAGES)
-                .slots(concurrency)
-                .retry(RETRY)
-                .on_dead::<ExaminationDied>();
-            WorkerBuilder::new("images")
-                .backend(queue.backend::<MediaJob>(backend))
-                .data(examiner.clone())
-                .concurrency(concurrency)
-                .timeout(images::EXAMINATION_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(images::examine)
-        })
+        let backend = settings(jobs::IMAGES).on_dead::<ExaminationDied>();
+        step!(
+            self,
+            monitor,
+            backend,
+            MediaJob,
+            images::EXAMINATION_DEADLINE,
+            [examiner],
+            images::examine
+        )
     }
 
     fn analysis(&self, monitor: Monitor) -> Monitor {
         let analyst = Analyst::new(
-            self.pool.clone(),
+            self.context.pool.clone(),
             Arc::clone(&self.registry),
             self.rule_pool.groups().clone(),
-            self.patience,
-            self.answers_per_team,
+            self.context.patience,
+            self.context.answers_per_team,
             self.decode_pool.clone(),
             self.judges_at_once.then(|| self.verdicts()),
         );
-        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
-        let awaited = self.awaited.clone();
-        Self::offer(jobs::ANALYSIS, concurrency);
-        monitor.register(move |_| {
-            let backend = settings(jobs::ANALYSIS)
-                .slots(concurrency)
-                .retry(RETRY)
-                .on_dead::<AnalysisDied>();
-            WorkerBuilder::new("analysis")
-                .backend(queue.backend::<MediaJob>(backend))
-                .data(analyst.clone())
-                .data(awaited.clone())
-                .concurrency(concurrency)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(analysis::analyse)
-        })
+        let awaited = self.context.awaited.clone();
+        let backend = settings(jobs::ANALYSIS).on_dead::<AnalysisDied>();
+        step!(
+            self,
+            monitor,
+            backend,
+            MediaJob,
+            RUN_DEADLINE,
+            [analyst, awaited],
+            analysis::analyse
+        )
     }
 
     fn rules(&self, monitor: Monitor) -> Monitor {
-        let judge = Judge::new(self.pool.clone(), self.verdicts());
-        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
-        let awaited = self.awaited.clone();
-        Self::offer(jobs::RULES, concurrency);
-        monitor.register(move |_| {
-            let backend = settings(jobs::RULES)
-                .slots(concurrency)
-                .retry(RETRY)
-                .on_dead::<JudgementDied>();
-            WorkerBuilder::new("rules")
-                .backend(queue.backend::<MediaJob>(backend))
-                .data(judge.clone())
-                .data(awaited.clone())
-                .concurrency(concurrency)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(rules::judge)
-        })
+        let judge = Judge::new(self.context.pool.clone(), self.verdicts());
+        let awaited = self.context.awaited.clone();
+        let backend = settings(jobs::RULES).on_dead::<JudgementDied>();
+        step!(
+            self,
+            monitor,
+            backend,
+            MediaJob,
+            RUN_DEADLINE,
+            [judge, awaited],
+            rules::judge
+        )
     }
 
     fn reviews(&self, monitor: Monitor) -> Monitor {
-        let teller = Teller::new(self.pool.clone());
-        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
-        Self::offer(jobs::REVIEWS, concurrency);
-        monitor.register(move |_| {
-            let backend = settings(jobs::REVIEWS)
-                .slots(concurrency)
-                .retry(RETRY)
-                .on_dead::<ReviewDied>();
-            WorkerBuilder::new("reviews")
-                .backend(queue.backend::<ReviewJob>(backend))
-                .data(teller.clone())
-                .concurrency(concurrency)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(reviews::tell)
-        })
+        let pool = self.context.pool.clone();
+        let backend = settings(jobs::REVIEWS).on_dead::<ReviewDied>();
+        step!(
+            self,
+            monitor,
+            backend,
+            ReviewJob,
+            RUN_DEADLINE,
+            [pool],
+            reviews::tell
+        )
     }
 
     fn removals(&self, monitor: Monitor) -> Monitor {
-        let remover = Remover::new(self.pool.clone());
-        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
-        Self::offer(jobs::REMOVALS, concurrency);
-        monitor.register(move |_| {
-            let backend = settings(jobs::REMOVALS).slots(concurrency).retry(RETRY);
-            WorkerBuilder::new("removals")
-                .backend(queue.backend::<RemovalJob>(backend))
-                .data(remover.clone())
-                .concurrency(concurrency)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(removals::remove)
-        })
+        let pool = self.context.pool.clone();
+        let backend = settings(jobs::REMOVALS);
+        step!(
+            self,
+            monitor,
+            backend,
+            RemovalJob,
+            RUN_DEADLINE,
+            [pool],
+            removals::remove
+        )
     }
 
     /// The step of a chain. It does one slice after another.
     fn chain<S: ChainWorker>(&self, monitor: Monitor, worker: S) -> Monitor {
-        let queue = self.queue.clone();
+        let queue = self.context.queue.clone();
         Self::offer(S::Chain::QUEUE, SLICES);
         monitor.register(move |_| {
             let backend = settings(S::Chain::QUEUE)
@@ -257,15 +220,18 @@ impl QueueWorkers {
     /// no team may have more than half of them. The other jobs stay in the queue.
     fn webhooks(&self, monitor: Monitor) -> Monitor {
         let courier = Courier::new(
-            self.pool.clone(),
-            self.master_key.clone(),
-            self.outbound.clone(),
-            self.clock.clone(),
+            self.context.pool.clone(),
+            self.context.master_key.clone(),
+            self.context.outbound.clone(),
+            self.context.clock.clone(),
             PAGES_PER_JOB * self.concurrency,
-            &self.queue,
+            &self.context.queue,
             self.stopping.clone(),
         );
-        let (queue, slots) = (self.queue.clone(), self.outbound.connections());
+        let (queue, slots) = (
+            self.context.queue.clone(),
+            self.context.outbound.connections(),
+        );
         Self::offer(jobs::WEBHOOKS, slots);
         monitor.register(move |_| {
             let backend = settings(jobs::WEBHOOKS)

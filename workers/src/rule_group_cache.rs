@@ -4,33 +4,32 @@
 //! compilation continues, and the job's next run finds the result. Teams take turns. A group that
 //! needs more than its limits allow is remembered as too heavy and never judges.
 
-mod compile;
-mod compiled;
-mod single_flight;
 mod team_cache;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::{
     collections::HashMap,
+    error::Error,
+    fmt,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use apalis::prelude::BoxDynError;
-use cpu_pool::Threads;
-use domain::{id::TeamId, rules::Limits};
-use fair_share::Shares;
-use store::PgPool;
-use tokio::sync::watch;
-
-pub(crate) use self::compiled::{Compiled, Key};
-use self::{
-    compiled::ENTRY_BYTES,
-    single_flight::{Flight, Landing, Shareable},
-    team_cache::TeamCache,
+use cpu_pool::{Threads, thread_time};
+use domain::{
+    decision::Unchecked,
+    id::{BacktestId, GroupVersionId, RuleGroupId, TeamId},
+    rules::{CompiledGroup, Limits, Rule},
 };
-use crate::lock::lock;
+use fair_share::{Limit, Shares};
+use store::{PgPool, backtest::slice, rule_group};
+use tokio::sync::watch;
+use tracing::{error, warn};
+
+use self::team_cache::TeamCache;
+use crate::lock;
 
 /// Groups that are compiled at once. Compiling needs memory in addition to the groups that are
 /// kept.
@@ -139,5 +138,166 @@ impl RuleGroupCache {
             Some(Err(error)) => Err(error.clone().into()),
             None => Err("compiling the rules has no end".into()),
         }
+    }
+}
+
+/// Rules, and what compiling them needs.
+struct Loaded {
+    group: RuleGroupId,
+    version: GroupVersionId,
+    name: String,
+    rules: Vec<Rule>,
+}
+
+impl Shared {
+    /// Loads and compiles a group when it is the team's turn, and keeps the result.
+    async fn compile(&self, team: TeamId, key: Key) -> Result<Compiled, BoxDynError> {
+        let slot = self.slots.take(team, 1, Limit::Fair).await;
+        // The rules may take megabytes, so they are loaded only now.
+        let Loaded {
+            group,
+            version,
+            name,
+            rules,
+        } = self.load(key).await?;
+        let limits = self.limits;
+        let compiling = self.compiler.run(move || {
+            let compiled =
+                CompiledGroup::compile_within(group, version, &rules, limits, &thread_time);
+            drop(rules);
+            drop(slot);
+            compiled
+        });
+        let compiled = match compiling.await? {
+            Ok(compiled) => Compiled::Ready(Arc::new(compiled)),
+            Err(errors) if errors.is_too_heavy() => {
+                warn!(%errors, rule_group.id = %group, version.id = %version,
+                    "a rule group is too large to judge; its items follow their site's `on_failure`");
+                Compiled::TooHeavy(Arc::new(TooHeavy { group, name }))
+            }
+            Err(errors) => {
+                error!(%errors, rule_group.id = %group, version.id = %version, "stored rules do not compile");
+                return Err(errors.into());
+            }
+        };
+        let bytes = compiled.bytes();
+        let evicted = lock(&self.kept).insert(key, team, compiled.clone(), bytes);
+        // Freeing memory takes a while, so it happens without the lock.
+        drop(evicted);
+        Ok(compiled)
+    }
+
+    async fn load(&self, key: Key) -> Result<Loaded, BoxDynError> {
+        match key {
+            Key::Version(version) => {
+                let found = rule_group::find_version(&self.pool, version).await?;
+                let found =
+                    found.ok_or_else(|| format!("there is no rule group version {version}"))?;
+                Ok(Loaded {
+                    group: found.group,
+                    version,
+                    name: found.name,
+                    rules: found.rules,
+                })
+            }
+            Key::Backtest(backtest) => {
+                let replay = slice::rules(&self.pool, backtest).await?;
+                let replay = replay.ok_or("there is no such backtest")?;
+                Ok(Loaded {
+                    group: replay.group,
+                    version: replay.version,
+                    name: String::new(),
+                    rules: replay.rules,
+                })
+            }
+        }
+    }
+}
+
+/// The memory of an entry without its group, in bytes.
+const ENTRY_BYTES: usize = 1 << 10;
+
+/// What was compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// A version of a group.
+    Version(GroupVersionId),
+    /// The rules that a backtest tries.
+    Backtest(BacktestId),
+}
+
+/// What became of a group's rules.
+#[derive(Clone)]
+pub(crate) enum Compiled {
+    /// They can judge.
+    Ready(Arc<CompiledGroup>),
+    /// They cost more than a group may, so they judge nothing.
+    TooHeavy(Arc<TooHeavy>),
+}
+
+/// A group that cannot judge.
+#[derive(Debug)]
+pub(crate) struct TooHeavy {
+    pub(crate) group: RuleGroupId,
+    name: String,
+}
+
+impl TooHeavy {
+    /// The note on an item that it should have judged.
+    pub(crate) fn unchecked(&self) -> Unchecked {
+        Unchecked::RulesTooHeavy {
+            group: self.group,
+            name: self.name.clone(),
+        }
+    }
+}
+
+impl Compiled {
+    /// The group.
+    pub(crate) fn group(&self) -> RuleGroupId {
+        match self {
+            Self::Ready(group) => group.group(),
+            Self::TooHeavy(heavy) => heavy.group,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES
+            + match self {
+                Self::Ready(group) => group.approx_bytes(),
+                Self::TooHeavy(heavy) => heavy.name.len(),
+            }
+    }
+}
+
+/// A running compilation and its result. An error goes to all who wait, and is not kept.
+type Flight = watch::Receiver<Option<Result<Compiled, Shareable>>>;
+
+/// An error that several callers get.
+#[derive(Clone, Debug)]
+struct Shareable(Arc<dyn Error + Send + Sync>);
+
+impl fmt::Display for Shareable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Shareable {
+    /// The original error: `is_outage` searches the chain of sources.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// Ends a flight, even one that panicked.
+struct Landing {
+    shared: Arc<Shared>,
+    key: Key,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        lock(&self.shared.flights).remove(&self.key);
     }
 }

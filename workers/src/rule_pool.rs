@@ -6,12 +6,12 @@
 //! together use much of a processor. Slow teams share threads with a low priority, so that they
 //! delay neither other teams nor other work.
 
-mod cpu_usage;
-mod judgement;
 #[cfg(test)]
 mod tests;
 
 use std::{
+    collections::{HashMap, VecDeque},
+    mem,
     num::NonZero,
     sync::{Arc, Mutex},
     thread::available_parallelism,
@@ -24,18 +24,15 @@ use domain::id::{GroupVersionId, RuleGroupId, TeamId};
 use fair_share::{Limit, Share, Shares};
 use store::verdict::ToJudge;
 
-use self::{
-    cpu_usage::{CpuUsage, MOST_OWED, Speed},
-    judgement::{Judgement, Next},
-};
 use crate::{
     findings::GroupFindings,
-    lock::lock,
+    lock,
     rule_group_cache::{Key, RuleGroupCache},
 };
 
 /// The processor time of a brief judgement. An ordinary one takes less than a hundredth.
 const BRIEF: Duration = Duration::from_millis(20);
+
 /// Judges by rule groups, in turns. Clones are the same one.
 #[derive(Clone)]
 pub(crate) struct RulePool {
@@ -167,4 +164,137 @@ struct Turn {
     team: TeamId,
     speed: Speed,
     share: Share<TeamId>,
+}
+
+/// The state of an examination.
+struct Judgement {
+    groups: RuleGroupCache,
+    item: Arc<ToJudge>,
+    left: VecDeque<Key>,
+    instead: Option<Instead>,
+    /// Whether the other rules have had their turn.
+    joined: bool,
+    examined: Vec<GroupFindings>,
+}
+
+/// How a turn ends.
+enum Next {
+    /// A group must be compiled before the rest can judge.
+    Compile(Key, Judgement),
+    Done(Vec<GroupFindings>),
+}
+
+impl Judgement {
+    fn new(
+        groups: RuleGroupCache,
+        item: Arc<ToJudge>,
+        versions: &[GroupVersionId],
+        instead: Option<Instead>,
+    ) -> Self {
+        Self {
+            groups,
+            item,
+            left: versions.iter().copied().map(Key::Version).collect(),
+            instead,
+            joined: false,
+            examined: Vec::with_capacity(versions.len() + 1),
+        }
+    }
+
+    /// Examines the item with all groups that are compiled already.
+    fn go_on(mut self) -> Next {
+        loop {
+            let Some(key) = self.left.front().copied() else {
+                match self.instead {
+                    Some(other) if !mem::replace(&mut self.joined, true) => {
+                        self.left.push_back(other.by);
+                        continue;
+                    }
+                    Some(_) | None => return Next::Done(self.examined),
+                }
+            };
+            let Some(mut found) = self.groups.kept(key) else {
+                return Next::Compile(key, self);
+            };
+            if let Some(other) = self.instead
+                && found.group() == other.group
+                && key != other.by
+            {
+                found = match self.groups.kept(other.by) {
+                    Some(found) => found,
+                    None => return Next::Compile(other.by, self),
+                };
+                self.joined = true;
+            }
+            self.examined.push(GroupFindings::of(&self.item, &found));
+            self.left.pop_front();
+        }
+    }
+}
+
+/// The part of a processor that a team may use in the long run without being slow. A thousand
+/// judgements a second of an ordinary text by ten thousand rules take less.
+const USUAL: f64 = 0.1;
+/// How much processor time it may use in advance.
+const AHEAD: Duration = Duration::from_millis(100);
+/// The most processor time that is held against a team. A team whose judgements are brief again is
+/// quick after a hundred seconds.
+const MOST_OWED: Duration = Duration::from_secs(10);
+/// How many teams are remembered. For a while there can be twice as many.
+const TEAMS: usize = 10_000;
+
+/// Whether a team's judgements are brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speed {
+    Quick,
+    Slow,
+}
+
+/// How much processor time teams' judgements take. Teams that were not seen for long are forgotten.
+#[derive(Debug, Default)]
+struct CpuUsage {
+    recent: HashMap<TeamId, TeamUsage>,
+    older: HashMap<TeamId, TeamUsage>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TeamUsage {
+    /// The processor time that its judgements took, minus what it may use.
+    owed: Duration,
+    at: Instant,
+}
+
+impl TeamUsage {
+    fn owed(&self, now: Instant) -> Duration {
+        let since = now.saturating_duration_since(self.at);
+        self.owed.saturating_sub(since.mul_f64(USUAL))
+    }
+}
+
+impl CpuUsage {
+    fn find(&self, team: TeamId) -> Option<&TeamUsage> {
+        self.recent.get(&team).or_else(|| self.older.get(&team))
+    }
+
+    fn speed(&self, team: TeamId, now: Instant) -> Speed {
+        match self.find(team) {
+            Some(pace) if pace.owed(now) > AHEAD => Speed::Slow,
+            Some(_) | None => Speed::Quick,
+        }
+    }
+
+    fn judged(&mut self, team: TeamId, took: Duration, now: Instant) {
+        let before = self.find(team).copied().unwrap_or(TeamUsage {
+            owed: Duration::ZERO,
+            at: now,
+        });
+        let pace = TeamUsage {
+            owed: MOST_OWED.min(before.owed(now) + took),
+            at: now,
+        };
+        if self.recent.len() >= TEAMS && !self.recent.contains_key(&team) {
+            self.older = mem::take(&mut self.recent);
+        }
+        self.recent.insert(team, pace);
+    }
 }

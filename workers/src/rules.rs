@@ -1,9 +1,8 @@
 //! The rules step. The rule versions that were live when the item was accepted examine it, and the
 //! domain decides. Shadows judge it as well, without effect.
 
-mod shadow;
-
 use std::{
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -11,9 +10,10 @@ use std::{
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
     decision::{Trace, Unchecked},
-    id::MediaId,
+    id::{GroupVersionId, MediaId},
     media::ModerationType,
 };
+use futures::FutureExt as _;
 use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
 use store::{
@@ -21,16 +21,18 @@ use store::{
     gather::Loader,
     item_progress::Stage,
     jobs::MediaJob,
+    rule_group::shadow::Shadowed,
     verdict::{self, Concluded, ToJudge},
     verdict_waiters::VerdictWaiters,
 };
-use telemetry::trace::Current;
-use tokio::time::timeout;
+use telemetry::{RepeatedFailure, failed, over, trace::Current};
+use tokio::time::{self, timeout, timeout_at};
 
 use crate::{
     created_event::{CreatedEvent, Ended, Left},
-    findings::verdict_on,
+    findings::{GroupFindings, verdict_on},
     judging_slots::JudgingSlots,
+    later,
     rule_group_cache::PATIENCE,
     rule_pool::RulePool,
     trace_span::{enter, traced},
@@ -41,7 +43,7 @@ const CROWDED: Duration = Duration::from_secs(1);
 
 /// What the judging step works with.
 #[derive(Clone)]
-pub struct Judge {
+pub(crate) struct Judge {
     media: Loader<MediaId, ToJudge>,
     verdicts: Verdicts,
 }
@@ -73,11 +75,7 @@ impl Judge {
                 concluded,
             })),
             // The item did not cause the wait, so it is not charged an attempt.
-            Reached::Later(delay) => Finish::Again {
-                effect: None,
-                delay,
-                charged: false,
-            },
+            Reached::Later(delay) => later(delay),
         })
     }
 }
@@ -151,7 +149,7 @@ impl Verdicts {
             return Ok(Reached::Later(CROWDED));
         };
         let examined = examined?;
-        let shadows = shadow::judge(item, &examined, &self.rule_pool).await;
+        let shadows = judge(item, &examined, &self.rule_pool).await;
         let verdict = verdict_on(item, examined);
         let processing_time_ms =
             item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
@@ -198,6 +196,71 @@ fn count_unchecked(trace: &Trace) {
 
 fn unchecked(what: &'static str) -> Counter {
     counter!("gatehouse_unchecked_total", "what" => what)
+}
+
+/// Shadows that could not judge, of the whole process.
+static TROUBLE: RepeatedFailure = RepeatedFailure::at_once();
+
+/// The results of the item's shadows: for each, the item is judged once more with another version of one group, while all
+/// other groups stay as they are. A shadow that cannot judge has no result, and never changes the verdict.
+async fn judge_shadows(
+    item: &Arc<ToJudge>,
+    live: &[GroupFindings],
+    rule_pool: &RulePool,
+) -> Vec<Shadowed> {
+    let end = time::Instant::now() + PATIENCE / 2;
+    let mut shadowed = Vec::with_capacity(item.shadows.len());
+    for version in &item.shadows {
+        // A panic would fail the job and lose the verdict.
+        let judging = judge_shadow(item, live, rule_pool, *version);
+        let judging = AssertUnwindSafe(judging).catch_unwind();
+        let said = match timeout_at(end, judging).await {
+            Ok(Ok(said)) => said,
+            Ok(Err(_)) => Err("it panicked".into()),
+            Err(_) => Err("it waited too long for its rules or its turn".into()),
+        };
+        match said {
+            Ok(said) => {
+                over!(TROUBLE.worked(), "shadows judge all items again");
+                shadowed.push(said);
+            }
+            Err(error) => {
+                failed!(TROUBLE.failed(), %error, version.id = %version, "a shadow could not judge an item");
+            }
+        }
+    }
+    shadowed
+}
+
+async fn judge_shadow(
+    item: &Arc<ToJudge>,
+    live: &[GroupFindings],
+    rule_pool: &RulePool,
+    version: GroupVersionId,
+) -> Result<Shadowed, BoxDynError> {
+    let examined = rule_pool.examine(item.team, item, &[version], None).await?;
+    let shadow = examined.first().ok_or("it did not judge")?;
+    if shadow.judged.is_none() {
+        return Err("it is too heavy to judge".into());
+    }
+    let unscored = shadow.categories.iter().any(|category| {
+        let scores = item.scores.as_ref();
+        scores.is_none_or(|scores| scores.get(*category).is_none())
+    });
+    let together = live.iter().map(|group| {
+        let group = if group.group == shadow.group {
+            shadow
+        } else {
+            group
+        };
+        group.clone()
+    });
+    let verdict = verdict_on(item, together.collect());
+    Ok(Shadowed {
+        version,
+        status: verdict.status,
+        unscored,
+    })
 }
 
 #[cfg(test)]

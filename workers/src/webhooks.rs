@@ -3,7 +3,6 @@
 
 mod attempt;
 mod delivery_turn;
-mod message;
 mod page;
 pub mod ping;
 mod send_concurrency;

@@ -1,7 +1,7 @@
-//! The figures of a run, as the report in JSON has them. `domain::precision_recall` calculates them.
+//! The figures of a run, as the report in JSON has them.
 
 use domain::{
-    precision_recall::{self, Bin, Calibration, Point, Ranking},
+    precision_recall::{self, Point},
     proportion::Proportion,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::{
     Options,
+    calibration::{Bin, Calibration},
     collected_scores::{CollectedScores, Subject},
+    ranking::Ranking,
 };
 
 /// The results.

@@ -1,4 +1,4 @@
-//! `C = act(A·B + bias)` on one processor: most of the time of both larger models.
+//! What both larger models do: mostly `C = act(A·B + bias)`, on one processor.
 //!
 //! `pulp` runs a function compiled for AVX2 where the processor has it. The loops are plain Rust in
 //! such an order that the compiler makes vector instructions of them.
@@ -169,6 +169,25 @@ fn tile<const H: usize, const FUSED: bool>(a: &[[f32; H]], b: &[[f32; WIDE]]) ->
         }
     }
     sums
+}
+
+/// The mean of rows of this width.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "there are at most a few hundred rows"
+)]
+pub(crate) fn mean(now: &[f32], width: usize) -> Vec<f32> {
+    let mut mean = vec![0.0; width];
+    for row in now.chunks_exact(width) {
+        for (sum, number) in mean.iter_mut().zip(row) {
+            *sum += number;
+        }
+    }
+    let rows = (now.len() / width) as f32;
+    for number in &mut mean {
+        *number /= rows;
+    }
+    mean
 }
 
 #[cfg(test)]

@@ -161,7 +161,9 @@ impl Analyser {
                 .or_higher(encoder.scores(part, 1)),
             None => encoder.scores(text, WINDOWS),
         };
-        mixed(encoder, linear)
+        encoder.with(linear, |encoder, linear| {
+            ENCODER_SHARE * encoder + (1.0 - ENCODER_SHARE) * linear
+        })
     }
 }
 
@@ -227,17 +229,6 @@ fn share(category: Category) -> f64 {
 /// The probability of one or the other, if they are independent.
 fn either(one: f64, other: f64) -> f64 {
     1.0 - (1.0 - one) * (1.0 - other)
-}
-
-fn mixed(encoder: TextScores, linear: TextScores) -> TextScores {
-    let mix = |encoder: f32, linear: f32| ENCODER_SHARE * encoder + (1.0 - ENCODER_SHARE) * linear;
-    TextScores {
-        sexual: mix(encoder.sexual, linear.sexual),
-        hate: mix(encoder.hate, linear.hate),
-        violence: mix(encoder.violence, linear.violence),
-        self_harm: mix(encoder.self_harm, linear.self_harm),
-        harassment: mix(encoder.harassment, linear.harassment),
-    }
 }
 
 /// A score with three digits: more would pretend to an exactness that there is not.

@@ -1,55 +1,30 @@
 //! The author of an item: a value of its metadata. A site says where it is, with a JSON pointer.
 
-use serde::{Deserialize, Serialize};
+#[cfg(test)]
+mod tests;
+
 use serde_json::value::RawValue;
 
-use crate::metadata_pointer::MetadataPointer;
+use crate::{
+    metadata_pointer::MetadataPointer,
+    text_type::{has_at_most, text_type},
+};
 
-/// The author of an item, as the application names it: 1 to 200 characters, none of them NUL.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Author(String);
+text_type! {
+    /// The author of an item, as the application names it: 1 to 200 characters, none of them NUL.
+    Author(is_author);
+
+    /// The text cannot be an author.
+    InvalidAuthor = "must have 1 to 200 characters, none of them NUL"
+}
 
 impl Author {
     /// The most characters.
     pub const LONGEST: usize = 200;
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-/// The text cannot be an author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 200 characters, none of them NUL")]
-pub struct InvalidAuthor;
-
-impl std::str::FromStr for Author {
-    type Err = InvalidAuthor;
-
-    fn from_str(text: &str) -> Result<Self, InvalidAuthor> {
-        text.to_owned().try_into()
-    }
-}
-
-impl TryFrom<String> for Author {
-    type Error = InvalidAuthor;
-
-    fn try_from(text: String) -> Result<Self, InvalidAuthor> {
-        let is_short = text.chars().take(Self::LONGEST + 1).count() <= Self::LONGEST;
-        if is_short && !text.is_empty() && !text.contains('\0') {
-            Ok(Self(text))
-        } else {
-            Err(InvalidAuthor)
-        }
-    }
-}
-
-impl From<Author> for String {
-    fn from(author: Author) -> Self {
-        author.0
-    }
+fn is_author(text: &str) -> bool {
+    !text.is_empty() && has_at_most(Author::LONGEST, text) && !text.contains('\0')
 }
 
 impl MetadataPointer {
@@ -67,6 +42,3 @@ impl MetadataPointer {
         Author::try_from(author).ok()
     }
 }
-
-#[cfg(test)]
-mod tests;

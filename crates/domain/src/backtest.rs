@@ -1,6 +1,9 @@
 //! Backtests: how well the verdicts of replayed rules agree with what people decided.
 
-use crate::media::{Status, named_set};
+use crate::{
+    media::{Status, named_set},
+    proportion::Proportion,
+};
 
 named_set! {
     /// What people decided about an item. If there are several decisions, the last one.
@@ -65,22 +68,22 @@ impl Agreement {
     /// The share of the items with such a verdict that people rejected, from 0 to 1. None if there
     /// are no such items.
     pub fn precision(self) -> Option<f64> {
-        share(self.both, self.flagged)
+        Proportion {
+            hits: self.both,
+            of: self.flagged,
+        }
+        .share()
     }
 
     /// The share of the items rejected by people that had such a verdict, from 0 to 1. None if
     /// people rejected nothing.
     pub fn recall(self) -> Option<f64> {
-        share(self.both, self.rejected)
+        Proportion {
+            hits: self.both,
+            of: self.rejected,
+        }
+        .share()
     }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of items are far below 2^52"
-)]
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub mod statistics;
 pub mod subject;
 pub mod submission;
 pub mod text;
+mod text_type;
 pub mod throttle;
 pub mod totp;
 pub mod webhook;

@@ -1,26 +1,29 @@
 //! Places in the metadata of items, as JSON pointers name them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A place in the metadata of items: a JSON pointer (RFC 6901), such as `/user/id`. It has at most
-/// 200 characters and names at most 8 members, one within the other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct MetadataPointer(String);
+use crate::text_type::{has_at_most, text_type};
+
+text_type! {
+    /// A place in the metadata of items: a JSON pointer (RFC 6901), such as `/user/id`. It has at
+    /// most 200 characters and names at most 8 members, one within the other.
+    MetadataPointer(is_metadata_pointer);
+
+    /// The text cannot be such a pointer.
+    InvalidMetadataPointer =
+        "must be a JSON pointer such as /user/id, of at most 200 characters and 8 names"
+}
 
 impl MetadataPointer {
     /// The most characters.
     pub const LONGEST: usize = 200;
     /// The most names. Each costs a look at the metadata.
     pub const DEEPEST: usize = 8;
-
-    /// The pointer, as it was written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 
     /// The value that the pointer leads to in this metadata. `None` if there is nothing.
     pub fn value<'m>(&self, metadata: &'m RawValue) -> Option<&'m RawValue> {
@@ -60,37 +63,13 @@ fn unescaped(name: &str) -> String {
     name.replace("~1", "/").replace("~0", "~")
 }
 
-/// The text cannot be such a pointer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a JSON pointer such as /user/id, of at most 200 characters and 8 names")]
-pub struct InvalidMetadataPointer;
-
-impl TryFrom<String> for MetadataPointer {
-    type Error = InvalidMetadataPointer;
-
-    fn try_from(text: String) -> Result<Self, InvalidMetadataPointer> {
-        let is_short = text.chars().take(Self::LONGEST + 1).count() <= Self::LONGEST;
-        let mut escapes = text.split('~').skip(1);
-        let is_escaped = escapes.all(|rest| rest.starts_with(['0', '1']));
-        let names = text.matches('/').count();
-        if is_short
-            && is_escaped
-            && text.starts_with('/')
-            && names <= Self::DEEPEST
-            && !text.contains('\0')
-        {
-            Ok(Self(text))
-        } else {
-            Err(InvalidMetadataPointer)
-        }
-    }
+fn is_metadata_pointer(text: &str) -> bool {
+    has_at_most(MetadataPointer::LONGEST, text)
+        && text.starts_with('/')
+        && text.matches('/').count() <= MetadataPointer::DEEPEST
+        && !text.contains('\0')
+        && text
+            .split('~')
+            .skip(1)
+            .all(|rest| rest.starts_with(['0', '1']))
 }
-
-impl From<MetadataPointer> for String {
-    fn from(pointer: MetadataPointer) -> Self {
-        pointer.0
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,45 +1,27 @@
 //! What a site sends to models that judge by a written policy, and how long their answers are
 //! valid.
 
-use serde::{Deserialize, Serialize};
-
-use crate::bounded_integer::BoundedInteger;
+use crate::{bounded_integer::BoundedInteger, text_type::text_type};
 
 /// For how many seconds a provider's answer to a text is reused for equal texts of the same site; a
 /// week at most.
 pub type AnswerCacheSeconds = BoundedInteger<1, 604_800>;
 
-/// A policy: 1 to 16,384 bytes of UTF-8, none of them NUL, and not only white space.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Policy(String);
+text_type! {
+    /// A policy: 1 to 16,384 bytes of UTF-8, none of them NUL, and not only white space.
+    Policy(is_policy);
+
+    /// The text is not a valid policy.
+    InvalidPolicy = "must have 1 to 16384 bytes, no NUL, and not only white space"
+}
 
 impl Policy {
     /// The most bytes. A policy is sent with every text.
     pub const LONGEST: usize = 16 << 10;
 }
 
-/// The text is not a valid policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 16384 bytes, no NUL, and not only white space")]
-pub struct InvalidPolicy;
-
-impl TryFrom<String> for Policy {
-    type Error = InvalidPolicy;
-
-    fn try_from(text: String) -> Result<Self, InvalidPolicy> {
-        if text.len() <= Self::LONGEST && !text.trim().is_empty() && !text.contains('\0') {
-            Ok(Self(text))
-        } else {
-            Err(InvalidPolicy)
-        }
-    }
-}
-
-impl From<Policy> for String {
-    fn from(policy: Policy) -> Self {
-        policy.0
-    }
+fn is_policy(text: &str) -> bool {
+    text.len() <= Policy::LONGEST && !text.trim().is_empty() && !text.contains('\0')
 }
 
 #[cfg(test)]

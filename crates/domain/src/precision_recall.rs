@@ -1,16 +1,8 @@
-//! How well a score finds what it should find: precision and recall for a row of thresholds, the average precision over all
-//! thresholds, and whether scores can be read as probabilities.
+//! How well a score finds what it should find: precision and recall for a row of thresholds.
 //!
-//! It knows nothing but pairs of a score and whether the answer is positive. Where these come from is the caller's affair:
-//! people's decisions for the reports of the review desk, labels for `gatehouse-bench quality`.
-
-mod average_precision;
-mod calibration;
-
-pub use self::{
-    average_precision::Ranking,
-    calibration::{Bin, Calibration},
-};
+//! It knows nothing but pairs of a score and whether the answer is positive. Where these come from
+//! is the caller's affair: people's decisions for the reports of the review desk, labels for
+//! `gatehouse-bench quality`.
 
 use crate::proportion::Proportion;
 
@@ -46,29 +38,24 @@ pub fn points(thresholds: &[f64], pairs: impl IntoIterator<Item = (f64, bool)>) 
     }
     let positives = reached.iter().map(|part| part.hits).sum();
     let groups = thresholds.into_iter().zip(reached.into_iter().skip(1));
-    let mut points: Vec<Point> = found(groups.rev(), positives).collect();
+    let mut above = Proportion::default();
+    let mut points: Vec<Point> = groups
+        .rev()
+        .map(|(threshold, group)| {
+            above.hits += group.hits;
+            above.of += group.of;
+            Point {
+                threshold,
+                precision: above,
+                recall: Proportion {
+                    hits: above.hits,
+                    of: positives,
+                },
+            }
+        })
+        .collect();
     points.reverse();
     points
-}
-
-/// What each threshold finds, for falling thresholds. With each comes what reaches it, but not the threshold before it.
-fn found(
-    groups: impl Iterator<Item = (f64, Proportion)>,
-    positives: u64,
-) -> impl Iterator<Item = Point> {
-    let mut above = Proportion::default();
-    groups.map(move |(threshold, group)| {
-        above.hits += group.hits;
-        above.of += group.of;
-        Point {
-            threshold,
-            precision: above,
-            recall: Proportion {
-                hits: above.hits,
-                of: positives,
-            },
-        }
-    })
 }
 
 #[cfg(test)]

@@ -57,9 +57,9 @@ pub fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     sorted.get(rank - 1).copied()
 }
 
-/// A count as a number to calculate with.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
-pub(crate) const fn real(count: u64) -> f64 {
+/// A count as a number to calculate with: exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "as documented")]
+pub const fn real(count: u64) -> f64 {
     count as f64
 }
 

@@ -1,53 +1,23 @@
 //! The reasons that people give for their decisions, in their own words.
 
-use std::fmt;
+use crate::text_type::{has_at_most, text_type};
 
-use serde::{Deserialize, Serialize};
+text_type! {
+    /// A reason: 1 to 1,000 characters, none of them NUL, and not only white space. Applications
+    /// can read it.
+    Reason(is_reason);
 
-/// A reason: 1 to 1,000 characters, none of them NUL, and not only white space. Applications can
-/// read it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Reason(String);
+    /// The text is not a valid reason.
+    InvalidReason = "must have 1 to 1000 characters, no NUL, and not only white space"
+}
 
 impl Reason {
     /// The most characters.
     pub const LONGEST: usize = 1_000;
-
-    /// The reason.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-/// The text is not a valid reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 1000 characters, no NUL, and not only white space")]
-pub struct InvalidReason;
-
-impl TryFrom<String> for Reason {
-    type Error = InvalidReason;
-
-    fn try_from(text: String) -> Result<Self, InvalidReason> {
-        let short = text.chars().take(Self::LONGEST + 1).count() <= Self::LONGEST;
-        if short && !text.trim().is_empty() && !text.contains('\0') {
-            Ok(Self(text))
-        } else {
-            Err(InvalidReason)
-        }
-    }
-}
-
-impl From<Reason> for String {
-    fn from(reason: Reason) -> Self {
-        reason.0
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+fn is_reason(text: &str) -> bool {
+    has_at_most(Reason::LONGEST, text) && !text.trim().is_empty() && !text.contains('\0')
 }
 
 #[cfg(test)]

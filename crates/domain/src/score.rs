@@ -4,34 +4,36 @@
 //! A category that nothing could score is absent. It is never 0, because 0 means "checked, and
 //! found nothing".
 
-use std::{fmt, str::FromStr};
+use std::fmt;
 
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, MapAccess, Visitor},
+    ser::SerializeMap,
+};
 
-use crate::media::UnknownName;
+use crate::media::named_enum;
 
-/// What content can be objectionable for. The order here is the order in every document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// Sexual content.
-    Adult,
-    /// Threats, glorified or graphic violence.
-    Violence,
-    /// Hatred of people for what they are.
-    Hate,
-    /// Suicide and self-injury.
-    SelfHarm,
-    /// Attacks on a person.
-    Harassment,
-    /// Sexual content that involves minors.
-    SexualMinors,
-    /// Trade in forbidden things, or instructions for them.
-    Illicit,
-    /// Unsolicited advertising and fraud.
-    Spam,
+named_enum! {
+    /// What content can be objectionable for. The order here is the order in every document.
+    Category {
+        /// Sexual content.
+        Adult = "adult",
+        /// Threats, glorified or graphic violence.
+        Violence = "violence",
+        /// Hatred of people for what they are.
+        Hate = "hate",
+        /// Suicide and self-injury.
+        SelfHarm = "self_harm",
+        /// Attacks on a person.
+        Harassment = "harassment",
+        /// Sexual content that involves minors.
+        SexualMinors = "sexual_minors",
+        /// Trade in forbidden things, or instructions for them.
+        Illicit = "illicit",
+        /// Unsolicited advertising and fraud.
+        Spam = "spam",
+    }
 }
 
 impl Category {
@@ -47,41 +49,8 @@ impl Category {
         Self::Spam,
     ];
 
-    /// The name in rules, events and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Adult => "adult",
-            Self::Violence => "violence",
-            Self::Hate => "hate",
-            Self::SelfHarm => "self_harm",
-            Self::Harassment => "harassment",
-            Self::SexualMinors => "sexual_minors",
-            Self::Illicit => "illicit",
-            Self::Spam => "spam",
-        }
-    }
-
     const fn index(self) -> usize {
         self as usize
-    }
-}
-
-impl fmt::Display for Category {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Category {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let mut all = Self::ALL.into_iter();
-        let found = all.find(|category| category.as_str() == text);
-        found.ok_or_else(|| UnknownName {
-            set: "Category",
-            name: text.to_owned(),
-        })
     }
 }
 

@@ -1,38 +1,23 @@
 //! The names that a provider of single sign-on has for people.
 
-use std::str::FromStr;
+use crate::text_type::text_type;
 
-/// A provider's name of a person: 1 to 255 bytes (`OpenID` Connect Core 1.0, section 2), none of them a control character.
-/// Postgres stores no U+0000.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject(String);
+text_type! {
+    /// A provider's name of a person: 1 to 255 bytes (`OpenID` Connect Core 1.0, section 2), none
+    /// of them a control character. Postgres stores no U+0000.
+    Subject(is_subject);
+
+    /// The text is no name of a person.
+    InvalidSubject = "must have 1 to 255 bytes, and no control characters"
+}
 
 impl Subject {
     /// The most bytes.
     pub const LONGEST: usize = 255;
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-/// The text is no name of a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 255 bytes, and no control characters")]
-pub struct InvalidSubject;
-
-impl FromStr for Subject {
-    type Err = InvalidSubject;
-
-    fn from_str(text: &str) -> Result<Self, InvalidSubject> {
-        let fits = (1..=Self::LONGEST).contains(&text.len());
-        if fits && !text.chars().any(char::is_control) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidSubject)
-        }
-    }
+fn is_subject(text: &str) -> bool {
+    (1..=Subject::LONGEST).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
 #[cfg(test)]

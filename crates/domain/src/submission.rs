@@ -1,22 +1,23 @@
 //! What an application submits, parsed once. After [`Submission::parse`], nobody checks these
 //! fields again.
 
-mod field_error;
 mod image;
 mod json_depth;
-mod limits;
-mod metadata;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use self::field_error::{invalid, no_nul, no_text};
 use self::image::{parse_image, parse_url};
-use self::metadata::check_metadata;
-use crate::{id::RuleGroupId, media::ContentType};
-
-pub use self::field_error::{Fault, FieldError, NoText};
 pub use self::image::{ImageSource, is_data_uri};
-pub use self::limits::{MAX_APP_MEDIA_ID, MAX_CONTENT_URL, SubmissionLimits};
+use crate::{
+    id::RuleGroupId,
+    image::MAX_IMAGE_BYTES,
+    lone_surrogates::{self, Half},
+    media::ContentType,
+};
 
 /// The fields as they came. Absent, null and empty content are all `None`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -171,5 +172,159 @@ fn parse_rule_group(text: &str) -> Result<RuleGroupId, FieldError> {
         .map_err(|_| invalid("rule_group_id", "must be a UUID"))
 }
 
-#[cfg(test)]
-mod tests;
+/// What is wrong with one field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// The field's name in the request, or the path of the faulty part: `metadata.a[2]`.
+    pub field: Cow<'static, str>,
+    /// What kind of mistake it is.
+    pub fault: Fault,
+    /// What the developer should do about it.
+    pub message: String,
+}
+
+/// The kinds of mistakes that a client can distinguish by `code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The field does not accept this value.
+    InvalidField,
+    /// There is neither text nor an image.
+    EmptySubmission,
+    /// There are two images.
+    ConflictingContent,
+    /// The text is over its limit.
+    TextTooLarge,
+    /// The inline image is over its limit.
+    ImageTooLarge,
+    /// `content_base64` is not base64.
+    InvalidImage,
+    /// The inline image has an unsupported format.
+    UnsupportedImage,
+}
+
+fn invalid(
+    field: impl Into<Cow<'static, str>>,
+    message: impl Into<String>,
+) -> FieldError {
+    FieldError {
+        field: field.into(),
+        fault: Fault::InvalidField,
+        message: message.into(),
+    }
+}
+
+fn no_nul(field: &'static str, text: &str) -> Result<(), FieldError> {
+    if text.contains('\0') {
+        return Err(invalid(
+            field,
+            "must not contain the NUL character (U+0000)",
+        ));
+    }
+    Ok(())
+}
+
+/// Why a field that should be a string has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoText {
+    /// It is something else.
+    OtherType,
+    /// It contains half of a character, and is no text to moderate.
+    Half(Half),
+}
+
+fn no_text(name: &'static str, why: NoText) -> FieldError {
+    match why {
+        NoText::OtherType => invalid(name, "must be a string"),
+        NoText::Half(half) => invalid(name, half.to_string()),
+    }
+}
+
+/// Bounds of one submission. Sizes are bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct SubmissionLimits {
+    /// Text, as UTF-8.
+    pub text: usize,
+    /// An inline image, decoded.
+    pub image: usize,
+    /// The raw JSON of `metadata`.
+    pub metadata: usize,
+    /// How deep the objects and arrays of `metadata` may be nested. The outermost object counts as
+    /// 1.
+    pub metadata_depth: usize,
+}
+
+impl Default for SubmissionLimits {
+    /// The documented limits: 100 KB of text, 10 MB of image, 16 KiB of metadata with a depth of
+    /// 32. Deeper metadata could be stored, but many JSON parsers of receivers refuse it, and the
+    /// event adds levels of its own.
+    fn default() -> Self {
+        Self {
+            text: 100 * 1024,
+            image: MAX_IMAGE_BYTES,
+            metadata: 16 * 1024,
+            metadata_depth: 32,
+        }
+    }
+}
+
+/// Longest `app_media_id`, in characters.
+pub const MAX_APP_MEDIA_ID: usize = 1_024;
+
+/// Longest `content_url`, in bytes: what browsers and servers commonly accept.
+pub const MAX_CONTENT_URL: usize = 8_192;
+
+/// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
+/// without NUL, which many receivers' databases cannot store, and without half characters, which many parsers refuse.
+fn check_metadata(
+    metadata: Option<&RawValue>,
+    limits: &SubmissionLimits,
+) -> Result<(), FieldError> {
+    let Some(raw) = metadata.map(RawValue::get) else {
+        return Ok(());
+    };
+    if !raw.starts_with('{') {
+        return Err(invalid("metadata", "must be a JSON object"));
+    }
+    if raw.len() > limits.metadata {
+        return Err(invalid(
+            "metadata",
+            format!(
+                "is {} bytes of JSON; the limit is {}",
+                raw.len(),
+                limits.metadata
+            ),
+        ));
+    }
+    let most = limits.metadata_depth;
+    if let Some(path) = json_depth::too_deep("metadata", raw, most) {
+        let message = format!(
+            "is nested too deeply: objects and arrays may be nested at most {most} deep, including metadata itself"
+        );
+        return Err(invalid(path, message));
+    }
+    if escapes_nul(raw) {
+        return Err(invalid(
+            "metadata",
+            "must not contain the NUL character (U+0000)",
+        ));
+    }
+    if let Some((at, half)) = lone_surrogates::first_half(raw) {
+        let path =
+            json_depth::path_of("metadata", raw, at).unwrap_or_else(|| "metadata".to_owned());
+        return Err(invalid(path, half.to_string()));
+    }
+    Ok(())
+}
+
+/// Whether the JSON text contains the escape of U+0000. An even number of backslashes before the
+/// `u` are escaped backslashes.
+fn escapes_nul(json: &str) -> bool {
+    json.match_indices("\\u0000").any(|(at, _)| {
+        let before = json[..at]
+            .bytes()
+            .rev()
+            .take_while(|byte| *byte == b'\\')
+            .count();
+        before % 2 == 0
+    })
+}

@@ -17,7 +17,6 @@ mod loose;
 mod matcher;
 mod mixed_scripts;
 mod text_direction;
-mod trie;
 mod word_boundary;
 
 use std::ops::Range;
@@ -27,12 +26,10 @@ pub(crate) use unicode_normalization::char::is_combining_mark as is_mark;
 use disguised_parts::{around, windows};
 pub use fold::Folded;
 pub use invisible_characters::is_invisible;
-use loose::Choice;
-use loose::Loose;
-pub(crate) use matcher::Terms;
+use loose::{Choice, Loose};
+pub(crate) use matcher::{Terms, trie_states};
 pub use matcher::{Answer, Bounds, Hit, Matcher, Term, Where};
 use mixed_scripts::{MixedScripts, repaired};
-pub(crate) use trie::trie_states;
 pub(crate) use word_boundary::is_hangul;
 pub use word_boundary::is_unspaced;
 

@@ -1,19 +1,24 @@
 //! What an endpoint's answer means, when a failed delivery is tried again, and an endpoint's
-//! delivery health.
+//! delivery health: a circuit breaker for an endpoint that keeps failing, and when a dead one is disabled.
 
 mod address;
 mod headers;
-mod health;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::{bounded_integer::BoundedInteger, media::named_set};
-
-pub use address::{EndpointUrl, InvalidEndpointUrl};
-pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
-pub use health::{BREAKER, DEAD_AFTER, Health};
+pub use self::{
+    address::{EndpointUrl, InvalidEndpointUrl},
+    headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
+};
+use crate::{
+    bounded_integer::BoundedInteger,
+    breaker::{Breaker, BreakerSettings, Right},
+    media::named_set,
+};
 
 /// For how many days events, ended deliveries and their attempts are kept.
 pub type WebhookRetentionDays = BoundedInteger<1, 365>;
@@ -135,5 +140,47 @@ pub fn retry_after(status: u16, value: &str, now: DateTime<Utc>) -> Option<Durat
     (date - now).to_std().ok()
 }
 
-#[cfg(test)]
-mod tests;
+/// How long an endpoint may fail without one success before it is disabled.
+pub const DEAD_AFTER: Duration = Duration::from_hours(5 * 24);
+
+/// Ten failures in a row, then 5 s, 10 s, ... up to five minutes. Deliveries that wait in the
+/// meantime are not charged an attempt.
+pub const BREAKER: BreakerSettings = BreakerSettings {
+    failures: 10,
+    first: Duration::from_secs(5),
+    longest: Duration::from_mins(5),
+};
+
+/// The health of an endpoint. An endpoint without a record is well.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Whether it is paused.
+    pub breaker: Breaker,
+    /// Its first failure since its last success; `None` if its last attempt succeeded.
+    pub failing_since: Option<DateTime<Utc>>,
+}
+
+impl Health {
+    /// Whether there is no problem on record, so that a success changes nothing.
+    pub fn is_well(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// An attempt succeeded.
+    pub fn succeeded(&mut self, right: Right) {
+        self.breaker.succeeded(right);
+        self.failing_since = None;
+    }
+
+    /// An attempt failed; `chance` (0 up to 1, uniform) spreads the breaker's waits.
+    pub fn failed(&mut self, right: Right, now: DateTime<Utc>, chance: f64) {
+        self.breaker.failed(right, now, chance, &BREAKER);
+        self.failing_since.get_or_insert(now);
+    }
+
+    /// Whether it has failed for so long that it must be disabled.
+    pub fn is_dead(&self, now: DateTime<Utc>) -> bool {
+        self.failing_since
+            .is_some_and(|since| (now - since).to_std().is_ok_and(|age| age >= DEAD_AFTER))
+    }
+}

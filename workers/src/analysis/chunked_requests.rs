@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use domain::{
     id::TeamId,
-    media::Modality,
     score::{Category, Scores},
     throttle::Size,
 };
@@ -65,13 +64,6 @@ impl<'a> Shown<'a> {
             length: 1,
         });
         shown.collect()
-    }
-
-    fn modality(&self) -> Modality {
-        match self.content {
-            Content::Text(_) => Modality::Text,
-            Content::Image(_) => Modality::Image,
-        }
     }
 
     fn size(&self) -> Size {
@@ -227,7 +219,7 @@ impl Pieces<'_> {
 
     /// The kept answer to this piece, if it covers all categories that are asked for now.
     fn kept(&self, provider: &LimitedProvider, piece: Shown<'_>) -> Option<Said> {
-        let place = (piece.modality(), piece.start, piece.length);
+        let place = (piece.content.modality(), piece.start, piece.length);
         let mut kept = self.kept.iter();
         let kept = kept.find(|kept| {
             kept.provider == provider.name()
@@ -244,7 +236,7 @@ impl Pieces<'_> {
     fn piece(&self, provider: &LimitedProvider, piece: Shown<'_>, said: Said) -> Piece {
         Piece {
             provider: provider.name().to_owned(),
-            modality: piece.modality(),
+            modality: piece.content.modality(),
             start: piece.start,
             length: piece.length,
             categories: self.categories.to_vec(),

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     created_event::CreatedEvent,
-    provider::{LimitedProvider, ProviderRegistry},
+    provider::{ConfiguredProviders, LimitedProvider},
 };
 
 /// How far a run got with one modality.
@@ -158,7 +158,7 @@ fn text_in_pieces<'a>(
 }
 
 /// The names of providers to ask, in order.
-fn preference<'a>(item: &'a ToAnalyse, registry: &'a ProviderRegistry) -> Vec<&'a str> {
+fn preference<'a>(item: &'a ToAnalyse, registry: &'a ConfiguredProviders) -> Vec<&'a str> {
     match &item.preferred {
         Some(names) => names.iter().map(String::as_str).collect(),
         None => registry.names().collect(),

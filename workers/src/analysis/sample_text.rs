@@ -1,23 +1,18 @@
 //! Analyses a sample text on which somebody tries rules. The providers are asked once, in the
 //! operator's order. Nothing is kept, and neither limits nor breakers count these requests.
 
-use std::time::Duration;
-
 use domain::{
     decision::Unchecked,
     media::Modality,
     score::{Category, Scores},
 };
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::time::timeout;
 
 use super::provider_fallback::both;
 use crate::provider::{
-    Answer, Content, Provider, ProviderError, Providers, Question, merge, pieces,
+    Answer, Content, Provider, ProviderError, Providers, ask_once, merge, pieces,
 };
 
-/// The deadline of a provider without one of its own.
-const DEADLINE: Duration = Duration::from_secs(10);
 /// Pieces that are under way at the same time.
 const AT_ONCE: usize = 4;
 
@@ -27,34 +22,15 @@ async fn ask(
     text: &str,
     categories: &[Category],
 ) -> Result<Answer, ProviderError> {
-    let profile = provider.profile();
-    let access = profile.access.as_ref();
-    let deadline = access.map_or(DEADLINE, |access| access.deadline);
-    let asking: Vec<_> = pieces(text, profile.piece_bytes)
+    let asking: Vec<_> = pieces(text, provider.profile().piece_bytes)
         .into_iter()
-        .map(|piece| ask_once(provider, piece, categories, deadline))
+        .map(|piece| ask_once(provider, Content::Text(piece), categories))
         .collect();
     let answers: Vec<Answer> = stream::iter(asking).buffered(AT_ONCE).try_collect().await?;
     let answers = answers.iter();
     Ok(merge(
         answers.map(|answer| (&answer.scores, answer.raw.as_deref())),
     ))
-}
-
-async fn ask_once(
-    provider: &dyn Provider,
-    piece: &str,
-    categories: &[Category],
-    deadline: Duration,
-) -> Result<Answer, ProviderError> {
-    let question = Question {
-        content: Content::Text(piece),
-        categories,
-        policy: None,
-        team: None,
-    };
-    let answer = timeout(deadline, provider.analyse(question)).await;
-    answer.unwrap_or(Err(ProviderError::TimedOut))
 }
 
 /// The providers' scores for a text (none if no provider could score it), and the providers that

@@ -40,7 +40,7 @@ fn analyst(pool: &PgPool) -> Analyst {
     let providers: Providers = Arc::new([]);
     Analyst::new(
         pool.clone(),
-        Arc::new(ProviderRegistry::new(
+        Arc::new(ConfiguredProviders::new(
             &providers,
             pool.clone(),
             Waits::default(),

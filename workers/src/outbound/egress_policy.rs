@@ -1,13 +1,16 @@
 //! Where Gatehouse may connect to for tenants by default, and what the operator opened in addition,
 //! for all teams or for one.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
 use domain::id::TeamId;
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
-use super::{Refusal, reserved_addresses};
+use super::Refusal;
 
 /// The egress rules. By default every public address on ports 80, 443, 8080 and 8443, and nothing else.
 #[derive(Debug, Clone)]
@@ -125,13 +128,13 @@ impl EgressPolicy {
 
     /// Checks an address before this team connects to it on `port`.
     pub(super) fn judge(&self, team: TeamId, ip: IpAddr, port: u16) -> Result<(), Refusal> {
-        if reserved_addresses::is_metadata(ip) {
+        if is_metadata(ip) {
             return Err(Refusal::Metadata);
         }
         if self.ranges_of(team, port).any(|net| net.contains(&ip)) {
             return Ok(());
         }
-        match reserved_addresses::classify(ip) {
+        match classify(ip) {
             Some(refusal) => Err(refusal),
             None if self.ports.contains(&port) => Ok(()),
             None => Err(Refusal::Port),
@@ -155,8 +158,8 @@ fn serves(only: Option<TeamId>, team: TeamId) -> bool {
 /// Why this host is refused on every port.
 fn forbidden_host(url: &Url) -> Option<Refusal> {
     match url.host()? {
-        Host::Ipv4(ip) => reserved_addresses::classify(ip.into()),
-        Host::Ipv6(ip) => reserved_addresses::classify(ip.into()),
+        Host::Ipv4(ip) => classify(ip.into()),
+        Host::Ipv6(ip) => classify(ip.into()),
         Host::Domain(name) => judge_name(name).err(),
     }
 }
@@ -175,4 +178,135 @@ fn judge_name(name: &str) -> Result<(), Refusal> {
         return Err(Refusal::Name);
     }
     Ok(())
+}
+
+/// Why this address is not part of the public internet, by the IANA special-purpose registries (RFC 6890 and its
+/// successors); `None` when it is.
+fn classify(ip: IpAddr) -> Option<Refusal> {
+    if is_metadata(ip) {
+        return Some(Refusal::Metadata);
+    }
+    match ip {
+        IpAddr::V4(ip) => classify_v4(ip),
+        IpAddr::V6(ip) => classify_v6(ip),
+    }
+}
+
+/// Whether this is the address of a cloud's metadata service, which hands out credentials.
+/// IPv4-mapped forms count, too.
+fn is_metadata(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => METADATA_V4.contains(&ip),
+        IpAddr::V6(ip) => METADATA_V6.contains(&ip),
+    }
+}
+
+fn classify_v4(ip: Ipv4Addr) -> Option<Refusal> {
+    SPECIAL_V4
+        .iter()
+        .find(|(net, _)| net.contains(&ip))
+        .map(|(_, refusal)| *refusal)
+}
+
+fn classify_v6(ip: Ipv6Addr) -> Option<Refusal> {
+    if let Some((_, refusal)) = SPECIAL_V6.iter().find(|(net, _)| net.contains(&ip)) {
+        return Some(*refusal);
+    }
+    if !GLOBAL_UNICAST.contains(&ip) {
+        return Some(Refusal::Reserved);
+    }
+    is_isatap(ip).then_some(Refusal::Translated)
+}
+
+/// RFC 5214: an interface identifier of `0:5efe` or `200:5efe` before an IPv4 address, under any prefix.
+fn is_isatap(ip: Ipv6Addr) -> bool {
+    let segments = ip.segments();
+    matches!(segments[4], 0 | 0x200) && segments[5] == 0x5efe
+}
+
+const METADATA_V4: [Ipv4Addr; 10] = [
+    Ipv4Addr::new(169, 254, 169, 254), // AWS, Google, Azure, Oracle, DigitalOcean, Hetzner, OpenStack
+    Ipv4Addr::new(169, 254, 169, 252), // Google Kubernetes Engine, behind the address above
+    Ipv4Addr::new(169, 254, 170, 2),   // AWS ECS task credentials
+    Ipv4Addr::new(169, 254, 170, 23),  // AWS EKS Pod Identity
+    Ipv4Addr::new(169, 254, 0, 23),    // Tencent
+    Ipv4Addr::new(169, 254, 42, 42),   // Scaleway
+    Ipv4Addr::new(100, 96, 0, 96),     // Volcengine
+    Ipv4Addr::new(100, 100, 100, 200), // Alibaba
+    Ipv4Addr::new(192, 0, 0, 192),     // Oracle, classic
+    Ipv4Addr::new(168, 63, 129, 16),   // Azure's wire server, a public address by number
+];
+
+const METADATA_V6: [Ipv6Addr; 7] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), // AWS
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),  // AWS EKS Pod Identity
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),  // Google
+    Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // Oracle
+    Ipv6Addr::new(0xfd00, 0xa9fe, 0xa9fe, 0, 0, 0, 0, 1), // Akamai (Linode)
+    Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),   // Scaleway
+    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // OpenStack, Hetzner
+];
+
+const SPECIAL_V4: [(Ipv4Net, Refusal); 19] = [
+    (v4([0, 0, 0, 0], 8), Refusal::Loopback), // "this network": connecting to it reaches the machine itself
+    (v4([10, 0, 0, 0], 8), Refusal::Private),
+    (v4([100, 64, 0, 0], 10), Refusal::Private), // carrier-grade NAT
+    (v4([127, 0, 0, 0], 8), Refusal::Loopback),
+    (v4([169, 254, 0, 0], 16), Refusal::LinkLocal),
+    (v4([172, 16, 0, 0], 12), Refusal::Private),
+    (v4([192, 0, 0, 0], 24), Refusal::Reserved), // protocol assignments
+    (v4([192, 0, 2, 0], 24), Refusal::Reserved), // documentation
+    (v4([192, 31, 196, 0], 24), Refusal::Reserved), // AS112
+    (v4([192, 52, 193, 0], 24), Refusal::Reserved), // AMT relays
+    (v4([192, 88, 99, 0], 24), Refusal::Translated), // 6to4 relays
+    (v4([192, 168, 0, 0], 16), Refusal::Private),
+    (v4([192, 175, 48, 0], 24), Refusal::Reserved), // AS112
+    (v4([198, 18, 0, 0], 15), Refusal::Reserved),   // benchmarking
+    (v4([198, 51, 100, 0], 24), Refusal::Reserved), // documentation
+    (v4([203, 0, 113, 0], 24), Refusal::Reserved),  // documentation
+    (v4([224, 0, 0, 0], 4), Refusal::Multicast),
+    (v4([255, 255, 255, 255], 32), Refusal::Multicast), // broadcast
+    (v4([240, 0, 0, 0], 4), Refusal::Reserved),
+];
+
+/// The only IPv6 range assigned for global unicast. Everything outside of it is special.
+const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
+
+/// The first match counts, so narrow ranges come before the wide ones that contain them.
+const SPECIAL_V6: [(Ipv6Net, Refusal); 18] = [
+    (v6([0, 0, 0, 0, 0, 0, 0, 0], 128), Refusal::Loopback), // "any": connecting to it reaches the machine itself
+    (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), Refusal::Loopback),
+    (v6([0, 0, 0, 0, 0, 0, 0, 0], 96), Refusal::Translated), // IPv4-compatible
+    (v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), Refusal::Translated), // IPv4-mapped
+    (v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), Refusal::Translated), // IPv4-translated (SIIT)
+    (
+        v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96),
+        Refusal::Translated,
+    ), // NAT64
+    (
+        v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48),
+        Refusal::Translated,
+    ), // NAT64, local use
+    (v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 32), Refusal::Translated), // Teredo
+    (v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), Refusal::Translated), // 6to4
+    (v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), Refusal::Reserved), // protocol assignments, benchmarking, ORCHID
+    (v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), Refusal::Reserved), // documentation
+    (
+        v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48),
+        Refusal::Reserved,
+    ), // AS112
+    (v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), Refusal::Reserved), // documentation
+    (v6([0x3ffe, 0, 0, 0, 0, 0, 0, 0], 16), Refusal::Reserved), // the returned 6bone
+    (v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), Refusal::Private),   // unique local
+    (v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), Refusal::LinkLocal),
+    (v6([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10), Refusal::Private), // site-local
+    (v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), Refusal::Multicast),
+];
+
+const fn v4(network: [u8; 4], prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::from_octets(network), prefix)
+}
+
+const fn v6(network: [u16; 8], prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::from_segments(network), prefix)
 }

@@ -7,7 +7,7 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep};
 use url::{Host, Url};
 
 use super::connection::Connection;
+use crate::lock;
 
 /// Where a connection leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -78,7 +79,7 @@ impl IdleConnections {
     /// The team's most recently used connection to this destination. It is the most likely to be
     /// still open.
     pub(super) fn take(&self, team: TeamId, origin: &Origin) -> Option<Connection> {
-        self.lock().take(team, origin)
+        lock(&self.state).take(team, origin)
     }
 
     /// Keeps a connection. If there is no room, the team with the most connections loses its least
@@ -91,7 +92,7 @@ impl IdleConnections {
             return;
         }
         let (evicted, is_swept) = {
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             let evicted = (state.kept >= self.bound).then(|| state.evict());
             state.put(team, origin, connection);
             (evicted, std::mem::replace(&mut state.is_swept, true))
@@ -107,7 +108,7 @@ impl IdleConnections {
     fn close_expired(&self) -> Option<Duration> {
         let now = Instant::now();
         let (expired, next) = {
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             let expired = state.take_older_than(now, self.kept_for);
             let next = state.oldest().map(|since| since + self.kept_for - now);
             state.is_swept = next.is_some();
@@ -115,10 +116,6 @@ impl IdleConnections {
         };
         drop(expired);
         next
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

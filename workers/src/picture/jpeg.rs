@@ -5,7 +5,6 @@
 
 mod blocks;
 mod completeness;
-mod huffman;
 
 use domain::decision::ImageProblem;
 use image::{ColorType, metadata::Orientation};

@@ -7,7 +7,7 @@ use std::io::Cursor;
 use domain::decision::ImageProblem;
 use image::{ImageDecoder as _, Limits, codecs::png::PngDecoder, metadata::Orientation};
 
-use super::{Header, Raster, orientation, problem};
+use super::{Header, Raster, picture, problem, turned};
 
 /// Memory for compressed metadata before the pixels. Colour profiles have a megabyte or two.
 pub(super) const METADATA: u64 = 16 << 20;
@@ -24,24 +24,12 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
 }
 
 pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {
-    let mut decoder = open(bytes)?;
-    let (width, height) = decoder.dimensions();
-    let color = decoder.color_type();
-    let exif = decoder.exif_metadata().unwrap_or_default();
-    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
-    decoder
-        .read_image(&mut pixels)
-        .map_err(|error| problem(&error))?;
-    let raster = Raster::of(width, height, color, pixels)?;
-    Ok((raster, orientation(exif.as_deref())))
+    picture(open(bytes)?)
 }
 
 /// The rotation that the file asks for.
 pub(super) fn orientation_of(bytes: &[u8]) -> Orientation {
-    let exif = open(bytes)
-        .ok()
-        .and_then(|mut decoder| decoder.exif_metadata().ok().flatten());
-    orientation(exif.as_deref())
+    open(bytes).map_or(Orientation::NoTransforms, |mut decoder| turned(&mut decoder))
 }
 
 fn open(bytes: &[u8]) -> Result<PngDecoder<Cursor<&[u8]>>, ImageProblem> {

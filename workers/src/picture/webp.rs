@@ -7,7 +7,7 @@ use std::io::Cursor;
 use domain::decision::ImageProblem;
 use image::{ColorType, ImageDecoder as _, codecs::webp::WebPDecoder, metadata::Orientation};
 
-use super::{Header, Raster, orientation, problem};
+use super::{Header, Raster, picture, problem, stored, turned};
 
 /// The memory for decoding at its peak, in bytes for each pixel. A lossy frame with compressed
 /// opacity takes 1.5 for its planes, 4 for the pixels, and 4 and 1 for the opacity.
@@ -35,36 +35,18 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
 }
 
 pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {
-    let mut decoder = open(bytes)?;
-    let (width, height) = decoder.dimensions();
-    let color = decoder.color_type();
-    let exif = decoder.exif_metadata().unwrap_or_default();
-    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
-    decoder
-        .read_image(&mut pixels)
-        .map_err(|error| problem(&error))?;
-    let raster = Raster::of(width, height, color, pixels)?;
-    Ok((raster, orientation(exif.as_deref())))
+    picture(open(bytes)?)
 }
 
 /// The pixels of a still picture, as they are stored.
 pub(super) fn pixels(bytes: &[u8]) -> Result<(ColorType, Vec<u8>), ImageProblem> {
     header(bytes)?;
-    let decoder = open(bytes)?;
-    let color = decoder.color_type();
-    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
-    decoder
-        .read_image(&mut pixels)
-        .map_err(|error| problem(&error))?;
-    Ok((color, pixels))
+    stored(open(bytes)?)
 }
 
 /// The rotation that the file asks for.
 pub(super) fn orientation_of(bytes: &[u8]) -> Orientation {
-    let exif = open(bytes)
-        .ok()
-        .and_then(|mut decoder| decoder.exif_metadata().ok().flatten());
-    orientation(exif.as_deref())
+    open(bytes).map_or(Orientation::NoTransforms, |mut decoder| turned(&mut decoder))
 }
 
 fn open(bytes: &[u8]) -> Result<WebPDecoder<Cursor<&[u8]>>, ImageProblem> {

@@ -5,8 +5,6 @@
 //! The shared state is one row in Postgres. Each process reads it at most once a second, and writes it when it changes.
 
 mod cached_state;
-mod limit_update;
-mod permit;
 
 use std::{
     sync::{
@@ -18,7 +16,10 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use database::Trouble;
-use domain::{breaker::Right, throttle::Size};
+use domain::{
+    breaker::{Allowed, Right},
+    throttle::Size,
+};
 use queue::Waits;
 use store::{Error, PgPool, provider::State};
 use telemetry::{failed, over};
@@ -28,12 +29,8 @@ use tokio::{
 };
 use tracing::error;
 
+use self::cached_state::CachedState;
 pub(super) use self::cached_state::show;
-use self::{
-    cached_state::CachedState,
-    limit_update::LimitUpdate,
-    permit::{Permits, Verdict, allowed, closed_for, take},
-};
 use super::{Access, Answer, ProviderError};
 
 /// How long a job waits for one of the provider's concurrent requests. Meanwhile it occupies a
@@ -252,4 +249,109 @@ impl Admission {
             && is_stubborn
             && self.smaller_passed.swap(false, Ordering::Relaxed)
     }
+}
+
+/// What an outcome says about the provider.
+#[derive(Clone, Copy, Debug)]
+enum LimitUpdate {
+    /// It answers.
+    Well,
+    /// It answers, and its limit is used up for this time.
+    Spent(Duration),
+    /// It limits requests, and asks for a pause of this length.
+    Limited(Duration),
+    /// It refuses all our requests.
+    Denied,
+    /// It fails.
+    Failed,
+}
+
+impl LimitUpdate {
+    fn of(outcome: &Result<Answer, ProviderError>) -> Self {
+        match outcome {
+            Ok(answer) => answer.spent.map_or(Self::Well, Self::Spent),
+            // It looked at the content, so it works.
+            Err(ProviderError::Refused(_)) => Self::Well,
+            Err(ProviderError::Limited { retry_after, .. }) => {
+                Self::Limited(retry_after.unwrap_or_default())
+            }
+            Err(ProviderError::Denied(told)) if told.status != 403 => Self::Denied,
+            Err(ProviderError::NoCredentials(_)) => Self::Denied,
+            // A firewall in front of the provider may answer 403 to a single text, so only several
+            // in a row count.
+            Err(
+                ProviderError::Denied(_)
+                | ProviderError::Unreachable(_)
+                | ProviderError::TimedOut
+                | ProviderError::Failed(_)
+                | ProviderError::Malformed(_),
+            ) => Self::Failed,
+        }
+    }
+}
+
+/// The longest that others wait for a request that tests whether a limit has passed.
+const OTHERS: Duration = Duration::from_secs(5);
+
+/// The rights of a request: one from the breaker and one from the limit.
+#[derive(Clone, Copy)]
+struct Permits {
+    breaker: Right,
+    limit: Right,
+}
+
+impl Permits {
+    const EVERYBODY: Self = Self {
+        breaker: Right::Everybody,
+        limit: Right::Everybody,
+    };
+}
+
+/// Who may send a request of some size.
+enum Verdict {
+    Everybody,
+    /// One request alone, to test the provider.
+    OneAlone,
+    /// Nobody, for this time.
+    Nobody(Duration),
+}
+
+fn allowed(state: &State, size: Size, now: DateTime<Utc>) -> Verdict {
+    if let Some(wait) = closed_for(state, size, now) {
+        return Verdict::Nobody(wait);
+    }
+    let allowed = [state.breaker.allows(now), state.throttle.allows(size, now)];
+    if allowed.contains(&Allowed::Probing) {
+        Verdict::OneAlone
+    } else {
+        Verdict::Everybody
+    }
+}
+
+/// Takes the right to test the provider, from the breaker, the limit, or both.
+fn take(state: &mut State, size: Size, now: DateTime<Utc>, lease: Duration) -> Permits {
+    let (breaker, throttle) = (&mut state.breaker, &mut state.throttle);
+    Permits {
+        breaker: breaker.probe(now, lease).unwrap_or(Right::Everybody),
+        limit: throttle.probe(size, now, lease).unwrap_or(Right::Everybody),
+    }
+}
+
+/// How long nobody may send a request of this size. None if at least one request may be sent.
+fn closed_for(state: &State, size: Size, now: DateTime<Utc>) -> Option<Duration> {
+    let until = |allowed| match allowed {
+        Allowed::Nothing(until) => Some(until),
+        Allowed::Asking | Allowed::Probing => None,
+    };
+    let limited = until(state.throttle.allows(size, now)).map(|until| {
+        // A test usually ends long before its lease.
+        if state.throttle.probe_until.is_some() {
+            until.min(now + OTHERS)
+        } else {
+            until
+        }
+    });
+    let paused = state.paused_until.max(until(state.breaker.allows(now)));
+    let until = paused.max(limited)?;
+    (until - now).to_std().ok().filter(|wait| !wait.is_zero())
 }

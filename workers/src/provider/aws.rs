@@ -15,11 +15,11 @@ use aws_sigv4::{
 use bytes::Bytes;
 use reqwest::{RequestBuilder, header::HeaderMap};
 use serde::Deserialize;
+use serde_json::Value;
 use url::Url;
 
-pub use self::role::{AwsRole, ContainerToken};
-
 use self::role::Holder;
+pub use self::role::{AwsRole, ContainerToken};
 use super::{
     ProviderError,
     remote::{Auth, Proxy},
@@ -100,16 +100,16 @@ impl Signer {
         })
     }
 
-    /// Posts this to a URL, signed with the current time. If AWS says that a role's credentials
+    /// Posts this as JSON to a URL, signed with the current time. If AWS says that a role's credentials
     /// have expired, they are renewed and the request is sent once more.
     pub(super) async fn post(
         &self,
         transport: &Transport,
         url: &Url,
         headers: &[(&'static str, &'static str)],
-        body: Vec<u8>,
+        request: &Value,
     ) -> Result<Received, ProviderError> {
-        let body = Bytes::from(body);
+        let body = Bytes::from(serde_json::to_vec(request).expect("what we send is JSON"));
         let send = async |credentials: &Credentials| {
             let (request, now) = (transport.request(url.clone()), SystemTime::now());
             let request = self.sign(credentials, request, url, headers, &body, now);

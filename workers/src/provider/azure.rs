@@ -13,14 +13,13 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
-use futures::{FutureExt as _, future::BoxFuture};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
     remote::Remote,
-    transport::{Received, Transport, parsed},
+    transport::{Transport, parsed},
 };
 use crate::picture::Limits;
 
@@ -94,6 +93,12 @@ impl Azure {
             transport: Transport::new(remote, "azure")?.with_images(LIMITS),
         })
     }
+}
+
+impl RemoteProvider for Azure {
+    fn transport(&self) -> &Transport {
+        &self.transport
+    }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
         let harms: Vec<Harm> = question
@@ -101,16 +106,14 @@ impl Azure {
             .iter()
             .filter_map(|category| Harm::of(*category))
             .collect();
-        match question.content {
+        let (what, request) = match question.content {
             Content::Text(text) => {
                 let request = json!({
                     "text": text,
                     "categories": harms,
                     "outputType": "EightSeverityLevels",
                 });
-                let received = self.post("/contentsafety/text:analyze", &request).await?;
-                let scores = read(&received.body, &harms)?;
-                Ok(received.answer(scores))
+                ("text", request)
             }
             Content::Image(image) => {
                 let request = json!({
@@ -118,17 +121,13 @@ impl Azure {
                     "categories": harms,
                     "outputType": "FourSeverityLevels",
                 });
-                let received = self.post("/contentsafety/image:analyze", &request).await?;
-                let scores = read(&received.body, &harms)?;
-                Ok(received.answer(scores))
+                ("image", request)
             }
-        }
-    }
-
-    async fn post(&self, path: &str, request: &Value) -> Result<Received, ProviderError> {
-        let mut url = self.transport.at(path);
+        };
+        let mut url = self.transport.at(&format!("/contentsafety/{what}:analyze"));
         url.set_query(Some(VERSION));
-        self.transport.post(url, request).await
+        let received = self.transport.post(url, &request).await?;
+        received.answer(|body| read(body, &harms))
     }
 }
 
@@ -177,17 +176,4 @@ fn read(body: &[u8], harms: &[Harm]) -> Result<Scores, ProviderError> {
             Ok((category.ours(), score))
         })
         .collect()
-}
-
-impl Provider for Azure {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
-
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
-    }
 }

@@ -6,18 +6,22 @@
 
 mod llama_guard;
 mod policy;
-mod response;
-mod settings;
 
-use domain::{image::ImageFormat, media::Modality, score::Category};
-use futures::{FutureExt as _, future::BoxFuture};
+use std::borrow::Cow;
+
+use domain::{
+    image::ImageFormat,
+    media::Modality,
+    score::{Category, Scores},
+};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::response::read;
-pub use self::settings::{AnswerFormat, ChatSettings, MostTokens, Style};
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, cost::TOKENS,
-    remote::Remote, transport::Transport,
+    Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
+    cost::TOKENS,
+    remote::Remote,
+    transport::{Transport, parsed},
 };
 use crate::picture::Limits;
 
@@ -56,18 +60,13 @@ impl Chat {
             Style::LlamaGuard => "chat/llama_guard",
             Style::Policy { .. } => "chat/policy",
         };
-        let looks = !remote.scope.image.is_empty();
         let transport = Transport::new(remote, kind)?
             .telling(TOKENS)
             .depending_on(&model)
             .depending_on(&format!("{style:?}"))
             .depending_on(&format!("{settings:?}"));
         Ok(Self {
-            transport: if looks {
-                transport.with_images(LIMITS)
-            } else {
-                transport
-            },
+            transport: transport.with_images(LIMITS),
             model,
             style,
             settings,
@@ -89,6 +88,12 @@ impl Chat {
     /// What is wrong with the name, and what to use instead.
     pub fn has_known_hazards(model: &str) -> Result<(), String> {
         llama_guard::other_hazards(model).map_or(Ok(()), Err)
+    }
+}
+
+impl RemoteProvider for Chat {
+    fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
@@ -122,24 +127,161 @@ impl Chat {
         }
         let url = self.transport.at(&self.settings.path);
         let received = self.transport.post(url, &request).await?;
-        let choice = read(&received.body)?;
-        let scores = match &self.style {
-            Style::LlamaGuard => llama_guard::read(&choice, &self.profile().scope.text)?,
-            Style::Policy { .. } => policy::read(&choice, question.categories, format)?,
-        };
-        Ok(received.answer(scores))
+        received.answer(|body| {
+            let choice = read(body)?;
+            match &self.style {
+                Style::LlamaGuard => {
+                    llama_guard::read(&choice, &self.transport.profile().scope.text)
+                }
+                Style::Policy { .. } => policy::read(&choice, question.categories, format),
+            }
+        })
     }
 }
 
-impl Provider for Chat {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
+/// How a model is asked.
+#[derive(Clone, Debug)]
+pub enum Style {
+    /// As Llama Guard 3, which answers `safe`, or `unsafe` and the hazards.
+    LlamaGuard,
+    /// By a written policy, like gpt-oss-safeguard, for JSON with a score for each category.
+    Policy {
+        /// The policy for sites that have none of their own.
+        usual: String,
+    },
+}
 
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
+/// The parts of OpenAI's interface that a server knows.
+#[derive(Clone, Debug)]
+pub struct ChatSettings {
+    /// The path of requests, below the base URL.
+    pub path: String,
+    /// The most tokens that an answer may have.
+    pub most_tokens: Option<MostTokens>,
+    /// How the form of an answer is requested.
+    pub answer_format: AnswerFormat,
+    /// Whether requests set the temperature to 0, so that equal texts get equal answers.
+    pub temperature: bool,
+}
+
+impl ChatSettings {
+    /// The path on most servers.
+    pub const PATH: &str = "/v1/chat/completions";
+}
+
+impl Default for ChatSettings {
+    /// What vLLM, llama.cpp and Ollama understand.
+    fn default() -> Self {
+        Self {
+            path: Self::PATH.to_owned(),
+            most_tokens: None,
+            answer_format: AnswerFormat::Schema,
+            temperature: true,
+        }
     }
+}
+
+/// The most tokens that an answer may have, and the member for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MostTokens {
+    /// `max_tokens`.
+    Answer(u32),
+    /// `max_completion_tokens`, which includes the tokens of a model's thoughts.
+    Completion(u32),
+}
+
+/// How the form of an answer by policy is requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerFormat {
+    /// By a JSON schema, which the server enforces.
+    Schema,
+    /// As any JSON object.
+    Object,
+    /// In words only. Other words may surround the JSON.
+    Words,
+}
+
+/// The parts of an answer that we read.
+#[derive(Deserialize)]
+struct Response {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+    #[serde(default)]
+    finish_reason: Option<String>,
+    #[serde(default)]
+    logprobs: Option<LogProbs>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<Said>,
+}
+
+/// A model's message: a text, or parts (Mistral's reasoning models). Only parts that are texts
+/// count.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LogProbs {
+    #[serde(default)]
+    content: Option<Vec<Token>>,
+}
+
+/// A token and the natural logarithm of its probability.
+#[derive(Deserialize)]
+struct Token {
+    token: String,
+    logprob: f64,
+}
+
+/// The answer, if it is complete and the only one.
+fn read(body: &[u8]) -> Result<Choice, ProviderError> {
+    let response: Response = parsed(body)?;
+    let [choice]: [Choice; 1] = response
+        .choices
+        .try_into()
+        .map_err(|_| ProviderError::Malformed("not one choice"))?;
+    match choice.finish_reason.as_deref() {
+        None | Some("stop") => Ok(choice),
+        Some(_) => Err(ProviderError::Malformed("the model did not finish")),
+    }
+}
+
+impl Choice {
+    fn content(&self) -> Result<Cow<'_, str>, ProviderError> {
+        match &self.message.content {
+            Some(Said::Text(text)) => Ok(Cow::Borrowed(text)),
+            Some(Said::Parts(parts)) => {
+                let texts = parts.iter().filter(|part| part.kind == "text");
+                Ok(texts.filter_map(|part| part.text.as_deref()).collect())
+            }
+            None => Err(ProviderError::Malformed("no content")),
+        }
+    }
+}
+
+/// Only these of the scores.
+fn only(scores: &Scores, categories: &[Category]) -> Scores {
+    let scores = scores.iter();
+    scores
+        .filter(|(category, _)| categories.contains(category))
+        .collect()
 }

@@ -9,13 +9,10 @@ use std::{
 
 use domain::{media::Modality, score::Category};
 use image::{ImageFormat, Rgb, RgbImage};
-use tokio::time::timeout;
 
-use super::{Answer, Content, Provider, ProviderError, Question};
+use super::{Answer, Content, Provider, ProviderError, ask_once};
 use crate::picture::{Limits, Picture, Rendition};
 
-/// The deadline of a provider without one of its own.
-const DEADLINE: Duration = Duration::from_secs(10);
 const TEXT: &str = "The library opens at nine, and the garden behind it is free for everybody.";
 /// Pixels of the picture's sides. No provider requires more.
 const SIDE: u32 = 256;
@@ -39,9 +36,11 @@ pub async fn try_out(provider: Arc<dyn Provider>) -> Vec<Trial> {
         if !categories.is_empty() {
             let started = Instant::now();
             let outcome = match modality {
-                Modality::Text => ask(&*provider, Content::Text(TEXT), categories).await,
+                Modality::Text => ask_once(&*provider, Content::Text(TEXT), categories).await,
                 Modality::Image => match picture(provider.profile().limits) {
-                    Some(picture) => ask(&*provider, Content::Image(&picture), categories).await,
+                    Some(picture) => {
+                        ask_once(&*provider, Content::Image(&picture), categories).await
+                    }
                     None => Err(ProviderError::Malformed("it takes no picture of ours")),
                 },
             };
@@ -59,23 +58,6 @@ pub async fn try_out(provider: Arc<dyn Provider>) -> Vec<Trial> {
         }
     }
     trials
-}
-
-async fn ask(
-    provider: &dyn Provider,
-    content: Content<'_>,
-    categories: &[Category],
-) -> Result<Answer, ProviderError> {
-    let question = Question {
-        content,
-        categories,
-        policy: None,
-        team: None,
-    };
-    let access = provider.profile().access.as_ref();
-    let deadline = access.map_or(DEADLINE, |access| access.deadline);
-    let answer = timeout(deadline, provider.analyse(question)).await;
-    answer.unwrap_or(Err(ProviderError::TimedOut))
 }
 
 /// Sky over grass, within these limits.

@@ -12,7 +12,7 @@ use metrics::{Counter, counter};
 use serde_json::Value;
 
 use super::Profile;
-use crate::lock::lock;
+use crate::lock;
 
 /// A larger number in one answer is a mistake of the server and is not counted.
 const MOST: u64 = 10_000_000;

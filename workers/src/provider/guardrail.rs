@@ -5,22 +5,23 @@
 //! does not have are missing, so their categories are absent. An account or an organisation may
 //! enforce more guardrails, each with its own assessment. The most confident one counts.
 
-mod response;
 #[cfg(test)]
 mod tests;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use domain::{image::ImageFormat, media::Modality, score::Category};
-use futures::{FutureExt as _, future::BoxFuture};
+use domain::{
+    image::ImageFormat,
+    score::{Category, Scores},
+};
+use serde::Deserialize;
 use serde_json::json;
 
-use self::response::read;
 use super::{
-    Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    Answer, AwsAccess, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
     aws::{Signer, explain},
     cost::{Cost, Usage},
     remote::Remote,
-    transport::Transport,
+    transport::{Transport, parsed},
 };
 use crate::picture::Limits;
 
@@ -105,7 +106,6 @@ impl Guardrail {
     ) -> Result<Self, ProviderError> {
         remote.auth = access.auth();
         let signer = Signer::new(access, "bedrock", region, remote.proxy.as_ref())?;
-        let looks = !remote.scope.image.is_empty();
         let GuardrailId { id, version } = guardrail;
         let transport = Transport::new(remote, "bedrock_guardrail")?
             .with_explanations(explain)
@@ -113,48 +113,114 @@ impl Guardrail {
             .depending_on(id)
             .depending_on(version);
         Ok(Self {
-            transport: if looks {
-                transport.with_images(LIMITS)
-            } else {
-                transport
-            },
+            transport: transport.with_images(LIMITS),
             signer,
             path: format!("/guardrail/{id}/version/{version}/apply"),
         })
     }
+}
+
+impl RemoteProvider for Guardrail {
+    fn transport(&self) -> &Transport {
+        &self.transport
+    }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        let (content, modality) = match question.content {
-            Content::Text(text) => (json!({ "text": { "text": text } }), Modality::Text),
+        let content = match question.content {
+            Content::Text(text) => json!({ "text": { "text": text } }),
             Content::Image(image) => {
                 let image = json!({
                     "format": image.format,
                     "source": { "bytes": STANDARD.encode(&image.bytes) },
                 });
-                (json!({ "image": image }), Modality::Image)
+                json!({ "image": image })
             }
         };
+        let modality = question.content.modality();
         let request = json!({ "source": "INPUT", "outputScope": "FULL", "content": [content] });
-        let body = serde_json::to_vec(&request).expect("what we send is JSON");
         let url = self.transport.at(&self.path);
         let received = self
             .signer
-            .post(&self.transport, &url, &HEADERS, body)
+            .post(&self.transport, &url, &HEADERS, &request)
             .await?;
-        let scores = read(&received.body, self.profile().scope.of(modality))?;
-        Ok(received.answer(scores))
+        received.answer(|body| read(body, self.transport.profile().scope.of(modality)))
     }
 }
 
-impl Provider for Guardrail {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
+#[derive(Deserialize)]
+struct Response {
+    assessments: Vec<Assessment>,
+}
 
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Assessment {
+    #[serde(default)]
+    content_policy: Option<ContentPolicy>,
+}
+
+#[derive(Deserialize)]
+struct ContentPolicy {
+    filters: Vec<Filter>,
+}
+
+#[derive(Deserialize)]
+struct Filter {
+    #[serde(rename = "type")]
+    kind: String,
+    confidence: Confidence,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum Confidence {
+    None,
+    Low,
+    Medium,
+    High,
+}
+
+impl Confidence {
+    const fn score(self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::Low => 0.35,
+            Self::Medium => 0.7,
+            Self::High => 1.0,
+        }
+    }
+}
+
+/// Reads the confidence of the filters for these categories.
+fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
+    let response: Response = parsed(body)?;
+    if response.assessments.is_empty() {
+        return Err(ProviderError::Malformed("no assessment"));
+    }
+    let policies = response.assessments.iter();
+    let policies = policies.filter_map(|assessment| assessment.content_policy.as_ref());
+    let filters: Vec<&Filter> = policies.flat_map(|policy| &policy.filters).collect();
+    let mut scores = Scores::default();
+    for category in categories {
+        let told = filters
+            .iter()
+            .filter(|filter| Some(filter.kind.as_str()) == filter_of(*category))
+            .map(|filter| filter.confidence.score());
+        if let Some(score) = told.reduce(f64::max) {
+            scores.set(*category, score);
+        }
+    }
+    Ok(scores)
+}
+
+/// Its filter for a category of ours.
+const fn filter_of(ours: Category) -> Option<&'static str> {
+    match ours {
+        Category::Adult => Some("SEXUAL"),
+        Category::Violence => Some("VIOLENCE"),
+        Category::Hate => Some("HATE"),
+        Category::Harassment => Some("INSULTS"),
+        Category::Illicit => Some("MISCONDUCT"),
+        Category::SelfHarm | Category::SexualMinors | Category::Spam => None,
     }
 }

@@ -6,21 +6,25 @@
 //! class does not know the text's language. An image's classes have confidences, which add up to 1
 //! within each question that the model answers.
 
-mod response;
 #[cfg(test)]
 mod tests;
 
-use domain::{image::ImageFormat, score::Category};
-use futures::{FutureExt as _, future::BoxFuture};
-use reqwest::multipart::{Form, Part};
+use std::collections::BTreeMap;
+
+use domain::{
+    image::ImageFormat,
+    score::{Category, Scores},
+};
+use reqwest::multipart::Form;
+use serde::Deserialize;
 use serde_json::json;
 
-use self::response::{of_image, of_text};
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, remote::Remote,
-    transport::Transport,
+    Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
+    remote::Remote,
+    transport::{Transport, highest, media, parsed, score},
 };
-use crate::picture::{Limits, Rendition};
+use crate::picture::Limits;
 
 /// The images that it takes.
 const LIMITS: Limits = Limits {
@@ -66,17 +70,18 @@ impl Hive {
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
-        let looks = !remote.scope.image.is_empty();
         // The key selects the project.
         let key = remote.auth.key().to_owned();
         let transport = Transport::new(remote, "hive")?.depending_on(&key);
         Ok(Self {
-            transport: if looks {
-                transport.with_images(LIMITS)
-            } else {
-                transport
-            },
+            transport: transport.with_images(LIMITS),
         })
+    }
+}
+
+impl RemoteProvider for Hive {
+    fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
@@ -85,32 +90,120 @@ impl Hive {
             Content::Text(text) => {
                 let request = json!({ "text_data": text });
                 let received = self.transport.post(url, &request).await?;
-                let scores = of_text(&received.body, &self.profile().scope.text)?;
-                Ok(received.answer(scores))
+                received.answer(|body| of_text(body, &self.transport.profile().scope.text))
             }
-            Content::Image(Rendition { format, bytes }) => {
-                let length = bytes.len() as u64;
-                let media = Part::stream_with_length(bytes.clone(), length)
-                    .file_name(format!("image.{format}"));
-                let form = Form::new().part("media", media);
+            Content::Image(image) => {
+                let form = Form::new().part("media", media(image));
                 let request = self.transport.shown(self.transport.request(url), &[]);
                 let received = self.transport.send(request.multipart(form)).await?;
-                let scores = of_image(&received.body, &self.profile().scope.image)?;
-                Ok(received.answer(scores))
+                received.answer(|body| of_image(body, &self.transport.profile().scope.image))
             }
         }
     }
 }
 
-impl Provider for Hive {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
+/// The highest severity of a text.
+const WORST: f64 = 3.0;
+/// The severity of a text in an unknown language.
+const UNKNOWN: f64 = -1.0;
 
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
+#[derive(Deserialize)]
+struct Response {
+    status: Vec<Status>,
+}
+
+#[derive(Deserialize)]
+struct Status {
+    response: Output,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    output: Vec<Moment>,
+}
+
+/// A part of a text, or an image.
+#[derive(Deserialize)]
+struct Moment {
+    classes: Vec<Class>,
+}
+
+#[derive(Deserialize)]
+struct Class {
+    class: String,
+    score: f64,
+}
+
+/// The classes of an answer, each with its values for the parts of the text.
+fn classes(body: &[u8]) -> Result<BTreeMap<String, Vec<f64>>, ProviderError> {
+    let response: Response = parsed(body)?;
+    let [status] = response.status.as_slice() else {
+        return Err(ProviderError::Malformed("not one status"));
+    };
+    let mut classes: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for Class { class, score } in status.response.output.iter().flat_map(|m| &m.classes) {
+        classes.entry(class.clone()).or_default().push(*score);
+    }
+    Ok(classes)
+}
+
+/// The values of some classes, all of which must be there.
+fn values(told: &BTreeMap<String, Vec<f64>>, classes: &[&str]) -> Result<Vec<f64>, ProviderError> {
+    let mut values = Vec::new();
+    for class in classes {
+        let told = told.get(*class);
+        values.extend(told.ok_or(ProviderError::Malformed("a class is missing"))?);
+    }
+    Ok(values)
+}
+
+fn of_text(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
+    let told = classes(body)?;
+    let mut scores = Scores::default();
+    for category in categories {
+        let severities = values(&told, text_classes(*category))?;
+        // If one part of the text has no score, the other parts do not stand for it.
+        if severities.contains(&UNKNOWN) {
+            continue;
+        }
+        let told = severities.into_iter().map(|severity| severity / WORST);
+        scores.set(*category, highest(told)?);
+    }
+    Ok(scores)
+}
+
+fn of_image(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
+    let told = classes(body)?;
+    categories
+        .iter()
+        .map(|category| {
+            let confidences = values(&told, image_classes(*category))?;
+            Ok((*category, highest(confidences)?))
+        })
+        .collect()
+}
+
+/// Its classes of texts for one of our categories.
+const fn text_classes(ours: Category) -> &'static [&'static str] {
+    match ours {
+        Category::Adult => &["sexual"],
+        Category::Violence => &["violence"],
+        Category::Hate => &["hate"],
+        Category::SelfHarm => &["self_harm"],
+        Category::Harassment => &["bullying"],
+        Category::SexualMinors => &["child_exploitation"],
+        Category::Illicit => &["drugs", "weapons"],
+        Category::Spam => &["spam"],
+    }
+}
+
+/// Its classes of images for one of our categories.
+const fn image_classes(ours: Category) -> &'static [&'static str] {
+    match ours {
+        Category::Adult => &["general_nsfw", "yes_sexual_activity"],
+        Category::Violence => &["very_bloody", "human_corpse", "yes_fight"],
+        Category::Hate => &["yes_nazi", "yes_kkk", "yes_terrorist"],
+        Category::SelfHarm => &["yes_self_harm", "hanging", "noose"],
+        Category::Harassment | Category::SexualMinors | Category::Illicit | Category::Spam => &[],
     }
 }

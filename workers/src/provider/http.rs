@@ -8,13 +8,13 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
-use futures::{FutureExt as _, future::BoxFuture};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
     remote::Remote,
-    transport::{Received, Transport, parsed, score, unique_keys},
+    transport::{Transport, check_categories, parsed, score, unique_keys},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -29,24 +29,6 @@ const LIMITS: Limits = Limits {
 /// A service of the operator.
 pub struct Http {
     transport: Transport,
-}
-
-#[derive(Serialize)]
-struct Request<'a> {
-    #[serde(flatten)]
-    content: Shown<'a>,
-    categories: &'a [Category],
-}
-
-/// The member with the content.
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Shown<'a> {
-    Text(&'a str),
-    Image {
-        format: ImageFormat,
-        content_base64: String,
-    },
 }
 
 #[derive(Deserialize)]
@@ -68,69 +50,40 @@ impl Http {
             transport: Transport::new(remote, "http")?.with_images(LIMITS),
         })
     }
+}
 
-    async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        let categories = question.categories;
-        match question.content {
-            Content::Text(text) => {
-                let received = self.post(Shown::Text(text), categories).await?;
-                let scores = read(&received.body, categories)?;
-                Ok(received.answer(scores))
-            }
-            Content::Image(Rendition { format, bytes }) => {
-                let image = Shown::Image {
-                    format: *format,
-                    content_base64: STANDARD.encode(bytes),
-                };
-                let received = self.post(image, categories).await?;
-                let scores = read(&received.body, categories)?;
-                Ok(received.answer(scores))
-            }
-        }
+impl RemoteProvider for Http {
+    fn transport(&self) -> &Transport {
+        &self.transport
     }
 
-    async fn post(
-        &self,
-        content: Shown<'_>,
-        categories: &[Category],
-    ) -> Result<Received, ProviderError> {
-        let request = Request {
-            content,
-            categories,
-        };
-        self.transport.post(self.transport.at(""), &request).await
+    async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
+        let request = request(question.content, question.categories);
+        let received = self.transport.post(self.transport.at(""), &request).await?;
+        received.answer(|body| read(body, question.categories))
+    }
+}
+
+/// A request has the text or the image.
+fn request(content: Content<'_>, categories: &[Category]) -> Value {
+    match content {
+        Content::Text(text) => json!({ "text": text, "categories": categories }),
+        Content::Image(Rendition { format, bytes }) => json!({
+            "image": { "format": format, "content_base64": STANDARD.encode(bytes) },
+            "categories": categories,
+        }),
     }
 }
 
 /// Reads exactly one score or `null` for each category.
 fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     let answer = parsed::<Response>(body)?.scores;
-    let asked = categories
-        .iter()
-        .all(|category| answer.contains_key(category));
-    if !asked || answer.len() != categories.len() {
-        return Err(ProviderError::Malformed(
-            "not the categories that were asked for",
-        ));
-    }
+    check_categories(&answer, categories)?;
     answer
         .into_iter()
         .filter_map(|(category, number)| Some((category, number?)))
         .map(|(category, number)| Ok((category, score(number)?)))
         .collect()
-}
-
-impl Provider for Http {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
-
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
-    }
 }
 
 #[cfg(test)]
@@ -162,20 +115,14 @@ mod tests {
 
     #[test]
     fn a_request_has_the_text_or_the_image() {
-        let request = |content| {
-            serde_json::to_string(&Request {
-                content,
-                categories: ASKED,
-            })
-        };
-        let text = request(Shown::Text("t")).unwrap();
+        let text = request(Content::Text("t"), ASKED).to_string();
         assert_eq!(text, r#"{"text":"t","categories":["hate","spam"]}"#);
-        let image = request(Shown::Image {
+        let image = Rendition {
             format: ImageFormat::Jpeg,
-            content_base64: "AA==".into(),
-        });
+            bytes: vec![0].into(),
+        };
         assert_eq!(
-            image.unwrap(),
+            request(Content::Image(&image), ASKED).to_string(),
             r#"{"image":{"format":"jpeg","content_base64":"AA=="},"categories":["hate","spam"]}"#
         );
     }

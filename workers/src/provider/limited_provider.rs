@@ -10,12 +10,14 @@ use domain::{media::Modality, throttle::Size};
 use metrics::{Counter, Histogram, counter, histogram};
 use queue::Waits;
 use store::{Error, PgPool};
-use telemetry::trace::{Kind, Span};
-use telemetry::{RepeatedFailure, failed, over};
+use telemetry::{
+    RepeatedFailure, failed, over,
+    trace::{Kind, Span},
+};
 use tokio::time::timeout;
 
 use super::{
-    Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question,
+    Answer, Lookup, Piece, Profile, Provider, ProviderError, Question,
     admission::{Admission, Entry, Pass, show},
     chunks, cost,
 };
@@ -139,10 +141,7 @@ impl LimitedProvider {
 
     async fn measured(&self, question: Question<'_>) -> (Result<Answer, ProviderError>, Duration) {
         let started = Instant::now();
-        let modality = match question.content {
-            Content::Text(_) => Modality::Text,
-            Content::Image(_) => Modality::Image,
-        };
+        let modality = question.content.modality();
         let request = self
             .is_remote()
             .then(|| cost::Request::begin(self.profile(), modality));
@@ -220,15 +219,8 @@ impl Seat<'_> {
         };
         match wait {
             Some(wait) => Reply::Paused(wait),
-            None => reply(answer, elapsed),
+            None => answer.map_or_else(|error| Reply::Failed(error, elapsed), Reply::Said),
         }
-    }
-}
-
-fn reply(answer: Result<Answer, ProviderError>, elapsed: Duration) -> Reply {
-    match answer {
-        Ok(answer) => Reply::Said(answer),
-        Err(error) => Reply::Failed(error, elapsed),
     }
 }
 

@@ -7,15 +7,14 @@
 use std::collections::BTreeMap;
 
 use domain::score::{Category, Scores};
-use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Answer, Content, Profile, Provider, ProviderError, Question,
+    Answer, Content, ProviderError, Question, RemoteProvider,
     cost::TOKENS,
     remote::Remote,
-    transport::{Transport, parsed, score, unique_keys},
+    transport::{Transport, highest, parsed, unique_keys},
 };
 
 /// The moderation endpoint and our key to it.
@@ -63,6 +62,12 @@ impl Mistral {
             model,
         })
     }
+}
+
+impl RemoteProvider for Mistral {
+    fn transport(&self) -> &Transport {
+        &self.transport
+    }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
         let Content::Text(text) = question.content else {
@@ -71,8 +76,7 @@ impl Mistral {
         let request = json!({ "model": self.model, "input": [text] });
         let url = self.transport.at("/v1/moderations");
         let received = self.transport.post(url, &request).await?;
-        let scores = read(&received.body, &self.profile().scope.text)?;
-        Ok(received.answer(scores))
+        received.answer(|body| read(body, &self.transport.profile().scope.text))
     }
 }
 
@@ -91,8 +95,7 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
                 .find(|names| names.iter().all(|name| told.contains_key(*name)));
             let told_as = named.ok_or(ProviderError::Malformed("a category is missing"))?;
             let scores = told_as.iter().filter_map(|name| told.get(*name).copied());
-            let scores: Vec<f64> = scores.map(score).collect::<Result<_, _>>()?;
-            Ok((*category, scores.into_iter().fold(0.0, f64::max)))
+            Ok((*category, highest(scores)?))
         })
         .collect()
 }
@@ -109,19 +112,6 @@ const fn names(ours: Category) -> &'static [&'static [&'static str]] {
             &["dangerous_and_criminal_content"],
         ],
         Category::Harassment | Category::SexualMinors | Category::Spam => &[],
-    }
-}
-
-impl Provider for Mistral {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
-
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
     }
 }
 

@@ -10,14 +10,13 @@ mod tests;
 use std::collections::BTreeMap;
 
 use domain::score::{Category, Scores};
-use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Answer, Content, Profile, Provider, ProviderError, Question,
+    Answer, Content, ProviderError, Question, RemoteProvider,
     remote::Remote,
-    transport::{Transport, parsed, score},
+    transport::{Transport, highest, parsed},
 };
 
 /// The service, and our key to it.
@@ -68,6 +67,12 @@ impl NaturalLanguage {
             transport: Transport::new(remote, "natural_language")?,
         })
     }
+}
+
+impl RemoteProvider for NaturalLanguage {
+    fn transport(&self) -> &Transport {
+        &self.transport
+    }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
         let Content::Text(text) = question.content else {
@@ -76,8 +81,7 @@ impl NaturalLanguage {
         let request = json!({ "document": { "type": "PLAIN_TEXT", "content": text } });
         let url = self.transport.at("/v2/documents:moderateText");
         let received = self.transport.post(url, &request).await?;
-        let scores = read(&received.body, &self.profile().scope.text)?;
-        Ok(received.answer(scores))
+        received.answer(|body| read(body, &self.transport.profile().scope.text))
     }
 }
 
@@ -94,16 +98,11 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     }
     let mut scores = Scores::default();
     for category in categories {
-        let mut highest: Option<f64> = None;
-        for name in names(*category) {
-            let told = *told
-                .get(name)
-                .ok_or(ProviderError::Malformed("a category is missing"))?;
-            let told = score(told)?;
-            highest = Some(highest.map_or(told, |highest| highest.max(told)));
-        }
-        if let Some(highest) = highest {
-            scores.set(*category, highest);
+        let named = names(*category).iter().map(|name| told.get(name).copied());
+        let named: Option<Vec<f64>> = named.collect();
+        let named = named.ok_or(ProviderError::Malformed("a category is missing"))?;
+        if !named.is_empty() {
+            scores.set(*category, highest(named)?);
         }
     }
     Ok(scores)
@@ -118,18 +117,5 @@ const fn names(ours: Category) -> &'static [&'static str] {
         Category::Harassment => &["Toxic", "Insult"],
         Category::Illicit => &["Illicit Drugs"],
         Category::SelfHarm | Category::SexualMinors | Category::Spam => &[],
-    }
-}
-
-impl Provider for NaturalLanguage {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
-
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
     }
 }

@@ -7,18 +7,23 @@
 //! category has at least the score that the operator chose, because the service's own thresholds
 //! differ by category, and some are far below 0.5.
 
-mod request;
-mod response;
 #[cfg(test)]
 mod tests;
 
-use domain::{image::ImageFormat, media::Modality, score::Category};
-use futures::{FutureExt as _, future::BoxFuture};
+use std::collections::BTreeMap;
 
-use self::{request::Request, response::read};
+use domain::{
+    image::ImageFormat,
+    media::Modality,
+    score::{Category, Scores},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, remote::Remote,
-    transport::Transport,
+    Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
+    remote::Remote,
+    transport::{Transport, data_uri, parsed, score, unique_keys},
 };
 use crate::picture::Limits;
 
@@ -83,30 +88,118 @@ impl OpenAi {
             flagged_at_least,
         })
     }
+}
 
-    async fn ask(&self, content: Content<'_>) -> Result<Answer, ProviderError> {
-        let modality = match content {
-            Content::Text(_) => Modality::Text,
-            Content::Image(_) => Modality::Image,
-        };
-        let request = Request::new(&self.model, content);
+impl RemoteProvider for OpenAi {
+    fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
+        let modality = question.content.modality();
+        let request = json!({ "model": self.model, "input": [input(question.content)] });
         let url = self.transport.at("/v1/moderations");
         let received = self.transport.post(url, &request).await?;
-        let categories = self.profile().scope.of(modality);
-        let scores = read(&received.body, modality, categories, self.flagged_at_least)?;
-        Ok(received.answer(scores))
+        let categories = self.transport.profile().scope.of(modality);
+        received.answer(|body| read(body, modality, categories, self.flagged_at_least))
     }
 }
 
-impl Provider for OpenAi {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
+/// One text, or one image.
+fn input(content: Content<'_>) -> Value {
+    match content {
+        Content::Text(text) => json!(text),
+        Content::Image(image) => {
+            json!({ "type": "image_url", "image_url": { "url": data_uri(image) } })
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Response {
+    results: Vec<Judgement>,
+}
+
+#[derive(Deserialize)]
+struct Judgement {
+    /// The flagged categories. Compatible servers may leave this out.
+    #[serde(default, deserialize_with = "unique_keys")]
+    categories: BTreeMap<String, Option<bool>>,
+    #[serde(deserialize_with = "unique_keys")]
+    category_scores: BTreeMap<String, Option<f64>>,
+    /// Whether each score is about texts or images. Compatible servers for texts only leave this
+    /// out.
+    #[serde(default, deserialize_with = "unique_keys")]
+    category_applied_input_types: BTreeMap<String, Vec<String>>,
+}
+
+/// Reads the answer to one input.
+fn read(
+    body: &[u8],
+    modality: Modality,
+    categories: &[Category],
+    flagged_at_least: f64,
+) -> Result<Scores, ProviderError> {
+    let response: Response = parsed(body)?;
+    let [judgement] = response.results.as_slice() else {
+        return Err(ProviderError::Malformed("not one result for one input"));
+    };
+    judgement.scores(modality, categories, flagged_at_least)
+}
+
+impl Judgement {
+    /// The score of each of our categories is the maximum of theirs. All of theirs must be present.
+    /// Ours is absent if theirs are null, or not about this kind of content.
+    fn scores(
+        &self,
+        modality: Modality,
+        categories: &[Category],
+        flagged_at_least: f64,
+    ) -> Result<Scores, ProviderError> {
+        let mut scores = Scores::default();
+        for category in categories {
+            let missing = || ProviderError::Malformed("a category is missing");
+            let mut theirs = Vec::new();
+            for name in names(*category) {
+                if self.applies(name, modality).ok_or_else(missing)? {
+                    let told = *self.category_scores.get(*name).ok_or_else(missing)?;
+                    let is_flagged = self.categories.get(*name).copied().flatten() == Some(true);
+                    let least = if is_flagged { flagged_at_least } else { 0.0 };
+                    theirs.push(told.map(score).transpose()?.map(|told| told.max(least)));
+                }
+            }
+            let known: Vec<f64> = theirs.iter().copied().flatten().collect();
+            match known.iter().copied().reduce(f64::max) {
+                Some(score) if known.len() == theirs.len() => scores.set(*category, score),
+                Some(_) => return Err(ProviderError::Malformed("half a category is scored")),
+                None => {}
+            }
+        }
+        Ok(scores)
     }
 
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question.content).boxed()
+    /// Whether one of their scores is about this kind of content, if that is known. Servers for
+    /// texts only need not say.
+    fn applies(&self, name: &str, modality: Modality) -> Option<bool> {
+        let types = self.category_applied_input_types.get(name);
+        let is_of = |shown: &str| types.map(|types| types.iter().any(|kind| kind == shown));
+        match modality {
+            Modality::Text => is_of("text").or(Some(true)),
+            Modality::Image => is_of("image"),
+        }
+    }
+}
+
+/// Their categories for one of ours.
+const fn names(ours: Category) -> &'static [&'static str] {
+    match ours {
+        Category::Adult => &["sexual", "sexual/minors"],
+        Category::Violence => &["violence", "violence/graphic"],
+        Category::Hate => &["hate", "hate/threatening"],
+        Category::SelfHarm => &["self-harm", "self-harm/intent", "self-harm/instructions"],
+        Category::Harassment => &["harassment", "harassment/threatening"],
+        Category::SexualMinors => &["sexual/minors"],
+        Category::Illicit => &["illicit", "illicit/violent"],
+        Category::Spam => &[],
     }
 }

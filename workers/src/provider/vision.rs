@@ -12,12 +12,11 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
-use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
     remote::Remote,
     transport::{Meaning, Transport, parsed, told},
 };
@@ -130,6 +129,12 @@ impl Vision {
             transport: Transport::new(remote, "vision")?.with_images(LIMITS),
         })
     }
+}
+
+impl RemoteProvider for Vision {
+    fn transport(&self) -> &Transport {
+        &self.transport
+    }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
         let Content::Image(image) = question.content else {
@@ -141,8 +146,7 @@ impl Vision {
         }] });
         let url = self.transport.at("/v1/images:annotate");
         let received = self.transport.post(url, &request).await?;
-        let scores = read(&received.body, &self.profile().scope.image)?;
-        Ok(received.answer(scores))
+        received.answer(|body| read(body, &self.transport.profile().scope.image))
     }
 }
 
@@ -167,17 +171,4 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
         .filter(|(category, _)| categories.contains(category))
         .filter_map(|(category, likelihood)| Some((category, likelihood.score()?)))
         .collect())
-}
-
-impl Provider for Vision {
-    fn profile(&self) -> &Profile {
-        self.transport.profile()
-    }
-
-    fn analyse<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question).boxed()
-    }
 }

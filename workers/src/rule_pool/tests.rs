@@ -1,6 +1,10 @@
 //! Turns, and what happens to an item in its turn.
 
-use std::{fs, sync::atomic::AtomicBool, sync::atomic::Ordering::Relaxed, thread};
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+};
 
 use domain::media::OnFailure;
 use futures::future::join_all;
@@ -180,4 +184,39 @@ async fn case_40_a_judgement_that_is_not_brief_leaves_its_turn_and_its_priority(
 /// That of the thread that asks: the higher, the less it gets.
 fn priority() -> i32 {
     rustix::process::nice(0).unwrap()
+}
+
+#[test]
+fn case_40_a_team_is_slow_whose_judgements_take_much_of_a_processor() {
+    let (mut paces, start) = (CpuUsage::default(), Instant::now());
+    assert_eq!(paces.speed(team(1), start), Speed::Quick);
+    // For ten seconds, a hundred a second that take 50 us each, and now and then one that takes longer.
+    let mut now = start;
+    for number in 0..1_000 {
+        now += Duration::from_millis(10);
+        let took = Duration::from_micros(if number % 500 == 0 { 50_000 } else { 50 });
+        paces.judged(team(1), took, now);
+        assert_eq!(paces.speed(team(1), now), Speed::Quick);
+    }
+    // As many that take 3 ms each are none of them long, and together a third of a processor.
+    for _ in 0..1_000 {
+        now += Duration::from_millis(10);
+        paces.judged(team(1), Duration::from_millis(3), now);
+    }
+    assert_eq!(paces.speed(team(1), now), Speed::Slow);
+    paces.judged(team(1), Duration::from_mins(1), now);
+    let after = |seconds| now + Duration::from_secs(seconds);
+    assert_eq!(paces.speed(team(1), after(90)), Speed::Slow);
+    assert_eq!(paces.speed(team(1), after(100)), Speed::Quick);
+}
+
+#[test]
+fn case_40_only_so_many_teams_are_remembered_and_the_latest_ones() {
+    let (mut paces, now) = (CpuUsage::default(), Instant::now());
+    for number in 0..5 * TEAMS as u128 {
+        paces.judged(team(number), Duration::ZERO, now);
+        assert!(paces.recent.len() <= TEAMS && paces.older.len() <= TEAMS);
+    }
+    assert!(paces.find(team(0)).is_none());
+    assert!(paces.find(team(5 * TEAMS as u128 - 1)).is_some());
 }

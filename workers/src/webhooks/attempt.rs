@@ -2,18 +2,23 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use chrono::Utc;
+use database::Clock;
 use domain::{
     breaker::Right,
-    webhook::{Outcome, kept_answer, next_delay, retry_after},
+    id::{DeliveryId, EventId},
+    signature::{SignatureHeaders, SigningSecrets},
+    webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, kept_answer, next_delay, retry_after},
 };
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use metrics::{Counter, Histogram, counter, histogram};
 use store::delivery::{Attempt, Attempted, DeliveryState, ToDeliver};
-use telemetry::trace::{Current, Kind, Span, Step};
+use telemetry::trace::{Context, Current, Kind, Span, Step};
 use tracing::debug;
 
-use super::{Courier, message::Message};
-use crate::outbound::{Answer, OutboundError, Socket};
+use super::Courier;
+use crate::outbound::{Answer, Outbound, OutboundError, Post, Socket};
 
 /// Sets all counters to 0 at the start. Otherwise Prometheus would not see the first increase.
 pub(super) fn expect_none() {
@@ -212,5 +217,67 @@ fn count(delivery: &ToDeliver, attempted: &Attempted) {
             .to_std()
             .unwrap_or_default();
         deliveries(class).record(since);
+    }
+}
+
+/// An event for an endpoint.
+pub(super) struct Message<'a> {
+    /// The event's name.
+    pub(super) event: &'a str,
+    pub(super) id: EventId,
+    pub(super) delivery: DeliveryId,
+    pub(super) secrets: &'a SigningSecrets,
+    /// The headers that the endpoint's owner wants on every request.
+    pub(super) custom: &'a [CustomHeader],
+    pub(super) body: &'a [u8],
+    /// This request's step of the trace.
+    pub(super) trace: Option<Context>,
+    /// Gives the time of the signature.
+    pub(super) clock: &'a Clock,
+}
+
+impl Message<'_> {
+    pub(super) async fn send(
+        &self,
+        outbound: &Outbound,
+        socket: Socket,
+        url: &str,
+    ) -> Result<Answer, OutboundError> {
+        let post = Post {
+            url,
+            headers: self.headers(self.clock.unix_seconds()),
+            body: Bytes::copy_from_slice(self.body),
+            deadline: ATTEMPT_DEADLINE,
+        };
+        outbound.post(socket, post).await
+    }
+
+    fn headers(&self, timestamp: i64) -> HeaderMap {
+        let signatures = SignatureHeaders::sign(self.secrets, self.id, timestamp, self.body);
+        let id = self.delivery.to_string();
+        let event = [
+            ("x-service-event", self.event),
+            ("x-service-delivery-id", id.as_str()),
+        ];
+        let mut headers = HeaderMap::new();
+        let mut set = |name: &str, value: &str| {
+            headers.insert(
+                HeaderName::from_bytes(name.as_bytes()).expect("names were checked"),
+                HeaderValue::from_str(value).expect("values were checked"),
+            );
+        };
+        // Our headers come last, so that no custom header replaces a signature.
+        for header in self.custom {
+            set(header.name(), header.expose());
+        }
+        for (name, value) in signatures.iter().chain(event) {
+            set(name, value);
+        }
+        if let Some(trace) = self.trace {
+            set("traceparent", &trace.to_string());
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));
+        headers
     }
 }

@@ -10,11 +10,11 @@
 
 mod load;
 mod log;
-mod progress;
 mod split;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    mem,
     pin::pin,
     time::{Duration, Instant},
 };
@@ -34,11 +34,11 @@ use store::{
 use telemetry::{failed, over};
 use tokio::time::timeout;
 
-pub(super) use self::split::expect_none;
 use self::{
     log::{discarded, waits},
     split::Split,
 };
+pub(super) use self::split::expect_none;
 use super::{
     Courier,
     attempt::attempt,
@@ -345,4 +345,33 @@ async fn meanwhile<T>(
     }
     let (awaited, done) = tokio::join!(waiting, other);
     done.map(|()| awaited)
+}
+
+impl Page<'_> {
+    fn is_recorded(&self) -> bool {
+        self.attempted.is_empty() && self.handed_on.is_empty()
+    }
+
+    /// Records what was sent, what was handed on, and what is left to send.
+    async fn record(&mut self) -> Result<(), NotRecorded> {
+        match self.take_progress() {
+            Some(progress) => self.checkpoint.record(progress).await,
+            None => Ok(()),
+        }
+    }
+
+    fn take_progress(&mut self) -> Option<Progress> {
+        self.recorded_at = Instant::now();
+        if self.is_recorded() {
+            return None;
+        }
+        let rest = !self.is_single && !self.turns.is_empty();
+        Some(Progress {
+            endpoint: self.endpoint,
+            team: self.team?,
+            attempted: mem::take(&mut self.attempted),
+            handed_on: mem::take(&mut self.handed_on),
+            rest: rest.then(|| self.turns.iter().cloned().collect()),
+        })
+    }
 }

@@ -8,7 +8,7 @@ use domain::{event, id::EventId, webhook::Outcome};
 use store::endpoint::{Pinged, Target};
 use uuid::Uuid;
 
-use super::{attempt::failure, message::Message};
+use super::attempt::{Message, failure};
 use crate::outbound::{Busy, Outbound, OutboundError};
 
 /// Sends `webhook.test.ping`, with everything that real events have, and returns the outcome.

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::pixels::Pixels;
+use super::Pixels;
 
 /// Bits of a weight after the point.
 const BITS: u32 = 22;
@@ -33,8 +33,8 @@ impl Part {
 /// edge`, as RGB bytes.
 pub(super) fn resize_middle(pixels: &Pixels<'_>, size: usize, edge: usize) -> Vec<[u8; 3]> {
     let middle = edge..size - edge;
-    let across = parts(pixels.width(), size, middle.clone());
-    let down = parts(pixels.height(), size, middle);
+    let across = parts(pixels.width, size, middle.clone());
+    let down = parts(pixels.height, size, middle);
     let mut sums = vec![[HALF; 3]; across.len() * down.len()];
     let mut line = vec![[0_i32; 3]; across.len()];
     // Rows of the result that are complete. Parts begin and end in order.

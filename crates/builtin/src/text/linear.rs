@@ -7,10 +7,9 @@
 use std::ops::Range;
 
 use super::{
-    features::{Features, Weights},
-    hashed_features::HashedFeatures,
+    CATEGORIES, TextScores,
+    features::{Features, HashedFeatures, Weights},
     normalize::normalize,
-    scores::{CATEGORIES, TextScores},
 };
 use crate::{Damaged, file_reader::Reader};
 

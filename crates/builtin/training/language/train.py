@@ -38,7 +38,7 @@ WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f'’])*")
 
 
 def words(text):
-    """The words of a text as the detector sees them. Must equal `language/words.rs`."""
+    """The words of a text as the detector sees them. Must equal `language.rs`."""
     out = []
     for token in text.split():
         if "@" in token or "://" in token or token.startswith("www."):

@@ -38,3 +38,19 @@ fn the_distance_is_the_number_of_differing_bits() {
     (other[0], other[31]) = (0b1010_0000, 0b1);
     assert_eq!(Pdq::from([0; 32]).distance(&Pdq::from(other)), 3);
 }
+
+#[test]
+fn a_prefix_is_from_the_first_hash_to_the_last_one_that_begins_so() {
+    let range = |text: &str| {
+        let HashPrefix { from, to } = text.parse().ok()?;
+        Some((Pdq::from(from).to_string(), Pdq::from(to).to_string()))
+    };
+    let (from, to) = range("F8f8f").unwrap();
+    assert_eq!(from, format!("f8f8f{}", "0".repeat(59)));
+    assert_eq!(to, format!("f8f8f{}", "f".repeat(59)));
+    let whole = "ab".repeat(32);
+    assert_eq!(range(&whole), Some((whole.clone(), whole.clone())));
+    for text in ["", "f8f", "f8fg", "\u{e9}\u{e9}", &format!("{whole}a")] {
+        assert_eq!(range(text), None, "{text:?}");
+    }
+}

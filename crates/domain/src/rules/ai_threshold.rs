@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error_list::RuleErrorList;
-use super::{Evidence, RuleEffect, RuleType, Violation};
-use crate::id::{RuleGroupId, RuleId};
-use crate::score::{Category, Scores};
+use super::{Evidence, RuleEffect, RuleType, Violation, error::RuleErrorList};
+use crate::{
+    id::{RuleGroupId, RuleId},
+    score::{Category, Scores},
+};
 
 /// Thresholds on one category's score. At least one is given, and `review_at` is at most
 /// `reject_at`.

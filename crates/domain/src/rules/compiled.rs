@@ -1,26 +1,27 @@
 //! A rule group's version, compiled once and shared by all callers that examine content with it.
 
-mod by_kind;
-mod common_checks;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
-use self::by_kind::Parts;
-pub(super) use self::common_checks::check_common;
-use super::ai_threshold::Threshold;
-use super::budget::{Limits, Meter};
-use super::content_rule::{Exceptions, Finding};
-use super::error::RuleErrors;
-use super::error_list::ErrorList;
-use super::image_hash::Recognition;
-use super::keyword::Keywords;
-use super::link::Links;
-use super::pattern::Patterns;
-use super::{MAX_RULES, Rule, Violation};
-use crate::id::{GroupVersionId, RuleGroupId};
-use crate::image_hash::HashMatch;
-use crate::score::{Category, Scores};
-use crate::text::Readings;
+use super::{
+    Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation,
+    ai_threshold::Threshold,
+    budget::{Limits, Meter, Over},
+    content_rule::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS},
+    error::{ErrorList, NUL, RuleErrorList, RuleErrors},
+    image_hash::{MAX_IMAGE_HASHES, Recognition},
+    keyword::{Keywords, MAX_KEYWORDS, check_term},
+    link::{Links, MAX_DOMAINS, MAX_LINKS},
+    pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns},
+};
+use crate::{
+    id::{GroupVersionId, RuleGroupId},
+    image_hash::HashMatch,
+    score::{Category, Scores},
+    text::Readings,
+};
 
 /// The content to examine.
 #[derive(Debug, Clone, Copy)]
@@ -198,5 +199,187 @@ pub(super) fn check_apart(
     let _ = Parts::check(places, errors, &mut Meter::new(limits, clock));
 }
 
-#[cfg(test)]
-mod tests;
+/// Checks the members that every kind of rule has.
+pub(crate) fn check_common(name: &str, exceptions: &[String], errors: &mut RuleErrorList<'_>) {
+    if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS {
+        errors.add(
+            "name",
+            format!("must have 1 to {MAX_NAME_CHARS} characters"),
+        );
+    } else if name.contains('\0') {
+        errors.add("name", NUL);
+    }
+    if exceptions.len() > MAX_EXCEPTIONS {
+        errors.add(
+            "exceptions",
+            format!("must contain at most {MAX_EXCEPTIONS} terms"),
+        );
+    } else {
+        for (at, term) in exceptions.iter().enumerate() {
+            check_term(term, || format!("exceptions[{at}]"), errors);
+        }
+    }
+}
+
+/// The enabled rules by kind, while a group is compiled.
+#[derive(Default)]
+struct Parts<'a> {
+    keywords: Vec<(ContentRule, &'a Keyword)>,
+    patterns: Vec<(ContentRule, Parsed)>,
+    links: Vec<(ContentRule, &'a Link)>,
+    recognitions: Vec<(usize, Recognition)>,
+    thresholds: Vec<(usize, Threshold)>,
+    /// Counted over all rules, including disabled ones.
+    keyword_total: usize,
+    pattern_total: usize,
+    link_total: usize,
+    domain_total: usize,
+    image_hash_total: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// Checks rules, each with its place in the group.
+    fn check(
+        rules: impl Iterator<Item = (usize, &'a Rule)>,
+        errors: &mut ErrorList,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, Over> {
+        let mut parts = Self::default();
+        for (order, rule) in rules {
+            meter.check_time()?;
+            parts.add(order, rule, &mut errors.of(order, &rule.name), meter)?;
+        }
+        parts.check_totals(errors);
+        Ok(parts)
+    }
+
+    fn compile(
+        self,
+        group: RuleGroupId,
+        version: GroupVersionId,
+        meter: &mut Meter<'_>,
+    ) -> Result<CompiledGroup, Over> {
+        let thresholds = self.thresholds;
+        let categories = Category::ALL
+            .into_iter()
+            .filter(|category| thresholds.iter().any(|(_, t)| t.rule.category == *category))
+            .collect();
+        let compiled = CompiledGroup {
+            group,
+            version,
+            keywords: Keywords::new(self.keywords, meter)?,
+            links: Links::new(self.links, meter)?,
+            // Patterns come last: their searches may remember as much as is left.
+            patterns: Patterns::new(self.patterns, meter)?,
+            recognitions: self.recognitions,
+            thresholds,
+            categories,
+        };
+        let bytes = compiled.approx_bytes();
+        if bytes > meter.limit() {
+            return Err(Over::Bytes(bytes));
+        }
+        Ok(compiled)
+    }
+
+    fn add(
+        &mut self,
+        order: usize,
+        rule: &'a Rule,
+        errors: &mut RuleErrorList<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Over> {
+        check_common(&rule.name, &rule.exceptions, errors);
+        match &rule.kind {
+            RuleKind::Keyword(keyword) => {
+                self.keyword_total += keyword.keywords.len();
+                // Over the limit, the group is refused anyway. Nothing is spent on the rest.
+                if self.keyword_total <= MAX_KEYWORDS {
+                    keyword.check(errors);
+                    let content = ContentRule::new(order, rule, keyword.effect, meter)?;
+                    self.keywords
+                        .extend(content.map(|content| (content, keyword)));
+                }
+            }
+            RuleKind::Regex(pattern) => {
+                self.pattern_total += 1;
+                if self.pattern_total <= MAX_PATTERNS {
+                    let parsed = pattern.parse(errors);
+                    let content = ContentRule::new(order, rule, pattern.effect, meter)?;
+                    if let Some((content, parsed)) = content.zip(parsed) {
+                        meter.charge(order, parsed.single_bytes())?;
+                        self.patterns.push((content, parsed));
+                    }
+                }
+            }
+            RuleKind::Link(link) => {
+                self.link_total += 1;
+                self.domain_total += link.domains.len();
+                if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
+                    link.check(errors, meter)?;
+                    let content = ContentRule::new(order, rule, link.effect, meter)?;
+                    self.links.extend(content.map(|content| (content, link)));
+                }
+            }
+            RuleKind::ImageHash(image_hash) => {
+                self.image_hash_total += 1;
+                if self.image_hash_total <= MAX_IMAGE_HASHES {
+                    image_hash.check(errors);
+                    if !rule.exceptions.is_empty() {
+                        let message =
+                            "an image_hash rule has no exceptions: put the image on an allow list";
+                        errors.add("exceptions", message);
+                    }
+                    if rule.enabled {
+                        let recognition = Recognition::new(rule, image_hash);
+                        self.recognitions.push((order, recognition));
+                    }
+                }
+            }
+            RuleKind::AiThreshold(threshold) => {
+                threshold.check(errors);
+                if !rule.exceptions.is_empty() {
+                    errors.add("exceptions", "an ai_threshold rule has no exceptions");
+                }
+                if rule.enabled {
+                    let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
+                    self.thresholds.push((
+                        order,
+                        Threshold {
+                            id,
+                            name,
+                            rule: threshold,
+                        },
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_totals(&self, errors: &mut ErrorList) {
+        for (total, most, what) in [
+            (self.keyword_total, MAX_KEYWORDS, "keywords"),
+            (self.pattern_total, MAX_PATTERNS, "regex rules"),
+            (self.link_total, MAX_LINKS, "link rules"),
+            (self.domain_total, MAX_DOMAINS, "domains"),
+            (self.image_hash_total, MAX_IMAGE_HASHES, "image_hash rules"),
+        ] {
+            if total > most {
+                errors.group("rules", format!("a group has at most {most} {what}"));
+            }
+        }
+        if self
+            .patterns
+            .iter()
+            .map(|(_, parsed)| parsed.positions)
+            .sum::<usize>()
+            > MAX_GROUP_POSITIONS
+        {
+            errors.group(
+                "rules",
+                format!("the patterns together have more than {MAX_GROUP_POSITIONS} positions"),
+            );
+        }
+    }
+}

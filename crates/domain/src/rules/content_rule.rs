@@ -27,12 +27,17 @@ pub(super) struct ContentRule {
 }
 
 impl ContentRule {
+    /// Of an enabled rule; `None` for a disabled one.
     pub(super) fn new(
         order: usize,
         rule: &Rule,
         effect: RuleEffect,
         meter: &mut Meter<'_>,
-    ) -> Result<Self, Over> {
+    ) -> Result<Option<Self>, Over> {
+        // With more exceptions, the group is refused.
+        if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {
+            return Ok(None);
+        }
         let exceptions = (!rule.exceptions.is_empty())
             .then(|| {
                 let folded: Vec<_> = rule
@@ -59,7 +64,7 @@ impl ContentRule {
             exceptions,
         };
         meter.charge(order, rule.approx_bytes())?;
-        Ok(rule)
+        Ok(Some(rule))
     }
 
     pub(super) fn approx_bytes(&self) -> usize {

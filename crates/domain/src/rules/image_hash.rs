@@ -1,13 +1,17 @@
 //! The rule kind `image_hash`: an image is on a list of known pictures.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::error_list::RuleErrorList;
-use super::{Evidence, Rule, RuleEffect, RuleType, Violation};
-use crate::id::{HashListId, RuleGroupId, RuleId};
-use crate::image_hash::{HashAlgorithm, HashMatch, ListKind};
+use super::{Evidence, Rule, RuleEffect, RuleType, Violation, error::RuleErrorList};
+use crate::{
+    id::{HashListId, RuleGroupId, RuleId},
+    image_hash::{HashAlgorithm, HashMatch, ListKind},
+};
 
 /// The most lists of a rule.
 pub const MAX_LISTS: usize = 100;
@@ -128,6 +132,3 @@ impl Recognition {
         size_of::<Self>() + self.name.capacity() + self.lists.capacity() * size_of::<HashListId>()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::budget::{Meter, Over};
-use super::content_rule::{ContentRule, Exceptions, Finding};
-use super::error::NUL;
-use super::error_list::RuleErrorList;
-use super::{RuleEffect, RuleType, View};
-use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
+use super::{
+    RuleEffect, RuleType, View,
+    budget::{Meter, Over},
+    content_rule::{ContentRule, Exceptions, Finding},
+    error::{NUL, RuleErrorList},
+};
+use crate::{
+    media::named_set,
+    text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where},
+};
 
 /// The longest keyword or exception, in characters: twice the longest phrases that people list. The
 /// number of overlapping matches grows with this length, and so does the time.
@@ -31,15 +35,16 @@ pub struct Keyword {
     pub effect: RuleEffect,
 }
 
-/// Where a keyword is found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Matching {
-    /// As whole words, also when disguised by digits, spaces or stretched letters.
-    #[default]
-    WholeWord,
-    /// Anywhere, also within a word.
-    Substring,
+named_set! {
+    /// Where a keyword is found.
+    #[derive(Default)]
+    Matching {
+        /// As whole words, also when disguised by digits, spaces or stretched letters.
+        #[default]
+        WholeWord = "whole_word",
+        /// Anywhere, also within a word.
+        Substring = "substring",
+    }
 }
 
 impl Keyword {

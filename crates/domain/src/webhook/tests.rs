@@ -102,3 +102,44 @@ fn statuses_are_classified() {
     }
     assert_eq!(Outcome::of_status(410), Outcome::Gone);
 }
+
+const DAY: i64 = 24 * 3600;
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+}
+
+#[test]
+fn five_days_of_failures_are_its_death_and_one_success_among_them_is_not() {
+    let mut health = Health::default();
+    for day in 0..5 {
+        health.failed(Right::Everybody, at(day * DAY), 0.5);
+        assert!(!health.is_dead(at(day * DAY)), "day {day}");
+    }
+    assert!(!health.is_dead(at(5 * DAY - 1)));
+    assert!(health.is_dead(at(5 * DAY)));
+
+    health.succeeded(Right::Everybody);
+    assert!(!health.is_dead(at(5 * DAY)));
+    health.failed(Right::Everybody, at(5 * DAY), 0.5);
+    assert!(!health.is_dead(at(9 * DAY)));
+}
+
+#[test]
+fn a_success_that_began_before_the_breaker_opened_ends_the_failing_and_leaves_the_breaker_to_its_probe()
+ {
+    let mut health = Health::default();
+    for _ in 0..BREAKER.failures {
+        health.failed(Right::Everybody, at(0), 0.5);
+    }
+    assert_eq!(health.breaker.open_until, Some(at(5)));
+    health.succeeded(Right::Everybody);
+    assert_eq!(health.failing_since, None);
+    assert!(!health.is_well());
+    let probe = health
+        .breaker
+        .probe(at(5), Duration::from_secs(20))
+        .unwrap();
+    health.succeeded(probe);
+    assert!(health.is_well());
+}

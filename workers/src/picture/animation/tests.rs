@@ -8,10 +8,7 @@ mod files;
 use std::fs;
 
 use self::files::{Plain, RED, gif, plain, png, webp};
-use super::{
-    frames::{Frame, chosen},
-    *,
-};
+use super::*;
 use crate::picture::{Limits, Picture};
 
 /// Enough for all files that are not huge.

@@ -4,8 +4,7 @@
 
 use super::{
     Frame, SOF0, SOF2, SOS,
-    blocks::{Block, Scan},
-    huffman::{Bits, Codes, without_fill},
+    blocks::{Bits, Block, Codes, Scan, without_fill},
 };
 
 /// The most scans, as of the decoder. Each one can visit every block.

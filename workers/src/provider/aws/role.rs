@@ -5,22 +5,28 @@
 //! it. If it fails, the old ones are used until they expire.
 
 mod source;
+#[cfg(test)]
+mod tests;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant, SystemTime},
 };
 
 use aws_credential_types::Credentials;
+use reqwest::Client;
 use telemetry::{RepeatedFailure, failed, over};
 use tracing::info;
 use url::Url;
 
-use crate::provider::{
-    ProviderError,
-    error::NoCredentials,
-    remote::{Http, Proxy, client},
+use crate::{
+    lock,
+    provider::{
+        ProviderError,
+        error::NoCredentials,
+        remote::{Proxy, client},
+    },
 };
 
 /// How long before their end credentials are renewed. AWS has new ones at least five minutes
@@ -93,7 +99,7 @@ impl AwsRole {
 /// A role and its current credentials.
 pub(super) struct Holder {
     role: AwsRole,
-    http: Http,
+    http: Client,
     /// Held by the task that requests credentials.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -153,7 +159,7 @@ impl Holder {
     }
 
     fn forget(&self, expired: &Credentials) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let held = state.issued.as_ref();
         if held.is_some_and(|held| is_same(&held.credentials, expired)) {
             state.issued = None;
@@ -167,7 +173,7 @@ impl Holder {
         let renewing = tokio::spawn(async move {
             let _turn = holder.asking.lock().await;
             let is_answered = |(ended, _): &(Instant, _)| *ended >= since;
-            let is_done = holder.state().last.as_ref().is_some_and(is_answered);
+            let is_done = lock(&holder.state).last.as_ref().is_some_and(is_answered);
             if !is_done && holder.valid(SystemTime::now()).is_none() {
                 holder.ask().await;
             }
@@ -176,7 +182,7 @@ impl Holder {
         if let Some(issued) = self.valid(SystemTime::now()) {
             return Ok(issued.credentials);
         }
-        let failed = self.state().last.clone().and_then(|(_, failed)| failed);
+        let failed = lock(&self.state).last.clone().and_then(|(_, failed)| failed);
         let failed = failed.filter(|_| ended);
         Err(ProviderError::NoCredentials(failed.unwrap_or_else(|| {
             NoCredentials(
@@ -189,7 +195,7 @@ impl Holder {
     /// Renews the credentials in the background, unless a renewal is running or ended recently.
     fn renew_aside(self: &Arc<Self>) {
         let is_recent = |(ended, _): &(Instant, _)| ended.elapsed() < PAUSE;
-        if self.state().last.as_ref().is_some_and(is_recent) {
+        if lock(&self.state).last.as_ref().is_some_and(is_recent) {
             return;
         }
         let holder = Arc::clone(self);
@@ -197,7 +203,7 @@ impl Holder {
             let Ok(_turn) = holder.asking.try_lock() else {
                 return;
             };
-            if !holder.state().last.as_ref().is_some_and(is_recent) {
+            if !lock(&holder.state).last.as_ref().is_some_and(is_recent) {
                 holder.ask().await;
             }
         });
@@ -210,7 +216,7 @@ impl Holder {
             let late = format!("no answer in {} seconds", DEADLINE.as_secs());
             Err(source::failed(&self.role, &late))
         });
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         match asked {
             Ok(issued) => {
                 info!("got AWS credentials");
@@ -229,18 +235,11 @@ impl Holder {
     }
 
     fn valid(&self, now: SystemTime) -> Option<Issued> {
-        let issued = self.state().issued.clone();
+        let issued = lock(&self.state).issued.clone();
         issued.filter(|issued| issued.expires > now)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn is_same(one: &Credentials, other: &Credentials) -> bool {
     one.access_key_id() == other.access_key_id() && one.session_token() == other.session_token()
 }
-
-#[cfg(test)]
-mod tests;

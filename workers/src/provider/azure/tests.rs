@@ -1,5 +1,7 @@
 //! Answers as Azure documents them.
 
+use serde_json::Value;
+
 use super::*;
 
 fn answer(findings: &Value) -> Vec<u8> {

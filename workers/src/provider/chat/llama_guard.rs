@@ -11,7 +11,7 @@ mod tests;
 use domain::score::{Category, Scores};
 use serde_json::{Value, json};
 
-use super::response::{Choice, only};
+use super::{Choice, only};
 use crate::provider::ProviderError;
 
 /// The categories that it can score.

@@ -7,15 +7,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::score::{Category, Scores};
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Value, json};
 
-use super::{AnswerFormat, response::Choice};
-use crate::{
-    picture::Rendition,
-    provider::{Content, ProviderError, transport::unique_keys},
+use super::{AnswerFormat, Choice};
+use crate::provider::{
+    Content, ProviderError,
+    transport::{check_categories, data_uri, unique_keys},
 };
 
 /// Room for a model that writes down its thoughts before it answers.
@@ -40,10 +39,8 @@ pub(super) fn request(
     );
     let content = match content {
         Content::Text(text) => json!(text),
-        Content::Image(Rendition { format, bytes }) => {
-            let encoded = STANDARD.encode(bytes);
-            let url = format!("data:image/{format};base64,{encoded}");
-            json!([{ "type": "image_url", "image_url": { "url": url } }])
+        Content::Image(image) => {
+            json!([{ "type": "image_url", "image_url": { "url": data_uri(image) } }])
         }
     };
     let mut request = json!({
@@ -98,14 +95,7 @@ pub(super) fn read(
     let answer = object
         .and_then(|object| scores(object).ok())
         .ok_or(malformed)?;
-    let asked = categories
-        .iter()
-        .all(|category| answer.contains_key(category));
-    if !asked || answer.len() != categories.len() {
-        return Err(ProviderError::Malformed(
-            "not the categories that were asked for",
-        ));
-    }
+    check_categories(&answer, categories)?;
     if answer.values().any(|score| !(0.0..=1.0).contains(score)) {
         return Err(ProviderError::Malformed("a score is not from 0 to 1"));
     }

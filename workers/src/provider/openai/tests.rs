@@ -157,9 +157,8 @@ fn an_image_is_one_part_with_its_bytes() {
         format: ImageFormat::Png,
         bytes: vec![0, 1].into(),
     };
-    let request = Request::new("omni", Content::Image(&image));
     assert_eq!(
-        serde_json::to_value(&request).unwrap()["input"],
-        json!([{ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAE=" } }])
+        input(Content::Image(&image)),
+        json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAE=" } })
     );
 }

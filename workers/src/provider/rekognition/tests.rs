@@ -1,5 +1,7 @@
 //! How requests are signed, and what happens when a session expires.
 
+mod labels;
+
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -10,7 +12,7 @@ use super::*;
 use crate::{
     picture::Rendition,
     provider::{
-        Auth, AwsKey, AwsRole, Scope,
+        Auth, AwsKey, AwsRole, Provider as _, Scope,
         aws::fake::{HOUR, Server, issued},
         remote::client,
     },

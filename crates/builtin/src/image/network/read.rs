@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::layers::{Convolution, Layer, Shape, Slot};
+use super::{Convolution, Layer, SLOTS, Shape};
 use crate::{
     Damaged,
     dense_layer::{Act, Packed},
@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(usize, Vec<Layer>), Damaged> {
             side: size,
             channels: 3,
         },
-        kept: [None; 2],
+        kept: [None; SLOTS],
         weights: 0,
         work: 0,
     };
@@ -57,7 +57,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(usize, Vec<Layer>), Damaged> {
 /// What the layers so far lead to.
 struct State {
     now: Shape,
-    kept: [Option<Shape>; 2],
+    kept: [Option<Shape>; SLOTS],
     weights: usize,
     work: usize,
 }
@@ -94,7 +94,7 @@ impl State {
             }
             3 => {
                 let slot = slot(reader)?;
-                self.kept[slot.index()] = Some(self.now);
+                self.kept[slot] = Some(self.now);
                 Ok(Layer::Keep(slot))
             }
             4 => {
@@ -174,8 +174,8 @@ impl State {
         Ok(())
     }
 
-    fn kept(&self, slot: Slot) -> Result<Shape, Damaged> {
-        self.kept[slot.index()].ok_or_else(|| Damaged::new("it uses what was not kept"))
+    fn kept(&self, slot: usize) -> Result<Shape, Damaged> {
+        self.kept[slot].ok_or_else(|| Damaged::new("it uses what was not kept"))
     }
 }
 
@@ -187,9 +187,8 @@ fn act(reader: &mut Reader<'_>) -> Result<Act, Damaged> {
     }
 }
 
-fn slot(reader: &mut Reader<'_>) -> Result<Slot, Damaged> {
-    let slot = reader.count("the slot", 0..=1)?;
-    Ok(if slot == 0 { Slot::First } else { Slot::Second })
+fn slot(reader: &mut Reader<'_>) -> Result<usize, Damaged> {
+    reader.count("the slot", 0..=SLOTS - 1)
 }
 
 /// Numbers in rows of `columns`: signed bytes with a scale for each column, or floats.

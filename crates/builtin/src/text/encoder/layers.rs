@@ -94,20 +94,6 @@ fn add(now: &mut [f32], change: &[f32]) {
     }
 }
 
-/// The mean of rows of this width.
-#[expect(clippy::cast_precision_loss, reason = "there are at most 512 rows")]
-pub(super) fn mean(now: &[f32], width: usize) -> Vec<f32> {
-    let mut mean = vec![0.0; width];
-    for row in now.chunks_exact(width) {
-        add(&mut mean, row);
-    }
-    let rows = (now.len() / width) as f32;
-    for number in &mut mean {
-        *number /= rows;
-    }
-    mean
-}
-
 impl Norm {
     pub(super) fn run(&self, machine: Machine, now: &mut [f32]) {
         machine.run(

@@ -1,5 +1,7 @@
 //! Which entry is found, and up to which distance.
 
+mod nearest;
+
 use super::*;
 
 fn id(number: u128) -> HashEntryId {

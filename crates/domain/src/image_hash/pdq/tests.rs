@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::resize::taps;
 use super::*;
 
 /// The reference's filter, pass by pass over the whole picture.

@@ -1,5 +1,21 @@
 //! Reads the list of rules, one rule at a time. Mistakes are recorded, and reading goes on.
 
+use std::{fmt, marker::PhantomData};
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+
+use super::{
+    InputRule, InputRules,
+    kind::{self, MEMBERS, Members},
+    member::{Member, Placing, Unplaced},
+};
+use crate::rules::{
+    MAX_RULES,
+    error::{Place, RuleErrors},
+};
+
 /// Answers everything that a visitor does not expect.
 macro_rules! anything_else {
     ($answer:expr) => {
@@ -36,20 +52,6 @@ macro_rules! anything_else {
         }
     };
 }
-
-mod member_name;
-mod rule;
-
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use self::rule::RuleReader;
-use super::InputRules;
-use super::line_numbers::{Placing, Unplaced};
-use crate::rules::MAX_RULES;
-use crate::rules::error::RuleErrors;
 
 impl<'de> Deserialize<'de> for InputRules {
     /// Fails only if the text is not JSON.
@@ -116,4 +118,105 @@ fn no_list() -> InputRules {
     let mut input = InputRules::default();
     input.add_fault("rules", "must be a list of rules", None);
     input
+}
+
+/// The name of a member.
+enum Name {
+    Known(&'static str),
+    /// Its beginning. The author chose it, so it may be long.
+    Unknown(String),
+}
+
+struct NameSeed;
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = Name;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Name, E> {
+        const LONGEST: usize = 100;
+        let known = MEMBERS.iter().find(|known| **known == name);
+        Ok(match (known, name.char_indices().nth(LONGEST)) {
+            (Some(known), _) => Name::Known(known),
+            (None, Some((cut, _))) => Name::Unknown(format!("{}...", &name[..cut])),
+            (None, None) => Name::Unknown(name.to_owned()),
+        })
+    }
+}
+
+/// A rule while it is read.
+struct RuleReader<P>(Read, PhantomData<fn() -> P>);
+
+/// What was found in the place of a rule.
+enum Read {
+    Rule(Members),
+    Else,
+}
+
+impl Read {
+    fn finish(self, place: Option<Place>) -> InputRule {
+        match self {
+            Self::Rule(members) => members.into_rule(place),
+            Self::Else => {
+                let mut rule = InputRule {
+                    place,
+                    ..InputRule::default()
+                };
+                rule.add_fault("", kind::NO_RULE, None);
+                rule
+            }
+        }
+    }
+}
+
+impl<'de, P: Placing> Deserialize<'de> for RuleReader<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = deserializer.deserialize_any(RuleVisitor::<P>(PhantomData))?;
+        Ok(Self(read, PhantomData))
+    }
+}
+
+struct RuleVisitor<P>(PhantomData<fn() -> P>);
+
+impl<'de, P: Placing> Visitor<'de> for RuleVisitor<P> {
+    type Value = Read;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rule")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Read, A::Error> {
+        let mut members = Members::default();
+        while let Some(name) = entries.next_key_seed(NameSeed)? {
+            match name {
+                Name::Known(name) => {
+                    let (member, place) = P::apart(entries.next_value::<P::Of<Member<P>>>()?);
+                    members.add(name, member.input, place);
+                }
+                Name::Unknown(name) => {
+                    let (IgnoredAny, place) = P::apart(entries.next_value::<P::Of<IgnoredAny>>()?);
+                    members.add_unknown(name, place);
+                }
+            }
+        }
+        Ok(Read::Rule(members))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Read, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Read::Else)
+    }
+
+    anything_else!(Read::Else);
 }

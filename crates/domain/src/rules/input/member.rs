@@ -1,13 +1,16 @@
 //! One member of a rule: any value, with its place.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::{fmt, marker::PhantomData};
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_saphyr::Spanned;
 
-use super::line_numbers::{Placing, Unplaced};
-use crate::rules::error::{Place, RuleErrors};
-use crate::rules::{MAX_DOMAINS, MAX_KEYWORDS};
+use crate::rules::{
+    MAX_DOMAINS, MAX_KEYWORDS,
+    error::{Place, RuleErrors},
+};
 
 /// The longest list that any rule may have, plus one item that shows that there are too many.
 const MOST_ITEMS: usize = if MAX_KEYWORDS > MAX_DOMAINS {
@@ -143,4 +146,40 @@ impl<'de, P: Placing> Visitor<'de> for MemberVisitor<P> {
 pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
     let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
     format!("is not a member of {of}, which has {}", members.join(", "))
+}
+
+/// Whether the text has places.
+pub(crate) trait Placing: 'static {
+    /// A value, with its place if there is one.
+    type Of<T: DeserializeOwned>: DeserializeOwned;
+
+    fn apart<T: DeserializeOwned>(of: Self::Of<T>) -> (T, Option<Place>);
+}
+
+/// JSON: the path is enough.
+#[derive(Debug)]
+pub(crate) struct Unplaced;
+
+/// YAML, which people write by hand.
+#[derive(Debug)]
+pub(crate) struct InYaml;
+
+impl Placing for Unplaced {
+    type Of<T: DeserializeOwned> = T;
+
+    fn apart<T: DeserializeOwned>(value: T) -> (T, Option<Place>) {
+        (value, None)
+    }
+}
+
+impl Placing for InYaml {
+    type Of<T: DeserializeOwned> = Spanned<T>;
+
+    fn apart<T: DeserializeOwned>(of: Spanned<T>) -> (T, Option<Place>) {
+        let place = Place {
+            line: of.referenced.line(),
+            column: of.referenced.column(),
+        };
+        (of.value, Some(place))
+    }
 }

@@ -14,8 +14,7 @@ use url::Host;
 use self::grammar::{
     Start, bracketed, dot, ends_link, host, is_address, is_label, is_range, scheme,
 };
-use super::bare_domains::Name;
-use super::linked_host::{Certainty, Mention, Tail};
+use super::{Certainty, Mention, Tail, bare_domains::Name};
 use crate::text::{Readings, is_hangul, is_unspaced};
 
 /// The longest name of a host, in bytes.

@@ -1,15 +1,12 @@
 //! Reads a folded text loosely: words first, then what lies between them.
 
-mod glyph;
-mod joined_words;
-mod spelled_out;
-
 use std::ops::Range;
 
-use self::glyph::{Glyph, Kind, glyphs};
-use super::leet::{Choice, is_ambiguous, is_inner_sign, letter};
-use super::{Cell, Loose};
-use crate::text::word_boundary::is_unspaced;
+use super::{Cell, Choice, Loose, drawn, indicator, is_ambiguous, is_inner_sign, is_sign, letter};
+use crate::text::{
+    fold::position,
+    word_boundary::{is_unspaced, joined},
+};
 
 /// A word of this length is hardly a number with a unit, or the name of a road.
 const LONG_WORD: usize = 5;
@@ -196,6 +193,181 @@ impl Reading<'_> {
             cell.to = to;
             cell.run = cell.run.saturating_add(1);
             cell.ends = ends;
+        }
+    }
+}
+
+/// A character of the folded text, or several that draw a letter.
+#[derive(Clone, Copy)]
+struct Glyph {
+    /// What it reads as: a drawn letter, an indicator's letter, or the character itself.
+    c: char,
+    from: u32,
+    to: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A letter, digit or mark that stands for itself.
+    Plain,
+    /// A sign for a letter, or several that draw one.
+    Sign,
+    Indicator,
+    Between,
+}
+
+fn glyphs(folded: &str, window: Range<usize>) -> Vec<Glyph> {
+    let mut glyphs = Vec::with_capacity(window.len());
+    let mut at = window.start;
+    while let Some(c) = folded[at..window.end].chars().next() {
+        let plain = |kind| (c, c.len_utf8(), kind);
+        let (c, length, kind) = if c.is_ascii_alphanumeric() {
+            plain(Kind::Plain)
+        } else if c == ' ' {
+            plain(Kind::Between)
+        } else if let Some((drawn, length)) = drawn(&folded[at..window.end]) {
+            (drawn, length, Kind::Sign)
+        } else if is_sign(c) {
+            plain(Kind::Sign)
+        } else if let Some(letter) = indicator(c) {
+            (letter, c.len_utf8(), Kind::Indicator)
+        } else if c.is_alphanumeric() || joined(Some(c), Some('a')) {
+            plain(Kind::Plain)
+        } else {
+            plain(Kind::Between)
+        };
+        glyphs.push(Glyph {
+            c,
+            from: position(at),
+            to: position(at + length),
+            kind,
+        });
+        at += length;
+    }
+    glyphs
+}
+
+/// Signs that stand between words, sentences and the parts of hosts and numbers.
+fn is_stop(c: char) -> bool {
+    matches!(
+        c,
+        '.' | ',' | ';' | ':' | '?' | '!' | '/' | '&' | '"' | '(' | ')' | '…'
+    ) || (!c.is_ascii() && !is_symbol(c))
+}
+
+/// Symbols and pictures, which do not occur in ordinary words.
+fn is_symbol(c: char) -> bool {
+    matches!(
+        c,
+        '·' | '•' | '°' | '¬' | '¦' | '¤' | '\u{2190}'..='\u{2BFF}'
+    ) || c >= '\u{1F000}'
+}
+
+impl Reading<'_> {
+    /// Whether a word continues after a gap: "bl*ock", "st.upid". Full stops and similar signs also
+    /// separate sentences and hosts, so they count only if one of the parts cannot be a word.
+    fn is_joined(&self, gap: Range<usize>, next: &Range<usize>) -> bool {
+        if gap.start == 0 || !self.may_separate(gap.clone()) {
+            return false;
+        }
+        let end = gap.start;
+        let is_part = |glyph: &&Glyph| glyph.kind != Kind::Between;
+        let length = self.glyphs[..end].iter().rev().take_while(is_part).count();
+        let parts = [end - length..end, next.clone()];
+        let has_letter = |part: &Range<usize>| {
+            self.glyphs[part.clone()]
+                .iter()
+                .any(|g| g.c.is_alphabetic())
+        };
+        parts.iter().all(has_letter)
+            && self
+                .signs(gap)
+                .all(|c| !is_stop(c) || parts.iter().any(|part| self.is_no_word(part.clone())))
+            && !self.signs(end..next.start).any(|c| c == ' ')
+    }
+
+    /// Whether it is a single letter, or only Latin consonants.
+    fn is_no_word(&self, part: Range<usize>) -> bool {
+        part.len() == 1
+            || self
+                .signs(part)
+                .all(|c| c.is_ascii_alphabetic() && !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y'))
+    }
+}
+
+/// The fewest single letters in a row that are read as a spelled-out word.
+const SPELLED_LETTERS: usize = 3;
+
+/// The same, if the separators differ.
+const SPELLED_UNEVENLY: usize = 4;
+
+/// The widest separation of letters, in characters: "b - l - o".
+const WIDEST_GAP: usize = 3;
+
+impl Reading<'_> {
+    /// The single letters in a row from a word on: three with equal separators, or four with any.
+    fn spelled_from(&self, first: Range<usize>) -> Vec<usize> {
+        let letters = self.singles_from(first.clone(), true);
+        if letters.len() >= SPELLED_LETTERS {
+            return letters;
+        }
+        let mut letters = self.singles_from(first, false);
+        if letters.len() < SPELLED_UNEVENLY {
+            letters.clear();
+        }
+        letters
+    }
+
+    fn singles_from(&self, first: Range<usize>, evenly: bool) -> Vec<usize> {
+        let mut letters = Vec::new();
+        let mut before: Option<Range<usize>> = None;
+        let mut word = Some(first);
+        while let Some(single) = word.filter(|word| word.len() == 1) {
+            if let Some(&last) = letters.last() {
+                let gap = last + 1..single.start;
+                let is_alike =
+                    before.is_none_or(|before| self.signs(before).eq(self.signs(gap.clone())));
+                let is_wide = gap.len() > 1 && self.signs(gap.clone()).all(|c| c == ' ');
+                if !self.may_separate(gap.clone()) || (!is_alike && (evenly || is_wide)) {
+                    break;
+                }
+                before = Some(gap);
+            }
+            letters.push(single.start);
+            word = self.word_from(single.end);
+        }
+        letters
+    }
+
+    fn signs(&self, gap: Range<usize>) -> impl Iterator<Item = char> {
+        self.glyphs[gap].iter().map(|glyph| glyph.c)
+    }
+
+    /// Whether a gap can separate the letters of one word: it is short, and contains no apostrophe.
+    fn may_separate(&self, gap: Range<usize>) -> bool {
+        (1..=WIDEST_GAP).contains(&gap.len()) && !self.signs(gap).any(|c| c == '\'')
+    }
+
+    /// Takes spelled-out letters as one word. The word begins at the first letter, or after a
+    /// leading "a" or "i", which are words of their own, or at a space among other separators. The
+    /// end works the same way.
+    fn join(&mut self, letters: &[usize]) {
+        let is_own_word = |at: usize| matches!(self.glyphs[at].c, 'a' | 'i');
+        let last = letters.len() - 1;
+        let own_first = is_own_word(letters[0]);
+        let own_last = is_own_word(letters[last]);
+        let is_space = |nth: usize| {
+            self.signs(letters[nth] + 1..letters[nth + 1])
+                .any(|c| c == ' ')
+        };
+        let spaces: Vec<bool> = (0..last).map(is_space).collect();
+        let is_mixed = spaces.contains(&true) && spaces.contains(&false);
+        for (nth, &at) in letters.iter().enumerate() {
+            let c = self.letter(at);
+            let starts = nth == 0 || (nth == 1 && own_first) || (is_mixed && spaces[nth - 1]);
+            let ends = nth == last || (nth + 1 == last && own_last) || (is_mixed && spaces[nth]);
+            self.push(at, c, starts, ends);
         }
     }
 }

@@ -155,3 +155,15 @@ proptest! {
         found(&[&term], Bounds::Anything, &text);
     }
 }
+
+#[test]
+fn a_state_for_each_prefix() {
+    for (texts, states) in [
+        (&[][..], 0),
+        (&["abc"], 3),
+        (&["abd", "abc", "abc"], 4),
+        (&["b", "ab", "abc"], 4),
+    ] {
+        assert_eq!(trie_states(texts), states, "{texts:?}");
+    }
+}

@@ -1,7 +1,6 @@
 //! Animations that need too much decoding or too much memory.
 
 use super::{
-    super::frames::RENDITIONS,
     files::{Plain, claiming, gif, plain, png, webp},
     *,
 };

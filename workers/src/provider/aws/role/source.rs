@@ -8,14 +8,13 @@ use std::{path::Path, time::SystemTime};
 use aws_credential_types::Credentials;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use reqwest::RequestBuilder;
+use reqwest::{Client, RequestBuilder};
 use serde::Deserialize;
 use url::Url;
 
 use super::{AwsRole, ContainerToken, Issued};
 use crate::provider::{
     error::{NoCredentials, causes},
-    remote::Http,
     transport::{code_of, is_word, read},
 };
 
@@ -59,7 +58,7 @@ impl From<Answer> for Issued {
 }
 
 /// Fetches a role's credentials from their source.
-pub(super) async fn fetch(http: &Http, role: &AwsRole) -> Result<Issued, NoCredentials> {
+pub(super) async fn fetch(http: &Client, role: &AwsRole) -> Result<Issued, NoCredentials> {
     let issued = match role {
         AwsRole::WebIdentity {
             sts,
@@ -96,7 +95,7 @@ fn place(url: &Url) -> &str {
 }
 
 async fn of_container(
-    http: &Http,
+    http: &Client,
     url: &Url,
     token: Option<&ContainerToken>,
 ) -> Result<Issued, String> {
@@ -114,7 +113,7 @@ async fn of_container(
 }
 
 /// Version 2 of the metadata: every request needs a token, which a PUT creates.
-async fn of_instance(http: &Http, endpoint: &Url) -> Result<Issued, String> {
+async fn of_instance(http: &Client, endpoint: &Url) -> Result<Issued, String> {
     let at = |path: &str| {
         let mut url = endpoint.clone();
         url.set_path(path);
@@ -138,7 +137,7 @@ async fn of_instance(http: &Http, endpoint: &Url) -> Result<Issued, String> {
 
 /// `AssumeRoleWithWebIdentity`, which needs no signature. It answers in XML.
 async fn of_web_identity(
-    http: &Http,
+    http: &Client,
     sts: &Url,
     role: &str,
     session: &str,

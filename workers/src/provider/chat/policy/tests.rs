@@ -3,6 +3,7 @@
 use domain::image::ImageFormat;
 
 use super::*;
+use crate::picture::Rendition;
 
 const ASKED: &[Category] = &[Category::Hate, Category::Spam];
 

@@ -44,3 +44,25 @@ proptest! {
         }
     }
 }
+
+fn literals(pattern: &str) -> Vec<Vec<String>> {
+    choices(&regex_syntax::parse(pattern).unwrap())
+        .into_iter()
+        .map(|literals| {
+            literals
+                .into_iter()
+                .map(|l| String::from_utf8(l).unwrap())
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn literals_are_taken_from_either_end_and_from_inside() {
+    assert_eq!(literals("review-\\d{4}"), [["review-"]]);
+    assert_eq!(literals("[a-z]+@example\\.com")[0], ["@example.com"]);
+    assert_eq!(literals("[a-z]+inside\\d*"), [["inside"]]);
+    assert_eq!(literals("(?i)\\w+fob\\w+"), [["fob"]]);
+    assert_eq!(literals("\\w+").len(), 0);
+    assert_eq!(literals("ab|[0-9]+").len(), 0);
+}

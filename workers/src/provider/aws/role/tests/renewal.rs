@@ -69,7 +69,7 @@ async fn case_70_no_request_waits_for_new_credentials_while_the_old_ones_are_val
 
 /// As if the last attempt were long ago.
 fn long_ago(holder: &Arc<Holder>) {
-    let mut state = holder.state();
+    let mut state = lock(&holder.state);
     if let Some((ended, _)) = &mut state.last {
         *ended = ended.checked_sub(PAUSE).unwrap();
     }
