@@ -80,11 +80,6 @@ fn parse(text: &str, surroundings: &Surroundings) -> anyhow::Result<Providers> {
     let mut names = HashSet::new();
     let (mut providers, mut mistakes): (Vec<Arc<dyn Provider>>, Vec<String>) = Default::default();
     let written: toml::Table = toml::from_str(text)?;
-    // Serde also takes a list of values for a struct.
-    ensure!(
-        entries(&written).count() == file.provider.len(),
-        "each provider is a table: [[provider]]"
-    );
     for (entry, members) in file.provider.into_iter().zip(entries(&written)) {
         let name = entry.name.clone();
         if !is_name(&name) {

@@ -194,10 +194,6 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         (format!("{http}auth = \"hmac\""), "auth but no key"),
         (format!("{http}modalities = []"), "its modalities are empty"),
         (
-            "provider = [[\"a\", \"builtin\"]]".into(),
-            "each provider is a table: [[provider]]",
-        ),
-        (
             format!("{http}modalities = [\"sound\"]"),
             "unknown variant `sound`",
         ),
