@@ -1,4 +1,4 @@
--- Items to judge, as `crates/store/src/verdict/load.rs` loads them: a batch by `= any`.
+-- Items to judge, as `crates/store/src/verdict.rs` loads them: a batch by `= any`.
 \set number random(0, 999)
 select ids from asked where kind = :kind and size = :size and number = :number \gset
 select
