@@ -1,32 +1,35 @@
 //! Exports of a site's data: list, create, read, and the archive.
 
 mod archive;
-mod openapi;
-mod schemas;
 
 use std::sync::Arc;
 
 use api_common::{
     body::JsonBody,
+    field::{Field, Time},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json},
 };
-use domain::id::ExportId;
+use domain::{
+    id::{ActorId, ExportId, SiteId},
+    scope::Scope,
+};
 use management::{Management, exports};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
 
 use self::archive::{After as AfterMember, Archive};
 use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(super) use schemas::{Export, NewExport};
 
 pub(crate) struct Exports;
 
@@ -110,4 +113,79 @@ impl Exports {
         let reading = exports::open(&management, &caller, export_id.0, after).await?;
         Archive::begin(Arc::clone(management.0), caller.into_inner(), reading).await
     }
+}
+
+/// An archive of a site's data that can be downloaded.
+#[derive(Serialize, Object)]
+pub(crate) struct Export {
+    /// The export.
+    id: Uuid,
+    /// Its team.
+    team_id: Uuid,
+    /// The site whose data it contains.
+    site_id: Uuid,
+    /// The token or person that created it. `null` for the command line.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was created.
+    created_at: Field<Time>,
+    /// The boundary: items with smaller IDs are in it.
+    upto: Uuid,
+    /// It can be downloaded until then.
+    expires_at: Field<Time>,
+}
+
+impl From<exports::Export> for Export {
+    fn from(export: exports::Export) -> Self {
+        Self {
+            id: export.id.as_uuid(),
+            team_id: export.team.as_uuid(),
+            site_id: export.site.as_uuid(),
+            created_by: export.created_by.map(ActorId::as_uuid),
+            created_at: export.created_at.into(),
+            upto: export.upto,
+            expires_at: export.expires_at.into(),
+        }
+    }
+}
+
+/// An export to create.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewExport {
+    /// The site.
+    site_id: Field<SiteId>,
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let export = json!({
+        "id": example_values::EXPORT,
+        "team_id": example_values::TEAM,
+        "site_id": example_values::SITE,
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
+        "upto": "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f",
+        "expires_at": "2026-02-07T12:00:00.123456Z",
+    });
+    vec![
+        Operation {
+            answer: Some(example_values::list(&export)),
+            ..Operation::new("listExports", Scope::SitesExport)
+        },
+        Operation {
+            problems: &[Code::LimitReached],
+            request: Some(json!({ "site_id": example_values::SITE })),
+            answer: Some(export.clone()),
+            ..Operation::new("createExport", Scope::SitesExport)
+        },
+        Operation {
+            answer: Some(export),
+            ..Operation::new("getExport", Scope::SitesExport)
+        },
+        Operation {
+            problems: &[Code::TooManyDownloads, Code::Closing],
+            ..Operation::new("getExportArchive", Scope::SitesExport)
+        },
+    ]
 }

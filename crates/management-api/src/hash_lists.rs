@@ -3,33 +3,42 @@
 mod entries;
 mod image;
 mod imports;
-mod openapi;
 mod scans;
-mod schemas;
 mod upload;
 
 use std::sync::Arc;
 
 use api_common::{
     body::JsonBody,
+    field::{Field, Time, given},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json, NoContent},
 };
-use domain::id::HashListId;
-use management::{Management, hash_lists};
+use domain::{
+    id::{ActorId, HashListId, TeamId},
+    image_hash::ListKind,
+    name::Name,
+    reason::Reason,
+    scope::Scope,
+};
+use management::{
+    Management,
+    hash_lists::{self, Distance, VisibleHashList},
+};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(super) use schemas::{HashList, HashListChange, NewHashList};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -147,5 +156,172 @@ impl HashLists {
     ) -> Result<NoContent, Refusal> {
         hash_lists::delete(&management, &caller, hash_list_id.0).await?;
         Ok(NoContent)
+    }
+}
+
+fn list_example() -> Value {
+    json!({
+        "id": example_values::HASH_LIST,
+        "team_id": example_values::TEAM,
+        "name": "Removed before",
+        "description": "Images that moderators have rejected.",
+        "kind": "deny",
+        "max_distance": 31,
+        "revision": 12,
+        "entry_count": 1_204,
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let list = list_example();
+    let own = vec![
+        Operation {
+            answer: Some(example_values::list(&list)),
+            ..Operation::new("listHashLists", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::NameTaken, Code::LimitReached],
+            request: Some(json!({
+                "name": "Removed before",
+                "description": "Images that moderators have rejected.",
+                "kind": "deny",
+                "max_distance": 31,
+                "team_id": example_values::TEAM,
+            })),
+            answer: Some(list.clone()),
+            ..Operation::new("createHashList", Scope::HashListsWrite)
+        },
+        Operation {
+            answer: Some(list.clone()),
+            ..Operation::new("getHashList", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::NameTaken, Code::SharedList],
+            request: Some(json!({ "max_distance": 20 })),
+            answer: Some(list),
+            ..Operation::new("updateHashList", Scope::HashListsWrite)
+        },
+        Operation {
+            problems: &[Code::HashListInUse, Code::SharedList],
+            ..Operation::new("deleteHashList", Scope::HashListsWrite)
+        },
+    ];
+    [
+        own,
+        entries::descriptions(),
+        image::descriptions(),
+        imports::descriptions(),
+        scans::descriptions(),
+    ]
+    .concat()
+}
+
+/// A list of hashes of known images.
+#[derive(Serialize, Object)]
+pub(crate) struct HashList {
+    /// The ID of the hash list.
+    id: Uuid,
+    /// The team that owns it. `null` means that all teams share it and operators maintain it.
+    #[oai(nullable)]
+    team_id: Option<Uuid>,
+    /// The list's name. Names are unique within a team, and among shared lists.
+    name: String,
+    /// A description of the list.
+    #[oai(nullable)]
+    description: Option<String>,
+    /// What it means that an image is on the list. It never changes.
+    kind: Field<ListKind>,
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits.
+    max_distance: u32,
+    /// The revision of the list. It grows with each change of its entries.
+    revision: i64,
+    /// The number of entries. `null` if you may not see them.
+    #[oai(nullable)]
+    entry_count: Option<i64>,
+    /// The token that created it. `null` if you may not know it.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was created.
+    created_at: Field<Time>,
+}
+
+impl From<VisibleHashList> for HashList {
+    fn from(list: VisibleHashList) -> Self {
+        Self {
+            id: list.id.as_uuid(),
+            team_id: list.team.map(TeamId::as_uuid),
+            name: list.name,
+            description: list.description,
+            kind: Field(list.kind),
+            max_distance: list.max_distance,
+            revision: list.revision,
+            entry_count: list.entry_count,
+            created_by: list.created_by.map(ActorId::as_uuid),
+            created_at: list.created_at.into(),
+        }
+    }
+}
+
+/// A hash list to create.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewHashList {
+    /// The list's name. No other list of the team, or no other shared list, may have the same name.
+    name: Field<Name>,
+    /// A description of the list.
+    #[oai(nullable)]
+    description: Option<Field<Reason>>,
+    /// What it means that an image is on the list. You cannot change it later.
+    kind: Field<ListKind>,
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The default is 31. With 0,
+    /// only images that look the same count.
+    #[serde(default, deserialize_with = "given")]
+    max_distance: Option<Field<Distance>>,
+    /// The team that will own it. If omitted, it is the team of the token. If an operator omits it, all teams share the list.
+    #[serde(default, deserialize_with = "given")]
+    team_id: Option<Field<TeamId>>,
+}
+
+impl From<NewHashList> for hash_lists::NewHashList {
+    fn from(new: NewHashList) -> Self {
+        Self {
+            name: new.name.0,
+            description: new.description.map(|text| text.0),
+            kind: new.kind.0,
+            max_distance: new.max_distance.map(|bits| bits.0),
+            team: new.team_id.map(|team| team.0),
+        }
+    }
+}
+
+/// Fields of a hash list to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HashListChange {
+    /// The list's new name.
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Field<Name>>,
+    /// The list's new description. `null` removes it.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    description: Option<Option<Field<Reason>>>,
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The change applies to
+    /// images that are submitted from now on.
+    #[serde(default, deserialize_with = "given")]
+    max_distance: Option<Field<Distance>>,
+}
+
+impl From<HashListChange> for hash_lists::HashListChange {
+    fn from(change: HashListChange) -> Self {
+        let description = change.description;
+        Self {
+            name: change.name.map(|name| name.0),
+            description: description.map(|text| text.map(|text| text.0)),
+            max_distance: change.max_distance.map(|bits| bits.0),
+        }
     }
 }

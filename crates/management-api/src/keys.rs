@@ -1,32 +1,35 @@
 //! Site keys: list, create, rotate, read, disable.
 
-mod openapi;
-mod schemas;
-
 use std::sync::Arc;
 
 use api_common::{
+    field::{Field, Time},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json, NoContent},
 };
-use domain::id::{SiteId, SiteKeyId};
+use domain::{
+    id::{SiteId, SiteKeyId},
+    scope::Scope,
+};
 use management::{
     Management,
     site_keys::{self, IssuedKey},
 };
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use store::site::keys::KeyRecord;
+use uuid::Uuid;
 
 use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(super) use schemas::{IssuedSiteKey, SiteKey};
 
 pub(crate) struct SiteKeys;
 
@@ -143,4 +146,86 @@ fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
         location: format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id),
         value: issued.into(),
     }
+}
+
+/// A site key without its secret.
+#[derive(Serialize, Object)]
+pub(crate) struct SiteKey {
+    /// The key's id.
+    id: Uuid,
+    /// The site that it submits for.
+    site_id: Uuid,
+    /// Its last four characters.
+    hint: String,
+    /// When it was created.
+    created_at: Field<Time>,
+    /// When it was disabled. `null` if it works.
+    #[oai(nullable)]
+    disabled_at: Option<Field<Time>>,
+}
+
+impl From<KeyRecord> for SiteKey {
+    fn from(record: KeyRecord) -> Self {
+        Self {
+            id: record.id.as_uuid(),
+            site_id: record.site.as_uuid(),
+            hint: record.hint,
+            created_at: record.created_at.into(),
+            disabled_at: record.disabled_at.map(Field::from),
+        }
+    }
+}
+
+/// A new site key with its secret.
+#[derive(Serialize, Object)]
+pub(crate) struct IssuedSiteKey {
+    /// The key itself. Keep it in your application's back end. It is shown only here.
+    secret: String,
+    /// The key as later requests show it.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    key: SiteKey,
+}
+
+impl From<IssuedKey> for IssuedSiteKey {
+    fn from(issued: IssuedKey) -> Self {
+        Self {
+            secret: issued.secret.expose().to_owned(),
+            key: issued.key.into(),
+        }
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let key = json!({
+        "id": "01980f6d-09aa-7bbb-8ccc-0123456789ab",
+        "site_id": example_values::SITE,
+        "hint": "w3Zk",
+        "created_at": example_values::CREATED_AT,
+        "disabled_at": null,
+    });
+    let mut issued = json!({ "secret": "site_EXAMPLEexampleEXAMPLEexamplew3Zk" });
+    api_common::openapi::extend(&mut issued, "", key.clone());
+    vec![
+        Operation {
+            answer: Some(example_values::list(&key)),
+            ..Operation::new("listSiteKeys", Scope::KeysRead)
+        },
+        Operation {
+            problems: &[Code::LimitReached],
+            answer: Some(issued.clone()),
+            ..Operation::new("createSiteKey", Scope::KeysWrite)
+        },
+        Operation {
+            problems: &[Code::LimitReached],
+            answer: Some(issued),
+            ..Operation::new("rotateSiteKeys", Scope::KeysWrite)
+        },
+        Operation {
+            answer: Some(key),
+            ..Operation::new("getSiteKey", Scope::KeysRead)
+        },
+        Operation::new("disableSiteKey", Scope::KeysWrite),
+    ]
 }

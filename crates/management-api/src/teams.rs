@@ -1,30 +1,34 @@
 //! Teams: list, create, read, rename.
 
-mod openapi;
-mod schemas;
-
 use std::sync::Arc;
 
 use api_common::{
     body::JsonBody,
+    field::{Field, Time, given},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json},
 };
-use domain::id::TeamId;
+use domain::{
+    id::{PlanId, TeamId},
+    name::Name,
+    scope::Scope,
+};
 use management::{Management, teams};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::team;
+use uuid::Uuid;
 
 use super::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(super) use schemas::{NewTeam, Team, TeamChange};
 
 pub(crate) struct Teams;
 
@@ -98,4 +102,81 @@ impl Teams {
         let team = teams::update(&management, &caller, team_id.0, edit).await?;
         Ok(Json(team.into()))
     }
+}
+
+/// A tenant. Sites, keys, rule groups and tokens belong to a team.
+#[derive(Serialize, Object)]
+pub(crate) struct Team {
+    /// The ID of the team.
+    id: Uuid,
+    /// The name of the team. Names need not be unique.
+    name: String,
+    /// Since when the team is closed for good. `null` before.
+    #[oai(nullable)]
+    closed_at: Option<Field<Time>>,
+    /// When it was created.
+    created_at: Field<Time>,
+}
+
+impl From<team::Team> for Team {
+    fn from(team: team::Team) -> Self {
+        Self {
+            id: team.id.as_uuid(),
+            name: team.name,
+            closed_at: team.closed_at.map(Field::from),
+            created_at: team.created_at.into(),
+        }
+    }
+}
+
+/// A team to create.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewTeam {
+    /// The name of the team. Names need not be unique.
+    name: Field<Name>,
+    /// The plan that the team subscribes to. If omitted, it is the plan that every new database
+    /// has. Its name is `Unlimited` unless an operator renamed it.
+    #[oai(nullable)]
+    plan_id: Option<Field<PlanId>>,
+}
+
+/// Fields of a team to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TeamChange {
+    /// The name of the team. Names need not be unique.
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Field<Name>>,
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let team = json!({
+        "id": example_values::TEAM,
+        "name": "Acme forums",
+        "closed_at": null,
+        "created_at": example_values::CREATED_AT,
+    });
+    vec![
+        Operation {
+            answer: Some(example_values::list(&team)),
+            ..Operation::new("listTeams", Scope::TeamsRead)
+        },
+        Operation {
+            problems: &[Code::OperatorsOnly],
+            request: Some(json!({ "name": "Acme forums", "plan_id": example_values::PLAN })),
+            answer: Some(team.clone()),
+            ..Operation::new("createTeam", Scope::TeamsWrite)
+        },
+        Operation {
+            answer: Some(team.clone()),
+            ..Operation::new("getTeam", Scope::TeamsRead)
+        },
+        Operation {
+            request: Some(json!({ "name": "Acme forums" })),
+            answer: Some(team),
+            ..Operation::new("updateTeam", Scope::TeamsWrite)
+        },
+    ]
 }

@@ -1,37 +1,38 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
-mod openapi;
-mod schemas;
-
 use std::sync::Arc;
 
 use api_common::{
     body::JsonBody,
+    field::{Field, Time},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json, NoContent},
 };
 use domain::{
-    id::{HashEntryId, HashListId},
-    image_hash::{HashAlgorithm, HashPrefix, Pdq},
+    id::{ActorId, HashEntryId, HashListId, MediaId},
+    image_hash::{HashAlgorithm, HashPrefix, Pdq, Sha256Digest},
+    reason::Reason,
+    scope::Scope,
 };
 use management::{
     Management,
-    hash_lists::entries::{self, EntryFilter, FoundEntries},
+    hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash},
 };
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use store::hash_list::entry;
+use uuid::Uuid;
 
 use crate::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::{descriptions, entry_example};
-pub(crate) use schemas::{HashEntry, NewHashEntry};
 
 pub(crate) struct Entries;
 
@@ -156,4 +157,126 @@ pub(super) fn created(list: HashListId, entry: entry::Entry) -> Created<HashEntr
         location: format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id),
         value: entry.into(),
     }
+}
+
+/// An entry of a hash list.
+#[derive(Serialize, Object)]
+pub(crate) struct HashEntry {
+    /// The ID of the entry.
+    id: Uuid,
+    /// The SHA-256 of the file. `null` if only the PDQ hash is known.
+    #[oai(nullable)]
+    sha256: Option<Field<Sha256Digest>>,
+    /// The PDQ hash of the image. `null` if only the SHA-256 is known.
+    #[oai(nullable)]
+    pdq: Option<Field<Pdq>>,
+    /// A note about the entry.
+    #[oai(nullable)]
+    note: Option<String>,
+    /// The media item whose image was added. `null` if the entry was added by its hash.
+    #[oai(nullable)]
+    media_id: Option<Uuid>,
+    /// By how many bits it differs from the hash in `near`. `null` if you did not search with `near`.
+    #[oai(nullable)]
+    distance: Option<u32>,
+    /// The revision of the list that added it.
+    revision: i64,
+    /// The token that added it.
+    #[oai(nullable)]
+    added_by: Option<Uuid>,
+    /// When it was added.
+    added_at: Field<Time>,
+}
+
+impl From<entry::Entry> for HashEntry {
+    fn from(entry: entry::Entry) -> Self {
+        Self {
+            id: entry.id.as_uuid(),
+            sha256: entry.hashes.sha256().map(Field),
+            pdq: entry.hashes.pdq().map(Field),
+            note: (!entry.note.is_empty()).then_some(entry.note),
+            media_id: entry.media.map(MediaId::as_uuid),
+            distance: None,
+            revision: entry.revision,
+            added_by: entry.added_by.map(ActorId::as_uuid),
+            added_at: entry.added_at.into(),
+        }
+    }
+}
+
+impl From<(entry::Entry, u32)> for HashEntry {
+    fn from((entry, distance): (entry::Entry, u32)) -> Self {
+        Self {
+            distance: Some(distance),
+            ..entry.into()
+        }
+    }
+}
+
+/// A hash to add to a list.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewHashEntry {
+    /// The SHA-256 of a file. Give this, `pdq`, or both for one image.
+    #[oai(nullable)]
+    sha256: Option<Field<Sha256Digest>>,
+    /// The PDQ hash of an image.
+    #[oai(nullable)]
+    pdq: Option<Field<Pdq>>,
+    /// A note about the entry.
+    #[oai(nullable)]
+    note: Option<Field<Reason>>,
+}
+
+impl From<NewHashEntry> for NewHash {
+    fn from(new: NewHashEntry) -> Self {
+        Self {
+            sha256: new.sha256.map(|hash| hash.0),
+            pdq: new.pdq.map(|hash| hash.0),
+            note: new.note.map(|note| note.0),
+        }
+    }
+}
+
+pub(crate) fn entry_example() -> Value {
+    json!({
+        "id": example_values::HASH_ENTRY,
+        "sha256": null,
+        "pdq": example_values::PDQ,
+        "note": "Reported twice in January.",
+        "media_id": null,
+        "distance": null,
+        "revision": 12,
+        "added_by": example_values::TOKEN,
+        "added_at": example_values::CREATED_AT,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let entry = entry_example();
+    vec![
+        Operation {
+            problems: &[Code::SharedList],
+            answer: Some(example_values::list(&entry)),
+            ..Operation::new("listHashEntries", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::SharedList, Code::AlreadyListed, Code::LimitReached],
+            request: Some(
+                json!({ "pdq": example_values::PDQ, "note": "Reported twice in January." }),
+            ),
+            answer: Some(entry.clone()),
+            ..Operation::new("createHashEntry", Scope::HashListsWrite)
+        },
+        Operation {
+            problems: &[Code::SharedList],
+            answer: Some(entry),
+            ..Operation::new("getHashEntry", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::SharedList],
+            ..Operation::new("deleteHashEntry", Scope::HashListsWrite)
+        },
+    ]
 }

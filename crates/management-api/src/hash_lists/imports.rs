@@ -1,23 +1,25 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
-mod openapi;
-mod schemas;
-
 use std::sync::Arc;
 
 use api_common::{
+    field::{Field, Time},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Accepted, Json},
 };
 use domain::{
-    id::{HashImportId, HashListId},
+    chain::State,
+    id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
+    scope::Scope,
 };
 use management::{Management, hash_lists::imports};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
 use store::hash_list::import;
 use uuid::Uuid;
 
@@ -26,10 +28,8 @@ use crate::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::{HashImport, HashImportRefusal};
 
 pub(crate) struct Imports;
 
@@ -158,4 +158,127 @@ impl Imports {
         let import = imports::cancel(&management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
+}
+
+/// A file of hashes that is read into a list.
+#[derive(Serialize, Object)]
+pub(crate) struct HashImport {
+    /// The ID of the import.
+    id: Uuid,
+    /// The hash list.
+    hash_list_id: Uuid,
+    /// The kind of hash in lines that do not name it.
+    algorithm: Field<HashAlgorithm>,
+    /// The state of the import.
+    state: Field<State>,
+    /// How many lines the file has.
+    total_lines: i64,
+    /// How many lines were read.
+    lines: i64,
+    /// The number of hashes that were added.
+    added: i64,
+    /// The number of hashes that were on the list already, or in an earlier line.
+    existing: i64,
+    /// The number of lines that were refused.
+    refused: i64,
+    /// Why it failed. `null` if it has not failed.
+    #[oai(nullable)]
+    error: Option<String>,
+    /// The token that started it.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was started.
+    created_at: Field<Time>,
+    /// When it ended. `null` while it runs.
+    #[oai(nullable)]
+    ended_at: Option<Field<Time>>,
+}
+
+impl From<import::Import> for HashImport {
+    fn from(import: import::Import) -> Self {
+        Self {
+            id: import.id.as_uuid(),
+            hash_list_id: import.list.as_uuid(),
+            algorithm: Field(import.algorithm),
+            state: Field(import.state),
+            total_lines: import.total_lines,
+            lines: import.lines,
+            added: import.added,
+            existing: import.existing,
+            refused: import.refused,
+            error: import.error,
+            created_by: import.created_by.map(ActorId::as_uuid),
+            created_at: import.created_at.into(),
+            ended_at: import.ended_at.map(Field::from),
+        }
+    }
+}
+
+/// A line of a file that was refused.
+#[derive(Serialize, Object)]
+pub(crate) struct HashImportRefusal {
+    /// The number of the line in the file, from 1.
+    line: i64,
+    /// What is wrong with the line.
+    message: String,
+}
+
+impl From<import::Refused> for HashImportRefusal {
+    fn from(refused: import::Refused) -> Self {
+        Self {
+            line: refused.line,
+            message: refused.reason,
+        }
+    }
+}
+
+fn import_example() -> Value {
+    json!({
+        "id": example_values::HASH_IMPORT,
+        "hash_list_id": example_values::HASH_LIST,
+        "algorithm": "pdq",
+        "state": "running",
+        "total_lines": 100_000,
+        "lines": 40_000,
+        "added": 39_800,
+        "existing": 150,
+        "refused": 50,
+        "error": null,
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
+        "ended_at": null,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let import = import_example();
+    vec![
+        Operation {
+            problems: &[Code::SharedList],
+            answer: Some(example_values::list(&import)),
+            ..Operation::new("listHashImports", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::SharedList, Code::LimitReached],
+            request: Some(format!("{},Reported twice in January.\n", example_values::PDQ).into()),
+            answer: Some(import.clone()),
+            ..Operation::new("createHashImport", Scope::HashListsWrite)
+        },
+        Operation {
+            answer: Some(import.clone()),
+            ..Operation::new("getHashImport", Scope::HashListsRead)
+        },
+        Operation {
+            answer: Some(example_values::list(&json!({
+                "line": 17,
+                "message": "does not begin with a hash of 64 hexadecimal digits",
+            }))),
+            ..Operation::new("listHashImportRefusals", Scope::HashListsRead)
+        },
+        Operation {
+            answer: Some(import),
+            ..Operation::new("cancelHashImport", Scope::HashListsWrite)
+        },
+    ]
 }

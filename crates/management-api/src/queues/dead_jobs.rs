@@ -2,34 +2,42 @@
 
 mod cursor;
 mod filter;
-mod openapi;
 mod replay;
-mod schemas;
 
 use std::sync::Arc;
 
 use api_common::{
-    body::JsonBody, field::Time, problem::Refusal, query_parameters::Query, response::Json,
+    body::JsonBody,
+    field::{Field, Time},
+    problem::{Code, Refusal},
+    query_parameters::Query,
+    response::Json,
 };
-use management::{Management, Refused, dead_jobs};
+use domain::scope::Scope;
+use management::{
+    Management, Refused,
+    dead_jobs::{self, Summary},
+};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use queue::dead_jobs::{DeadJobRecord, Group};
+use serde::Serialize;
+use serde_json::json;
+use store::jobs;
 use uuid::Uuid;
 
 use self::{
     cursor::{as_id, place_of},
     filter::Given,
     replay::{DeadJobReplay, NewDeadJobReplay},
-    schemas::{DeadJob, DeadJobSummary},
 };
 use super::parameters::{Cause, ErrorText, QueueKey};
 use crate::{
     Tag,
     caller::Caller,
     list::{After, DEFAULT_LIMIT, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
 
 pub(crate) struct DeadJobs;
 
@@ -157,4 +165,164 @@ impl DeadJobs {
         let batch = dead_jobs::replay(&management, &caller, &mut replay, wanted.limit).await?;
         Ok(Json(DeadJobReplay::of(&replay, &batch)))
     }
+}
+
+/// A job that does not run again unless it is replayed.
+#[derive(Serialize, Object)]
+pub(crate) struct DeadJob {
+    /// The ID of the job. A replayed job gets a new one.
+    id: i64,
+    /// The name of its queue.
+    queue: String,
+    /// The ID of its group: the ID of the team. Jobs of a hash list that all teams share have the
+    /// ID of the list.
+    group_id: Uuid,
+    /// The ID of its lane: the ID of the endpoint in `webhooks`, and the ID of the team in the other queues.
+    lane_id: Uuid,
+    /// The ID of the item, delivery, backtest, import, scan or recovery that the job is about.
+    /// `null` if it is about several deliveries, or if this version cannot read it.
+    #[oai(nullable)]
+    subject_id: Option<Uuid>,
+    /// Why it died. More causes may be added.
+    cause: Field<Cause>,
+    /// The last error, at most 2 KB.
+    error: String,
+    /// How many attempts it used.
+    attempts: i64,
+    /// How many attempts it had.
+    max_attempts: i64,
+    /// When it was enqueued.
+    created_at: Field<Time>,
+    /// When it died.
+    died_at: Field<Time>,
+}
+
+impl From<DeadJobRecord> for DeadJob {
+    fn from(job: DeadJobRecord) -> Self {
+        Self {
+            id: job.id.0,
+            queue: job.queue,
+            group_id: job.group.0,
+            lane_id: job.lane.0,
+            subject_id: jobs::subject(&job.payload),
+            cause: Field(Cause(job.cause)),
+            error: job.error,
+            attempts: job.attempt.into(),
+            max_attempts: job.max_attempts.into(),
+            created_at: job.created_at.into(),
+            died_at: job.died_at.into(),
+        }
+    }
+}
+
+/// Dead jobs counted by queue, cause and error.
+#[derive(Serialize, Object)]
+pub(crate) struct DeadJobSummary {
+    /// The time of the database when they were counted.
+    at: Field<Time>,
+    /// How many dead jobs match.
+    matching: i64,
+    /// How many of them are in groups that were left out.
+    left_out: i64,
+    /// The largest groups, at most `limit`.
+    data: Vec<DeadJobGroup>,
+}
+
+impl From<Summary> for DeadJobSummary {
+    fn from(summary: Summary) -> Self {
+        let matching = i64::try_from(summary.matching).unwrap_or(i64::MAX);
+        let shown: i64 = summary.groups.iter().map(|group| group.jobs).sum();
+        Self {
+            at: summary.at.into(),
+            matching,
+            left_out: matching.saturating_sub(shown).max(0),
+            data: summary.groups.into_iter().map(DeadJobGroup::from).collect(),
+        }
+    }
+}
+
+/// Dead jobs with the same queue, cause and error.
+#[derive(Serialize, Object)]
+pub(crate) struct DeadJobGroup {
+    /// The name of the queue.
+    queue: String,
+    /// Why they died. More causes may be added.
+    cause: Field<Cause>,
+    /// The error that they share, at most 2 KB.
+    error: String,
+    /// How many jobs there are.
+    jobs: i64,
+    /// How many lanes they are in.
+    lanes: i64,
+    /// When the first of them died.
+    first_died_at: Field<Time>,
+    /// When the last of them died.
+    last_died_at: Field<Time>,
+}
+
+impl From<Group> for DeadJobGroup {
+    fn from(group: Group) -> Self {
+        Self {
+            queue: group.queue,
+            cause: Field(Cause(group.cause)),
+            error: group.error,
+            jobs: group.jobs,
+            lanes: group.lanes,
+            first_died_at: group.first_died_at.into(),
+            last_died_at: group.last_died_at.into(),
+        }
+    }
+}
+
+pub(super) fn descriptions() -> Vec<Operation> {
+    let error = "the provider answered 503";
+    let job = json!({
+        "id": 48_211_907,
+        "queue": "analysis",
+        "group_id": example_values::TEAM,
+        "lane_id": example_values::TEAM,
+        "subject_id": example_values::MEDIA,
+        "cause": "exhausted",
+        "error": error,
+        "attempts": 5,
+        "max_attempts": 5,
+        "created_at": example_values::CREATED_AT,
+        "died_at": example_values::CREATED_AT,
+    });
+    let group = json!({
+        "queue": "analysis",
+        "cause": "exhausted",
+        "error": error,
+        "jobs": 99_214,
+        "lanes": 41,
+        "first_died_at": example_values::CREATED_AT,
+        "last_died_at": example_values::CREATED_AT,
+    });
+    let problems = &[Code::OperatorsOnly];
+    vec![
+        Operation {
+            problems,
+            answer: Some(example_values::list(&job)),
+            ..Operation::new("listDeadJobs", Scope::QueuesRead)
+        },
+        Operation {
+            problems,
+            answer: Some(json!({
+                "at": example_values::CREATED_AT,
+                "matching": 100_000,
+                "left_out": 786,
+                "data": [group],
+            })),
+            ..Operation::new("getDeadJobSummary", Scope::QueuesRead)
+        },
+        Operation {
+            problems,
+            request: Some(json!({ "queue": "analysis", "error": "answered 503", "limit": 1_000 })),
+            answer: Some(json!({
+                "replayed": 1_000,
+                "next_cursor": "cnBseQAGSbBh0CgAAAZJsGHQJkAAAAAAAt-lMw",
+            })),
+            ..Operation::new("replayDeadJobs", Scope::QueuesWrite)
+        },
+    ]
 }

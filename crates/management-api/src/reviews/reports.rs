@@ -1,7 +1,5 @@
 //! Reports of the desk: how much waits, how fast and how well people decide, how the machine compares, and how much people see.
 
-mod csv;
-mod exposure;
 mod machine;
 mod openapi;
 mod schemas;
@@ -11,15 +9,24 @@ use std::sync::Arc;
 use api_common::{field::Time, problem::Refusal, query_parameters::Query, response::Json};
 use management::{
     Management,
-    reviews::{self, quality},
+    reviews::{self, Exposure, Exposures, quality},
 };
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem::{IntoResponse, Response, http::header, web::Data};
+use poem_openapi::{
+    ApiResponse, Object, OpenApi,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+};
+use serde::Serialize;
 use uuid::Uuid;
 
+use self::schemas::ReviewQuality;
+use crate::{
+    Tag,
+    caller::Caller,
+    media::{NO_STORE, NOSNIFF, protecting_headers},
+};
+
 pub(super) use self::openapi::descriptions;
-use self::{csv::ReportFile, exposure::ReviewExposure, schemas::ReviewQuality};
-use crate::{Tag, caller::Caller};
 
 pub(crate) struct ReviewReports;
 
@@ -106,5 +113,102 @@ fn wanted(from: &Query<Time>, to: &Query<Time>, site: &Query<Uuid>) -> quality::
         site: site.0.map(Into::into),
         from: from.0.as_ref().map(|time| time.0),
         to: to.0.as_ref().map(|time| time.0),
+    }
+}
+
+/// The answer.
+pub(crate) struct ReportFile(String);
+
+impl ReportFile {
+    fn new(csv: String) -> Self {
+        Self(csv)
+    }
+}
+
+const CSV: &str = "text/csv";
+
+impl IntoResponse for ReportFile {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type("text/csv; charset=utf-8")
+            .header(
+                header::CONTENT_DISPOSITION,
+                "attachment; filename=\"review-quality.csv\"",
+            )
+            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
+            .header(header::CACHE_CONTROL, NO_STORE)
+            .body(self.0)
+    }
+}
+
+impl ApiResponse for ReportFile {
+    fn meta() -> MetaResponses {
+        let content = MetaMediaType {
+            content_type: CSV,
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+        };
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The figures, one a line, with the columns `report`, `id`, `name`, `part`, `threshold`, `figure` and `value`.",
+                status: Some(200),
+                status_range: None,
+                content: vec![content],
+                headers: protecting_headers(),
+            }],
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
+}
+
+/// How much people have seen.
+#[derive(Serialize, Object)]
+pub(crate) struct ReviewExposure {
+    /// The first day, in UTC.
+    from: String,
+    /// The last day.
+    to: String,
+    /// Whether these are all rows of the span.
+    is_complete: bool,
+    /// A row for each person and day, the latest day first.
+    data: Vec<ReviewExposureDay>,
+}
+
+/// How much a person has seen on a day.
+#[derive(Serialize, Object)]
+struct ReviewExposureDay {
+    /// The person or the token.
+    id: Uuid,
+    /// What they are called. `null` if they are gone.
+    #[oai(nullable)]
+    name: Option<String>,
+    /// The day, in UTC.
+    day: String,
+    /// Decisions that they have made, those included that they undid.
+    decided: i32,
+    /// Pictures that they have uncovered.
+    unveiled: i32,
+}
+
+impl From<Exposures> for ReviewExposure {
+    fn from(exposures: Exposures) -> Self {
+        Self {
+            from: exposures.from.to_string(),
+            to: exposures.to.to_string(),
+            is_complete: exposures.is_complete,
+            data: exposures.rows.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<Exposure> for ReviewExposureDay {
+    fn from(row: Exposure) -> Self {
+        Self {
+            id: row.actor.as_uuid(),
+            name: row.name,
+            day: row.day.to_string(),
+            decided: row.decided,
+            unveiled: row.unveiled,
+        }
     }
 }

@@ -1,32 +1,37 @@
 //! Backtests: replay rules over stored items, see what would change, cancel.
 
-mod openapi;
 mod report;
-mod schemas;
 
 use std::sync::Arc;
 
 use api_common::{
     body::JsonBody,
+    field::{Field, Time, given},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Accepted, Json},
 };
-use domain::id::{BacktestId, RuleGroupId};
-use management::{Management, rule_groups::backtests};
+use domain::{
+    id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
+    scope::Scope,
+};
+use management::{
+    Management,
+    rule_groups::backtests::{self, Items},
+};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::Deserialize;
+use serde_json::json;
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
 use crate::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::NewBacktest;
 
 pub(crate) struct Backtests;
 
@@ -144,5 +149,72 @@ impl Backtests {
     ) -> Result<Json<Backtest>, Refusal> {
         let backtest = backtests::cancel(&management, &caller, backtest_id.0).await?;
         Ok(Json(backtest.into()))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let backtest = report::example();
+    vec![
+        Operation {
+            answer: Some(example_values::list(&backtest)),
+            ..Operation::new("listBacktests", Scope::RulesRead)
+        },
+        Operation {
+            problems: &[Code::BacktestRunning, Code::LimitReached],
+            request: Some(json!({
+                "site_id": example_values::SITE,
+                "since": "2026-01-01T00:00:00Z",
+                "limit": 1_000,
+            })),
+            answer: Some(backtest.clone()),
+            ..Operation::new("createBacktest", Scope::RulesWrite)
+        },
+        Operation {
+            answer: Some(report::full_example()),
+            ..Operation::new("getBacktest", Scope::RulesRead)
+        },
+        Operation {
+            answer: Some(example_values::list(&report::change_example())),
+            ..Operation::new("listBacktestChanges", Scope::RulesRead)
+        },
+        Operation {
+            answer: Some(backtest),
+            ..Operation::new("cancelBacktest", Scope::RulesWrite)
+        },
+    ]
+}
+
+/// A backtest to start.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBacktest {
+    /// A version of the group. If omitted, it is the draft as it is now.
+    #[serde(default, deserialize_with = "given")]
+    version_id: Option<Field<GroupVersionId>>,
+    /// Only items of this site. The group judges all of them, as if it had been attached to the site. If omitted, it judges
+    /// the items of all sites of the team that it has judged before.
+    #[serde(default, deserialize_with = "given")]
+    site_id: Option<Field<SiteId>>,
+    /// Only items accepted at this time or later.
+    #[serde(default, deserialize_with = "given")]
+    since: Option<Field<Time>>,
+    /// Only items accepted before this time. The default is now.
+    #[serde(default, deserialize_with = "given")]
+    until: Option<Field<Time>>,
+    /// The most items to look at, the newest first. The default is 10,000.
+    #[serde(default, deserialize_with = "given")]
+    limit: Option<Field<Items>>,
+}
+
+impl From<NewBacktest> for backtests::NewBacktest {
+    fn from(new: NewBacktest) -> Self {
+        Self {
+            version: new.version_id.map(|version| version.0),
+            site: new.site_id.map(|site| site.0),
+            since: new.since.map(|time| time.0.0),
+            until: new.until.map(|time| time.0.0),
+            limit: new.limit.map(|limit| limit.0),
+        }
     }
 }

@@ -1,28 +1,35 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
-mod openapi;
-mod schemas;
-
 use std::sync::Arc;
 
 use api_common::{
-    body::JsonBody, path_parameters::Path, problem::Refusal, query_parameters::Query,
+    body::JsonBody,
+    field::{Field, Time},
+    path_parameters::Path,
+    problem::{Code, Refusal},
+    query_parameters::Query,
     response::Json,
 };
-use domain::id::{GroupVersionId, RuleGroupId};
+use domain::{
+    id::{GroupVersionId, RuleGroupId},
+    media::Status,
+    scope::Scope,
+};
 use management::{Management, rule_groups::shadow};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::rule_group::shadow::Difference;
+use uuid::Uuid;
 
-use super::RuleGroup;
+use super::{RuleGroup, group_example};
 use crate::{
     Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::{ShadowDifference, ShadowReport, ShadowVersionChange};
 
 pub(crate) struct Shadows;
 
@@ -116,4 +123,128 @@ impl Shadows {
             shadow::differences(&management, &caller, group, version, part.page()).await?;
         Ok(Json(part.list(differences, |item| item.media.as_uuid())))
     }
+}
+
+/// The version that will judge in the shadow.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShadowVersionChange {
+    /// A version of the group that is not live.
+    version_id: Field<GroupVersionId>,
+}
+
+/// What a version said in the shadow of the live one.
+#[derive(Serialize, Object)]
+pub(crate) struct ShadowReport {
+    /// The version.
+    version_id: Uuid,
+    /// The number of items that it judged.
+    judged: i64,
+    /// Of these, the number of items that would have got another status.
+    differing: i64,
+    /// Of these, the number of items without a score that a rule of the version asks for. No provider is asked on behalf of
+    /// a shadow.
+    unscored: i64,
+    /// How many items got which status, and which one they would have got.
+    counts: Vec<ShadowCount>,
+}
+
+/// The number of items with the same pair of statuses.
+#[derive(Serialize, Object)]
+struct ShadowCount {
+    /// The status that they got.
+    live_status: Field<Status>,
+    /// The status that they would have got.
+    shadow_status: Field<Status>,
+    /// The number of items.
+    items: i64,
+}
+
+impl From<shadow::ShadowReport> for ShadowReport {
+    fn from(report: shadow::ShadowReport) -> Self {
+        let counts = report.counts.into_iter();
+        Self {
+            version_id: report.version.as_uuid(),
+            judged: report.judged,
+            differing: report.differing,
+            unscored: report.unscored,
+            counts: counts.map(ShadowCount::from).collect(),
+        }
+    }
+}
+
+impl From<shadow::ShadowCount> for ShadowCount {
+    fn from(count: shadow::ShadowCount) -> Self {
+        Self {
+            live_status: Field(count.live),
+            shadow_status: Field(count.shadow),
+            items: count.items,
+        }
+    }
+}
+
+/// An item about which a version in the shadow differed.
+#[derive(Serialize, Object)]
+pub(crate) struct ShadowDifference {
+    /// The media item.
+    media_id: Uuid,
+    /// The status that it got.
+    live_status: Field<Status>,
+    /// The status that it would have got.
+    shadow_status: Field<Status>,
+    /// When it was judged.
+    judged_at: Field<Time>,
+}
+
+impl From<Difference> for ShadowDifference {
+    fn from(difference: Difference) -> Self {
+        Self {
+            media_id: difference.media.as_uuid(),
+            live_status: Field(difference.live),
+            shadow_status: Field(difference.shadow),
+            judged_at: difference.judged_at.into(),
+        }
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let mut shadowed = group_example();
+    shadowed["shadow_version_id"] = example_values::OTHER_VERSION.into();
+    shadowed["shadow_version_number"] = 4.into();
+    let difference = json!({
+        "media_id": example_values::MEDIA,
+        "live_status": "approved",
+        "shadow_status": "pending_review",
+        "judged_at": example_values::CREATED_AT,
+    });
+    vec![
+        Operation {
+            problems: &[Code::VersionIsLive],
+            request: Some(json!({ "version_id": example_values::OTHER_VERSION })),
+            answer: Some(shadowed),
+            ..Operation::new("setShadowVersion", Scope::RulesWrite)
+        },
+        Operation {
+            answer: Some(group_example()),
+            ..Operation::new("endShadowVersion", Scope::RulesWrite)
+        },
+        Operation {
+            answer: Some(json!({
+                "version_id": example_values::OTHER_VERSION,
+                "judged": 1_000,
+                "differing": 12,
+                "unscored": 0,
+                "counts": [
+                    { "live_status": "approved", "shadow_status": "approved", "items": 988 },
+                    { "live_status": "approved", "shadow_status": "pending_review", "items": 12 },
+                ],
+            })),
+            ..Operation::new("getShadowReport", Scope::RulesRead)
+        },
+        Operation {
+            answer: Some(example_values::list(&difference)),
+            ..Operation::new("listShadowDifferences", Scope::RulesRead)
+        },
+    ]
 }

@@ -1,33 +1,40 @@
 //! A rule group's versions: list, create, read, make one live, and see which were live when.
 
-mod openapi;
-mod schemas;
-
 use std::sync::Arc;
 
 use api_common::{
     body::JsonBody,
+    field::{Field, Time, given},
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json},
 };
-use domain::id::{GroupVersionId, RuleGroupId};
-use management::{Management, rule_groups::versions};
+use domain::{
+    id::{ActorId, GroupVersionId, RuleGroupId},
+    reason::Reason,
+    scope::Scope,
+};
+use management::{
+    Management,
+    rule_groups::versions::{self, NewVersion},
+};
 use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::rule_group::{ListedVersion, Publication, Version};
+use uuid::Uuid;
 
-use super::RuleGroup;
+use super::{
+    RuleGroup, group_example, rule_schema,
+    rules::{RuleDocument, documents},
+};
 use crate::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
-};
-
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::{
-    LiveVersionChange, NewRuleGroupVersion, RuleGroupPublication, RuleGroupVersion,
-    RuleGroupVersionWithRules,
+    openapi::{Operation, example_values},
 };
 
 pub(crate) struct Versions;
@@ -150,4 +157,164 @@ impl Versions {
         let publications = versions::publications(&management, &caller, group, part.page()).await?;
         Ok(Json(part.list(publications, |publication| publication.id)))
     }
+}
+
+/// A version of a rule group. It never changes.
+#[derive(Serialize, Object)]
+pub(crate) struct RuleGroupVersion {
+    /// The ID of the version.
+    id: Uuid,
+    /// The number of the version. A group's versions are numbered from 1.
+    number: i32,
+    /// The author's note. It may be empty.
+    note: String,
+    /// How many rules it has.
+    rule_count: i32,
+    /// The token that created it. `null` if it was created from the command line.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was created.
+    created_at: Field<Time>,
+}
+
+impl From<ListedVersion> for RuleGroupVersion {
+    fn from(version: ListedVersion) -> Self {
+        Self {
+            id: version.id.as_uuid(),
+            number: version.number,
+            note: version.note,
+            rule_count: version.rules,
+            created_by: version.created_by.map(ActorId::as_uuid),
+            created_at: version.created_at.into(),
+        }
+    }
+}
+
+/// A version with its rules.
+#[derive(Serialize, Object)]
+pub(crate) struct RuleGroupVersionWithRules {
+    /// The version.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    version: RuleGroupVersion,
+    /// The version's rules, in the order of evaluation.
+    rules: Vec<RuleDocument>,
+}
+
+impl From<Version> for RuleGroupVersionWithRules {
+    fn from(version: Version) -> Self {
+        Self {
+            version: version.listed.into(),
+            rules: documents(version.rules),
+        }
+    }
+}
+
+/// A version to create from the draft.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRuleGroupVersion {
+    /// The revision of the draft that you read. If it is outdated, you get 409 (`draft_changed`).
+    revision: i64,
+    /// A note about the version.
+    #[oai(nullable)]
+    note: Option<Field<Reason>>,
+    /// Whether the version is live at once. The default is `true`. With `false`, you can make it live later, or have it judge
+    /// in the shadow.
+    #[serde(default, deserialize_with = "given")]
+    live: Option<bool>,
+}
+
+impl From<NewRuleGroupVersion> for NewVersion {
+    fn from(new: NewRuleGroupVersion) -> Self {
+        Self {
+            revision: new.revision,
+            note: new.note.map(|note| note.0),
+            live: new.live.unwrap_or(true),
+        }
+    }
+}
+
+/// The version to make live.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LiveVersionChange {
+    /// A version of the group.
+    version_id: Field<GroupVersionId>,
+}
+
+/// An entry in the history of live versions.
+#[derive(Serialize, Object)]
+pub(crate) struct RuleGroupPublication {
+    /// The ID of the entry.
+    id: Uuid,
+    /// The version that became live.
+    version_id: Uuid,
+    /// The number of the version.
+    version_number: i32,
+    /// The token that published it. `null` if it was published from the command line.
+    #[oai(nullable)]
+    published_by: Option<Uuid>,
+    /// When it began to judge new submissions.
+    published_at: Field<Time>,
+}
+
+impl From<Publication> for RuleGroupPublication {
+    fn from(publication: Publication) -> Self {
+        Self {
+            id: publication.id,
+            version_id: publication.version.as_uuid(),
+            version_number: publication.number,
+            published_by: publication.published_by.map(ActorId::as_uuid),
+            published_at: publication.published_at.into(),
+        }
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let version = json!({
+        "id": example_values::VERSION,
+        "number": 3,
+        "note": "Review codes are reviewed.",
+        "rule_count": 4,
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
+    });
+    let mut with_rules = version.clone();
+    with_rules["rules"] = Value::Array(rule_schema::examples());
+    let publication = json!({
+        "id": "01980f6d-14aa-7bbb-8ccc-0123456789ab",
+        "version_id": example_values::VERSION,
+        "version_number": 3,
+        "published_by": example_values::TOKEN,
+        "published_at": example_values::CREATED_AT,
+    });
+    vec![
+        Operation {
+            answer: Some(example_values::list(&version)),
+            ..Operation::new("listVersions", Scope::RulesRead)
+        },
+        Operation {
+            problems: &[Code::DraftChanged, Code::LimitReached],
+            request: Some(
+                json!({ "revision": 7, "note": "Review codes are reviewed.", "live": true }),
+            ),
+            answer: Some(version),
+            ..Operation::new("createVersion", Scope::RulesWrite)
+        },
+        Operation {
+            answer: Some(with_rules),
+            ..Operation::new("getVersion", Scope::RulesRead)
+        },
+        Operation {
+            request: Some(json!({ "version_id": example_values::VERSION })),
+            answer: Some(group_example()),
+            ..Operation::new("setLiveVersion", Scope::RulesWrite)
+        },
+        Operation {
+            answer: Some(example_values::list(&publication)),
+            ..Operation::new("listPublications", Scope::RulesRead)
+        },
+    ]
 }
