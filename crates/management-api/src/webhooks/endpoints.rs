@@ -1,6 +1,5 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
-mod openapi;
 mod schemas;
 mod settings;
 
@@ -9,14 +8,18 @@ use std::sync::Arc;
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query_parameters::Query,
     response::{Created, Json, NoContent},
 };
-use domain::id::{EndpointId, SiteId};
+use domain::{
+    id::{EndpointId, SiteId},
+    scope::Scope,
+};
 use management::{Management, endpoints};
 use poem::web::Data;
 use poem_openapi::OpenApi;
+use serde_json::json;
 
 use self::{
     schemas::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
@@ -26,9 +29,8 @@ use crate::{
     PREFIX, Tag,
     caller::Caller,
     list::{After, Limit, List, Part},
+    openapi::{Operation, example_values},
 };
-
-pub(super) use openapi::descriptions;
 
 pub(crate) struct WebhookEndpoints;
 
@@ -231,4 +233,54 @@ impl WebhookEndpoints {
         let pinged = endpoints::ping(&management, &caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let endpoint = schemas::example();
+    vec![
+        Operation {
+            answer: Some(example_values::list(&endpoint)),
+            ..Operation::new("listWebhookEndpoints", Scope::WebhooksRead)
+        },
+        Operation {
+            problems: &[Code::LimitReached],
+            request: Some(json!({
+                "url": "https://example.com/hooks",
+                "description": "The moderation queue",
+                "max_per_second": 50,
+                "headers": [{ "name": "Authorization", "value": "Bearer of-our-gateway" }],
+            })),
+            answer: Some(endpoint.clone()),
+            ..Operation::new("createWebhookEndpoint", Scope::WebhooksWrite)
+        },
+        Operation {
+            answer: Some(endpoint.clone()),
+            ..Operation::new("getWebhookEndpoint", Scope::WebhooksRead)
+        },
+        Operation {
+            request: Some(json!({ "events": ["media.moderated"], "max_per_second": null })),
+            answer: Some(endpoint.clone()),
+            ..Operation::new("updateWebhookEndpoint", Scope::WebhooksWrite)
+        },
+        Operation {
+            request: Some(json!({ "reason": "The receiver is being rebuilt." })),
+            answer: Some(endpoint.clone()),
+            ..Operation::new("disableWebhookEndpoint", Scope::WebhooksWrite)
+        },
+        Operation {
+            answer: Some(endpoint),
+            ..Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
+        },
+        Operation {
+            answer: Some(json!({ "deliveries": 17 })),
+            ..Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
+        },
+        Operation::new("deleteWebhookEndpoint", Scope::WebhooksWrite),
+        Operation {
+            problems: &[Code::TooManyPings],
+            answer: Some(schemas::ping_example()),
+            ..Operation::new("pingWebhookEndpoint", Scope::WebhooksWrite)
+        },
+    ]
 }
