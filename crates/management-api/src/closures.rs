@@ -161,31 +161,21 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "ended_at": null,
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&closure)),
-            ..Operation::new("listClosures", Scope::ClosuresRead)
-        },
-        Operation {
-            problems: &[Code::Closing, Code::LegalHold, Code::LimitReached],
-            request: Some(
+        Operation::new("listClosures", Scope::ClosuresRead)
+            .answer(example_values::list(&closure)),
+        Operation::new("createClosure", Scope::ClosuresWrite)
+            .problems(&[Code::Closing, Code::LegalHold, Code::LimitReached])
+            .request(
                 json!({ "site_id": example_values::SITE, "name": "Comments", "grace_days": 30 }),
-            ),
-            answer: Some(closure.clone()),
-            ..Operation::new("createClosure", Scope::ClosuresWrite)
-        },
-        Operation {
-            answer: Some(closure.clone()),
-            ..Operation::new("getClosure", Scope::ClosuresRead)
-        },
-        Operation {
-            problems: &[Code::Closing],
-            answer: Some(closure.clone()),
-            ..Operation::new("cancelClosure", Scope::ClosuresWrite)
-        },
-        Operation {
-            answer: Some(closure),
-            ..Operation::new("resumeClosure", Scope::ClosuresWrite)
-        },
+            )
+            .answer(closure.clone()),
+        Operation::new("getClosure", Scope::ClosuresRead)
+            .answer(closure.clone()),
+        Operation::new("cancelClosure", Scope::ClosuresWrite)
+            .problems(&[Code::Closing])
+            .answer(closure.clone()),
+        Operation::new("resumeClosure", Scope::ClosuresWrite)
+            .answer(closure),
     ]
 }
 

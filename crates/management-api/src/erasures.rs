@@ -170,33 +170,23 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "ended_at": "2026-01-31T12:00:02.512000Z",
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&erasure)),
-            ..Operation::new("listErasures", Scope::ErasuresRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            request: Some(json!({ "site_id": example_values::SITE, "author": "user-4711" })),
-            answer: Some(erasure.clone()),
-            ..Operation::new("createErasure", Scope::ErasuresWrite)
-        },
-        Operation {
-            answer: Some(json!({
+        Operation::new("listErasures", Scope::ErasuresRead)
+            .answer(example_values::list(&erasure)),
+        Operation::new("createErasure", Scope::ErasuresWrite)
+            .problems(&[Code::LimitReached])
+            .request(json!({ "site_id": example_values::SITE, "author": "user-4711" }))
+            .answer(erasure.clone()),
+        Operation::new("getErasureSigningKey", Scope::ErasuresRead)
+            .answer(json!({
                 "kty": "OKP",
                 "crv": "Ed25519",
                 "kid": example_values::SIGNING_KEY,
                 "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
             })),
-            ..Operation::new("getErasureSigningKey", Scope::ErasuresRead)
-        },
-        Operation {
-            answer: Some(erasure.clone()),
-            ..Operation::new("getErasure", Scope::ErasuresRead)
-        },
-        Operation {
-            answer: Some(erasure),
-            ..Operation::new("resumeErasure", Scope::ErasuresWrite)
-        },
+        Operation::new("getErasure", Scope::ErasuresRead)
+            .answer(erasure.clone()),
+        Operation::new("resumeErasure", Scope::ErasuresWrite)
+            .answer(erasure),
     ]
 }
 

@@ -169,23 +169,15 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "expires_at": "2026-02-07T12:00:00.123456Z",
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&export)),
-            ..Operation::new("listExports", Scope::SitesExport)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            request: Some(json!({ "site_id": example_values::SITE })),
-            answer: Some(export.clone()),
-            ..Operation::new("createExport", Scope::SitesExport)
-        },
-        Operation {
-            answer: Some(export),
-            ..Operation::new("getExport", Scope::SitesExport)
-        },
-        Operation {
-            problems: &[Code::TooManyDownloads, Code::Closing],
-            ..Operation::new("getExportArchive", Scope::SitesExport)
-        },
+        Operation::new("listExports", Scope::SitesExport)
+            .answer(example_values::list(&export)),
+        Operation::new("createExport", Scope::SitesExport)
+            .problems(&[Code::LimitReached])
+            .request(json!({ "site_id": example_values::SITE }))
+            .answer(export.clone()),
+        Operation::new("getExport", Scope::SitesExport)
+            .answer(export),
+        Operation::new("getExportArchive", Scope::SitesExport)
+            .problems(&[Code::TooManyDownloads, Code::Closing]),
     ]
 }

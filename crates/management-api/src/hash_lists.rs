@@ -178,36 +178,26 @@ fn list_example() -> Value {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let list = list_example();
     let own = vec![
-        Operation {
-            answer: Some(example_values::list(&list)),
-            ..Operation::new("listHashLists", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken, Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listHashLists", Scope::HashListsRead)
+            .answer(example_values::list(&list)),
+        Operation::new("createHashList", Scope::HashListsWrite)
+            .problems(&[Code::NameTaken, Code::LimitReached])
+            .request(json!({
                 "name": "Removed before",
                 "description": "Images that moderators have rejected.",
                 "kind": "deny",
                 "max_distance": 31,
                 "team_id": example_values::TEAM,
-            })),
-            answer: Some(list.clone()),
-            ..Operation::new("createHashList", Scope::HashListsWrite)
-        },
-        Operation {
-            answer: Some(list.clone()),
-            ..Operation::new("getHashList", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken, Code::SharedList],
-            request: Some(json!({ "max_distance": 20 })),
-            answer: Some(list),
-            ..Operation::new("updateHashList", Scope::HashListsWrite)
-        },
-        Operation {
-            problems: &[Code::HashListInUse, Code::SharedList],
-            ..Operation::new("deleteHashList", Scope::HashListsWrite)
-        },
+            }))
+            .answer(list.clone()),
+        Operation::new("getHashList", Scope::HashListsRead)
+            .answer(list.clone()),
+        Operation::new("updateHashList", Scope::HashListsWrite)
+            .problems(&[Code::NameTaken, Code::SharedList])
+            .request(json!({ "max_distance": 20 }))
+            .answer(list),
+        Operation::new("deleteHashList", Scope::HashListsWrite)
+            .problems(&[Code::HashListInUse, Code::SharedList]),
     ];
     [
         own,

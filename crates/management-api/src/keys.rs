@@ -208,24 +208,15 @@ pub(crate) fn descriptions() -> Vec<Operation> {
     let mut issued = json!({ "secret": "site_EXAMPLEexampleEXAMPLEexamplew3Zk" });
     api_common::openapi::extend(&mut issued, "", key.clone());
     vec![
-        Operation {
-            answer: Some(example_values::list(&key)),
-            ..Operation::new("listSiteKeys", Scope::KeysRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            answer: Some(issued.clone()),
-            ..Operation::new("createSiteKey", Scope::KeysWrite)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            answer: Some(issued),
-            ..Operation::new("rotateSiteKeys", Scope::KeysWrite)
-        },
-        Operation {
-            answer: Some(key),
-            ..Operation::new("getSiteKey", Scope::KeysRead)
-        },
+        Operation::new("listSiteKeys", Scope::KeysRead)
+            .answer(example_values::list(&key)),
+        Operation::new("createSiteKey", Scope::KeysWrite)
+            .problems(&[Code::LimitReached])
+            .answer(issued.clone()),
+        Operation::new("rotateSiteKeys", Scope::KeysWrite)
+            .problems(&[Code::LimitReached])
+            .answer(issued),
+        Operation::new("getSiteKey", Scope::KeysRead).answer(key),
         Operation::new("disableSiteKey", Scope::KeysWrite),
     ]
 }

@@ -189,28 +189,20 @@ impl From<NewLegalHold> for legal_holds::NewHold {
 /// What the document says beyond the signatures.
 pub(crate) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example_values::list(&hold(&json!(null)))),
-            ..Operation::new("listLegalHolds", Scope::HoldsRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listLegalHolds", Scope::HoldsRead)
+            .answer(example_values::list(&hold(&json!(null)))),
+        Operation::new("createLegalHold", Scope::HoldsWrite)
+            .problems(&[Code::LimitReached])
+            .request(json!({
                 "site_id": example_values::SITE,
                 "media_id": example_values::MEDIA,
                 "reason": "Case 12/2026 of the public prosecutor.",
-            })),
-            answer: Some(hold(&json!(null))),
-            ..Operation::new("createLegalHold", Scope::HoldsWrite)
-        },
-        Operation {
-            answer: Some(hold(&json!(null))),
-            ..Operation::new("getLegalHold", Scope::HoldsRead)
-        },
-        Operation {
-            answer: Some(hold(&json!("2026-05-02T08:30:00.000000Z"))),
-            ..Operation::new("liftLegalHold", Scope::HoldsWrite)
-        },
+            }))
+            .answer(hold(&json!(null))),
+        Operation::new("getLegalHold", Scope::HoldsRead)
+            .answer(hold(&json!(null))),
+        Operation::new("liftLegalHold", Scope::HoldsWrite)
+            .answer(hold(&json!("2026-05-02T08:30:00.000000Z"))),
     ]
 }
 

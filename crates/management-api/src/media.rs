@@ -193,33 +193,25 @@ impl Media {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example_values::list(&list::example())),
-            ..Operation::new("listMedia", Scope::MediaRead)
-        },
-        Operation {
-            answer: Some(item::example()),
-            ..Operation::new("getMedia", Scope::MediaRead)
-        },
+        Operation::new("listMedia", Scope::MediaRead)
+            .answer(example_values::list(&list::example())),
+        Operation::new("getMedia", Scope::MediaRead)
+            .answer(item::example()),
         Operation::new("getMediaImage", Scope::MediaRead),
-        Operation {
-            problems: &[
+        Operation::new("getMediaPreview", Scope::MediaRead)
+            .problems(&[
                 Code::ImageNotPreviewed,
                 Code::PreviewTimedOut,
                 Code::DarkroomUnavailable,
-            ],
-            ..Operation::new("getMediaPreview", Scope::MediaRead)
-        },
-        Operation {
-            problems: &[
+            ]),
+        Operation::new("decideMedia", Scope::MediaDecide)
+            .problems(&[
                 Code::StillPending,
                 Code::AlreadyDecided,
                 Code::MediaChanged,
                 Code::VerdictChanged,
-            ],
-            request: Some(decision::example_request()),
-            answer: Some(decision::example()),
-            ..Operation::new("decideMedia", Scope::MediaDecide)
-        },
+            ])
+            .request(decision::example_request())
+            .answer(decision::example()),
     ]
 }

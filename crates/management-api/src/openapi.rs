@@ -108,23 +108,18 @@ fn operations(document: &mut Value) -> Vec<String> {
 /// What the document says about an operation beyond its signature.
 #[derive(Clone)]
 pub(crate) struct Operation {
-    /// Its operation id.
-    pub(crate) id: &'static str,
+    id: &'static str,
     /// The scope that it needs. `None` if every valid token can do it.
-    pub(crate) scope: Option<Scope>,
-    /// Further problems, beyond those that every operation with its parameters and its body has.
-    pub(crate) problems: &'static [Code],
-    /// An example of its request's body, if it has one.
-    pub(crate) request: Option<Value>,
-    /// An example of its answer, if that has a body.
-    pub(crate) answer: Option<Value>,
+    scope: Option<Scope>,
+    problems: &'static [Code],
+    request: Option<Value>,
+    answer: Option<Value>,
 }
 
 impl Operation {
     /// An operation without bodies in request and answer, and without further problems.
     pub(crate) fn new(id: &'static str, scope: Scope) -> Self {
         Self {
-            id,
             scope: Some(scope),
             ..Self::without_scope(id)
         }
@@ -139,6 +134,23 @@ impl Operation {
             request: None,
             answer: None,
         }
+    }
+
+    /// Further problems, beyond those that every operation with its parameters and its body has.
+    pub(crate) fn problems(self, problems: &'static [Code]) -> Self {
+        Self { problems, ..self }
+    }
+
+    /// An example of its request's body.
+    pub(crate) fn request(self, example: Value) -> Self {
+        let request = Some(example);
+        Self { request, ..self }
+    }
+
+    /// An example of its answer's body.
+    pub(crate) fn answer(self, example: Value) -> Self {
+        let answer = Some(example);
+        Self { answer, ..self }
     }
 }
 

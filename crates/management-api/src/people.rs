@@ -271,32 +271,22 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "disabled_at": null,
     });
     let own = vec![
-        Operation {
-            answer: Some(example_values::list(&person)),
-            ..Operation::new("listPeople", Scope::PeopleRead)
-        },
-        Operation {
-            answer: Some(person.clone()),
-            ..Operation::new("getPerson", Scope::PeopleRead)
-        },
-        Operation {
-            problems: &[Code::LastOwner],
-            request: Some(json!({ "role": "moderator", "site_ids": [example_values::SITE] })),
-            answer: Some(person),
-            ..Operation::new("updatePerson", Scope::PeopleWrite)
-        },
-        Operation {
-            problems: &[Code::LastOwner],
-            ..Operation::new("disablePerson", Scope::PeopleWrite)
-        },
-        Operation {
-            problems: &[Code::InOtherTeams],
-            answer: Some(json!({
+        Operation::new("listPeople", Scope::PeopleRead)
+            .answer(example_values::list(&person)),
+        Operation::new("getPerson", Scope::PeopleRead)
+            .answer(person.clone()),
+        Operation::new("updatePerson", Scope::PeopleWrite)
+            .problems(&[Code::LastOwner])
+            .request(json!({ "role": "moderator", "site_ids": [example_values::SITE] }))
+            .answer(person),
+        Operation::new("disablePerson", Scope::PeopleWrite)
+            .problems(&[Code::LastOwner]),
+        Operation::new("createPasswordReset", Scope::PeopleWrite)
+            .problems(&[Code::InOtherTeams])
+            .answer(json!({
                 "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx",
                 "expires_at": "2026-02-01T12:00:00.123456Z",
             })),
-            ..Operation::new("createPasswordReset", Scope::PeopleWrite)
-        },
     ];
     [
         own,

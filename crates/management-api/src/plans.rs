@@ -124,27 +124,19 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "created_at": example_values::CREATED_AT,
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&plan)),
-            ..Operation::new("listPlans", Scope::PlansRead)
-        },
-        Operation {
-            problems: &[Code::OperatorsOnly, Code::NameTaken],
-            request: Some(
+        Operation::new("listPlans", Scope::PlansRead)
+            .answer(example_values::list(&plan)),
+        Operation::new("createPlan", Scope::PlansWrite)
+            .problems(&[Code::OperatorsOnly, Code::NameTaken])
+            .request(
                 json!({ "name": "Small", "submissions_per_period": 100_000, "deliveries_per_period": 400_000 }),
-            ),
-            answer: Some(plan.clone()),
-            ..Operation::new("createPlan", Scope::PlansWrite)
-        },
-        Operation {
-            answer: Some(plan.clone()),
-            ..Operation::new("getPlan", Scope::PlansRead)
-        },
-        Operation {
-            problems: &[Code::OperatorsOnly, Code::NameTaken],
-            request: Some(json!({ "submissions_per_period": 100_000 })),
-            answer: Some(plan),
-            ..Operation::new("updatePlan", Scope::PlansWrite)
-        },
+            )
+            .answer(plan.clone()),
+        Operation::new("getPlan", Scope::PlansRead)
+            .answer(plan.clone()),
+        Operation::new("updatePlan", Scope::PlansWrite)
+            .problems(&[Code::OperatorsOnly, Code::NameTaken])
+            .request(json!({ "submissions_per_period": 100_000 }))
+            .answer(plan),
     ]
 }

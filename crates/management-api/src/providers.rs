@@ -134,8 +134,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
             ],
         },
     });
-    vec![Operation {
-        answer: Some(json!({ "data": [provider] })),
-        ..Operation::new("listProviders", Scope::SitesRead)
-    }]
+    vec![
+        Operation::new("listProviders", Scope::SitesRead)
+            .answer(json!({ "data": [provider] })),
+    ]
 }

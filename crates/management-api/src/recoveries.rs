@@ -237,23 +237,15 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "ended_at": null,
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&recovery)),
-            ..Operation::new("listRecoveries", Scope::WebhooksRead)
-        },
-        Operation {
-            problems: &[Code::RecoveryRunning, Code::EndpointDisabled],
-            request: Some(json!({ "kind": "failed", "since": "2026-01-30T22:00:00Z" })),
-            answer: Some(recovery.clone()),
-            ..Operation::new("createRecovery", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(recovery.clone()),
-            ..Operation::new("getRecovery", Scope::WebhooksRead)
-        },
-        Operation {
-            answer: Some(recovery),
-            ..Operation::new("cancelRecovery", Scope::WebhooksWrite)
-        },
+        Operation::new("listRecoveries", Scope::WebhooksRead)
+            .answer(example_values::list(&recovery)),
+        Operation::new("createRecovery", Scope::WebhooksWrite)
+            .problems(&[Code::RecoveryRunning, Code::EndpointDisabled])
+            .request(json!({ "kind": "failed", "since": "2026-01-30T22:00:00Z" }))
+            .answer(recovery.clone()),
+        Operation::new("getRecovery", Scope::WebhooksRead)
+            .answer(recovery.clone()),
+        Operation::new("cancelRecovery", Scope::WebhooksWrite)
+            .answer(recovery),
     ]
 }

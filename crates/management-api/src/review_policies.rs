@@ -146,42 +146,30 @@ impl ReviewPolicies {
 /// What the document says beyond the signatures.
 pub(crate) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example_values::list(&policy())),
-            ..Operation::new("listPolicies", Scope::ReviewsRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listPolicies", Scope::ReviewsRead)
+            .answer(example_values::list(&policy())),
+        Operation::new("createPolicy", Scope::ReviewsManage)
+            .problems(&[Code::LimitReached])
+            .request(json!({
                 "code": "hate",
                 "name": "Hate",
                 "reason": "It attacks people for what they are.",
                 "key": 3,
                 "severity": "high",
                 "categories": ["hate"],
-            })),
-            answer: Some(policy()),
-            ..Operation::new("createPolicy", Scope::ReviewsManage)
-        },
-        Operation {
-            answer: Some(policy()),
-            ..Operation::new("getPolicy", Scope::ReviewsRead)
-        },
-        Operation {
-            request: Some(json!({ "two_people": true, "key": null })),
-            answer: Some(policy()),
-            ..Operation::new("updatePolicy", Scope::ReviewsManage)
-        },
+            }))
+            .answer(policy()),
+        Operation::new("getPolicy", Scope::ReviewsRead)
+            .answer(policy()),
+        Operation::new("updatePolicy", Scope::ReviewsManage)
+            .request(json!({ "two_people": true, "key": null }))
+            .answer(policy()),
         Operation::new("deletePolicy", Scope::ReviewsManage),
-        Operation {
-            answer: Some(desk()),
-            ..Operation::new("getDeskSettings", Scope::ReviewsRead)
-        },
-        Operation {
-            request: Some(json!({ "undo_seconds": 30, "audit_percent": 5 })),
-            answer: Some(desk()),
-            ..Operation::new("updateDeskSettings", Scope::ReviewsManage)
-        },
+        Operation::new("getDeskSettings", Scope::ReviewsRead)
+            .answer(desk()),
+        Operation::new("updateDeskSettings", Scope::ReviewsManage)
+            .request(json!({ "undo_seconds": 30, "audit_percent": 5 }))
+            .answer(desk()),
     ]
 }
 

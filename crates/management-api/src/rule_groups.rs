@@ -293,35 +293,25 @@ pub(crate) struct RuleGroupChange {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let group = group_example();
     let own = vec![
-        Operation {
-            answer: Some(example_values::list(&group)),
-            ..Operation::new("listRuleGroups", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken, Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listRuleGroups", Scope::RulesRead)
+            .answer(example_values::list(&group)),
+        Operation::new("createRuleGroup", Scope::RulesWrite)
+            .problems(&[Code::NameTaken, Code::LimitReached])
+            .request(json!({
                 "name": "Comment rules",
                 "team_id": example_values::TEAM,
                 "rules": rule_schema::examples(),
                 "note": "What we had in the old system.",
-            })),
-            answer: Some(created_example()),
-            ..Operation::new("createRuleGroup", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(group.clone()),
-            ..Operation::new("getRuleGroup", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken],
-            request: Some(json!({ "name": "House rules" })),
-            answer: Some(group),
-            ..Operation::new("updateRuleGroup", Scope::RulesWrite)
-        },
-        Operation {
-            problems: &[Code::RuleGroupInUse],
-            ..Operation::new("deleteRuleGroup", Scope::RulesWrite)
-        },
+            }))
+            .answer(created_example()),
+        Operation::new("getRuleGroup", Scope::RulesRead)
+            .answer(group.clone()),
+        Operation::new("updateRuleGroup", Scope::RulesWrite)
+            .problems(&[Code::NameTaken])
+            .request(json!({ "name": "House rules" }))
+            .answer(group),
+        Operation::new("deleteRuleGroup", Scope::RulesWrite)
+            .problems(&[Code::RuleGroupInUse]),
     ];
     [
         own,

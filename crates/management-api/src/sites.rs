@@ -280,34 +280,26 @@ pub(crate) fn descriptions() -> Vec<Operation> {
     });
     api_common::openapi::extend(&mut issued, "", site.clone());
     vec![
-        Operation {
-            answer: Some(example_values::list(&site)),
-            ..Operation::new("listSites", Scope::SitesRead)
-        },
-        Operation {
-            problems: &[Code::UnknownRuleGroup, Code::NameTaken, Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listSites", Scope::SitesRead)
+            .answer(example_values::list(&site)),
+        Operation::new("createSite", Scope::SitesWrite)
+            .problems(&[Code::UnknownRuleGroup, Code::NameTaken, Code::LimitReached])
+            .request(json!({
                 "name": "Comments",
                 "team_id": example_values::TEAM,
                 "default_rule_group_id": example_values::RULE_GROUP,
                 "status_queries_per_minute": 100,
-            })),
-            answer: Some(issued),
-            ..Operation::new("createSite", Scope::SitesWrite)
-        },
-        Operation {
-            answer: Some(site.clone()),
-            ..Operation::new("getSite", Scope::SitesRead)
-        },
-        Operation {
-            problems: &[Code::UnknownRuleGroup, Code::NameTaken],
-            request: Some(json!({
+            }))
+            .answer(issued),
+        Operation::new("getSite", Scope::SitesRead)
+            .answer(site.clone()),
+        Operation::new("updateSite", Scope::SitesWrite)
+            .problems(&[Code::UnknownRuleGroup, Code::NameTaken])
+            .request(json!({
                 "on_failure": "review",
                 "policy": "Spoilers are spam.",
                 "submissions_per_minute": null,
-            })),
-            answer: Some(site),
-            ..Operation::new("updateSite", Scope::SitesWrite)
-        },
+            }))
+            .answer(site),
     ]
 }

@@ -83,11 +83,11 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         }],
         "other_rule_matches": 0,
     });
-    vec![Operation {
-        problems: &[Code::NotFound],
-        answer: Some(report),
-        ..Operation::new("getStatistics", Scope::MediaRead)
-    }]
+    vec![
+        Operation::new("getStatistics", Scope::MediaRead)
+            .problems(&[Code::NotFound])
+            .answer(report),
+    ]
 }
 
 fn figures() -> Value {

@@ -129,15 +129,11 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "past_due_since": null,
     });
     vec![
-        Operation {
-            answer: Some(subscription.clone()),
-            ..Operation::new("getSubscription", Scope::SubscriptionsRead)
-        },
-        Operation {
-            problems: &[Code::OperatorsOnly],
-            request: Some(json!({ "plan_id": example_values::PLAN, "state": "active" })),
-            answer: Some(subscription),
-            ..Operation::new("putSubscription", Scope::SubscriptionsWrite)
-        },
+        Operation::new("getSubscription", Scope::SubscriptionsRead)
+            .answer(subscription.clone()),
+        Operation::new("putSubscription", Scope::SubscriptionsWrite)
+            .problems(&[Code::OperatorsOnly])
+            .request(json!({ "plan_id": example_values::PLAN, "state": "active" }))
+            .answer(subscription),
     ]
 }

@@ -159,24 +159,16 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "created_at": example_values::CREATED_AT,
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&team)),
-            ..Operation::new("listTeams", Scope::TeamsRead)
-        },
-        Operation {
-            problems: &[Code::OperatorsOnly],
-            request: Some(json!({ "name": "Acme forums", "plan_id": example_values::PLAN })),
-            answer: Some(team.clone()),
-            ..Operation::new("createTeam", Scope::TeamsWrite)
-        },
-        Operation {
-            answer: Some(team.clone()),
-            ..Operation::new("getTeam", Scope::TeamsRead)
-        },
-        Operation {
-            request: Some(json!({ "name": "Acme forums" })),
-            answer: Some(team),
-            ..Operation::new("updateTeam", Scope::TeamsWrite)
-        },
+        Operation::new("listTeams", Scope::TeamsRead)
+            .answer(example_values::list(&team)),
+        Operation::new("createTeam", Scope::TeamsWrite)
+            .problems(&[Code::OperatorsOnly])
+            .request(json!({ "name": "Acme forums", "plan_id": example_values::PLAN }))
+            .answer(team.clone()),
+        Operation::new("getTeam", Scope::TeamsRead)
+            .answer(team.clone()),
+        Operation::new("updateTeam", Scope::TeamsWrite)
+            .request(json!({ "name": "Acme forums" }))
+            .answer(team),
     ]
 }

@@ -272,25 +272,18 @@ pub(crate) fn descriptions() -> Vec<Operation> {
     let mut issued = json!({ "secret": "mgmt_EXAMPLEexampleEXAMPLEexamplev7Qx" });
     api_common::openapi::extend(&mut issued, "", token.clone());
     vec![
-        Operation {
-            answer: Some(example_values::list(&token)),
-            ..Operation::new("listTokens", Scope::TokensRead)
-        },
-        Operation {
-            request: Some(json!({
+        Operation::new("listTokens", Scope::TokensRead)
+            .answer(example_values::list(&token)),
+        Operation::new("createToken", Scope::TokensWrite)
+            .request(json!({
                 "name": "Nightly report",
                 "team_id": example_values::TEAM,
                 "scopes": ["teams:read", "usage:read"],
                 "expires_at": "2099-01-31T12:00:00Z",
-            })),
-            answer: Some(issued),
-            problems: &[Code::LimitReached],
-            ..Operation::new("createToken", Scope::TokensWrite)
-        },
-        Operation {
-            answer: Some(token),
-            ..Operation::new("getToken", Scope::TokensRead)
-        },
+            }))
+            .answer(issued)
+            .problems(&[Code::LimitReached]),
+        Operation::new("getToken", Scope::TokensRead).answer(token),
         Operation::new("disableToken", Scope::TokensWrite),
     ]
 }

@@ -119,8 +119,5 @@ pub(super) fn descriptions() -> Vec<Operation> {
             },
         ],
     });
-    vec![Operation {
-        answer: Some(usage),
-        ..Operation::new("getUsage", Scope::UsageRead)
-    }]
+    vec![Operation::new("getUsage", Scope::UsageRead).answer(usage)]
 }

@@ -256,27 +256,17 @@ pub(crate) fn entry_example() -> Value {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let entry = entry_example();
     vec![
-        Operation {
-            problems: &[Code::SharedList],
-            answer: Some(example_values::list(&entry)),
-            ..Operation::new("listHashEntries", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::SharedList, Code::AlreadyListed, Code::LimitReached],
-            request: Some(
-                json!({ "pdq": example_values::PDQ, "note": "Reported twice in January." }),
-            ),
-            answer: Some(entry.clone()),
-            ..Operation::new("createHashEntry", Scope::HashListsWrite)
-        },
-        Operation {
-            problems: &[Code::SharedList],
-            answer: Some(entry),
-            ..Operation::new("getHashEntry", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::SharedList],
-            ..Operation::new("deleteHashEntry", Scope::HashListsWrite)
-        },
+        Operation::new("listHashEntries", Scope::HashListsRead)
+            .problems(&[Code::SharedList])
+            .answer(example_values::list(&entry)),
+        Operation::new("createHashEntry", Scope::HashListsWrite)
+            .problems(&[Code::SharedList, Code::AlreadyListed, Code::LimitReached])
+            .request(json!({ "pdq": example_values::PDQ, "note": "Reported twice in January." }))
+            .answer(entry.clone()),
+        Operation::new("getHashEntry", Scope::HashListsRead)
+            .problems(&[Code::SharedList])
+            .answer(entry),
+        Operation::new("deleteHashEntry", Scope::HashListsWrite)
+            .problems(&[Code::SharedList]),
     ]
 }

@@ -70,17 +70,15 @@ impl Images {
 pub(super) fn descriptions() -> Vec<Operation> {
     let mut entry = entry_example();
     entry["media_id"] = example_values::MEDIA.into();
-    vec![Operation {
-        problems: &[
-            Code::SharedList,
-            Code::AlreadyListed,
-            Code::ImageNotHashed,
-            Code::LimitReached,
-        ],
-        request: Some(
-            json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }),
-        ),
-        answer: Some(entry),
-        ..Operation::new("addImageToHashList", Scope::HashListsWrite)
-    }]
+    vec![
+        Operation::new("addImageToHashList", Scope::HashListsWrite)
+            .problems(&[
+                Code::SharedList,
+                Code::AlreadyListed,
+                Code::ImageNotHashed,
+                Code::LimitReached,
+            ])
+            .request(json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }))
+            .answer(entry),
+    ]
 }

@@ -254,31 +254,21 @@ fn import_example() -> Value {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let import = import_example();
     vec![
-        Operation {
-            problems: &[Code::SharedList],
-            answer: Some(example_values::list(&import)),
-            ..Operation::new("listHashImports", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::SharedList, Code::LimitReached],
-            request: Some(format!("{},Reported twice in January.\n", example_values::PDQ).into()),
-            answer: Some(import.clone()),
-            ..Operation::new("createHashImport", Scope::HashListsWrite)
-        },
-        Operation {
-            answer: Some(import.clone()),
-            ..Operation::new("getHashImport", Scope::HashListsRead)
-        },
-        Operation {
-            answer: Some(example_values::list(&json!({
+        Operation::new("listHashImports", Scope::HashListsRead)
+            .problems(&[Code::SharedList])
+            .answer(example_values::list(&import)),
+        Operation::new("createHashImport", Scope::HashListsWrite)
+            .problems(&[Code::SharedList, Code::LimitReached])
+            .request(format!("{},Reported twice in January.\n", example_values::PDQ).into())
+            .answer(import.clone()),
+        Operation::new("getHashImport", Scope::HashListsRead)
+            .answer(import.clone()),
+        Operation::new("listHashImportRefusals", Scope::HashListsRead)
+            .answer(example_values::list(&json!({
                 "line": 17,
                 "message": "does not begin with a hash of 64 hexadecimal digits",
             }))),
-            ..Operation::new("listHashImportRefusals", Scope::HashListsRead)
-        },
-        Operation {
-            answer: Some(import),
-            ..Operation::new("cancelHashImport", Scope::HashListsWrite)
-        },
+        Operation::new("cancelHashImport", Scope::HashListsWrite)
+            .answer(import),
     ]
 }

@@ -286,33 +286,23 @@ fn scan_example() -> Value {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let scan = scan_example();
     vec![
-        Operation {
-            answer: Some(example_values::list(&scan)),
-            ..Operation::new("listHashScans", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::ScanRunning],
-            request: Some(json!({ "since_revision": 11 })),
-            answer: Some(scan.clone()),
-            ..Operation::new("createHashScan", Scope::HashListsWrite)
-        },
-        Operation {
-            answer: Some(scan.clone()),
-            ..Operation::new("getHashScan", Scope::HashListsRead)
-        },
-        Operation {
-            answer: Some(example_values::list(&json!({
+        Operation::new("listHashScans", Scope::HashListsRead)
+            .answer(example_values::list(&scan)),
+        Operation::new("createHashScan", Scope::HashListsWrite)
+            .problems(&[Code::ScanRunning])
+            .request(json!({ "since_revision": 11 }))
+            .answer(scan.clone()),
+        Operation::new("getHashScan", Scope::HashListsRead)
+            .answer(scan.clone()),
+        Operation::new("listHashScanMatches", Scope::HashListsRead)
+            .answer(example_values::list(&json!({
                 "media_id": example_values::MEDIA,
                 "status": "approved",
                 "hash_entry_id": example_values::HASH_ENTRY,
                 "algorithm": "pdq",
                 "distance": 6,
             }))),
-            ..Operation::new("listHashScanMatches", Scope::HashListsRead)
-        },
-        Operation {
-            answer: Some(scan),
-            ..Operation::new("cancelHashScan", Scope::HashListsWrite)
-        },
+        Operation::new("cancelHashScan", Scope::HashListsWrite)
+            .answer(scan),
     ]
 }

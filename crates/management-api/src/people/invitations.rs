@@ -227,25 +227,19 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let mut issued = json!({ "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx" });
     api_common::openapi::extend(&mut issued, "", invitation.clone());
     vec![
-        Operation {
-            answer: Some(example_values::list(&invitation)),
-            ..Operation::new("listInvitations", Scope::PeopleRead)
-        },
-        Operation {
-            problems: &[Code::AlreadyMember, Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listInvitations", Scope::PeopleRead)
+            .answer(example_values::list(&invitation)),
+        Operation::new("createInvitation", Scope::PeopleWrite)
+            .problems(&[Code::AlreadyMember, Code::LimitReached])
+            .request(json!({
                 "team_id": example_values::TEAM,
                 "email": "ada@example.com",
                 "role": "moderator",
                 "site_ids": [example_values::SITE],
-            })),
-            answer: Some(issued),
-            ..Operation::new("createInvitation", Scope::PeopleWrite)
-        },
-        Operation {
-            answer: Some(single),
-            ..Operation::new("getInvitation", Scope::PeopleRead)
-        },
+            }))
+            .answer(issued),
+        Operation::new("getInvitation", Scope::PeopleRead)
+            .answer(single),
         Operation::new("cancelInvitation", Scope::PeopleWrite),
     ]
 }

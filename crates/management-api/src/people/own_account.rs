@@ -84,15 +84,15 @@ impl Me {
 
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
-    vec![Operation {
-        answer: Some(json!({
-            "actor": "token",
-            "id": example_values::TOKEN,
-            "name": "Nightly report",
-            "team_id": example_values::TEAM,
-            "scopes": ["teams:read", "usage:read"],
-            "expires_at": null,
-        })),
-        ..Operation::without_scope("getMe")
-    }]
+    vec![
+        Operation::without_scope("getMe")
+            .answer(json!({
+                "actor": "token",
+                "id": example_values::TOKEN,
+                "name": "Nightly report",
+                "team_id": example_values::TEAM,
+                "scopes": ["teams:read", "usage:read"],
+                "expires_at": null,
+            })),
+    ]
 }

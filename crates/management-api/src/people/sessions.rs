@@ -118,10 +118,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "user_agent": "Mozilla/5.0",
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&session)),
-            ..Operation::new("listSessions", Scope::PeopleRead)
-        },
+        Operation::new("listSessions", Scope::PeopleRead)
+            .answer(example_values::list(&session)),
         Operation::new("endSession", Scope::PeopleWrite),
     ]
 }

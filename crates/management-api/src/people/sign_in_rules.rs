@@ -91,14 +91,10 @@ impl SignIn {
 pub(super) fn descriptions() -> Vec<Operation> {
     let rules = json!({ "factor_required": true });
     vec![
-        Operation {
-            answer: Some(rules.clone()),
-            ..Operation::new("getSignInRules", Scope::PeopleRead)
-        },
-        Operation {
-            request: Some(rules.clone()),
-            answer: Some(rules),
-            ..Operation::new("updateSignInRules", Scope::PeopleWrite)
-        },
+        Operation::new("getSignInRules", Scope::PeopleRead)
+            .answer(rules.clone()),
+        Operation::new("updateSignInRules", Scope::PeopleWrite)
+            .request(rules.clone())
+            .answer(rules),
     ]
 }

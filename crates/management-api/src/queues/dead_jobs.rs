@@ -300,29 +300,23 @@ pub(super) fn descriptions() -> Vec<Operation> {
     });
     let problems = &[Code::OperatorsOnly];
     vec![
-        Operation {
-            problems,
-            answer: Some(example_values::list(&job)),
-            ..Operation::new("listDeadJobs", Scope::QueuesRead)
-        },
-        Operation {
-            problems,
-            answer: Some(json!({
+        Operation::new("listDeadJobs", Scope::QueuesRead)
+            .problems(problems)
+            .answer(example_values::list(&job)),
+        Operation::new("getDeadJobSummary", Scope::QueuesRead)
+            .problems(problems)
+            .answer(json!({
                 "at": example_values::CREATED_AT,
                 "matching": 100_000,
                 "left_out": 786,
                 "data": [group],
             })),
-            ..Operation::new("getDeadJobSummary", Scope::QueuesRead)
-        },
-        Operation {
-            problems,
-            request: Some(json!({ "queue": "analysis", "error": "answered 503", "limit": 1_000 })),
-            answer: Some(json!({
+        Operation::new("replayDeadJobs", Scope::QueuesWrite)
+            .problems(problems)
+            .request(json!({ "queue": "analysis", "error": "answered 503", "limit": 1_000 }))
+            .answer(json!({
                 "replayed": 1_000,
                 "next_cursor": "cnBseQAGSbBh0CgAAAZJsGHQJkAAAAAAAt-lMw",
             })),
-            ..Operation::new("replayDeadJobs", Scope::QueuesWrite)
-        },
     ]
 }

@@ -52,26 +52,20 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "lease_left_seconds": 27.1,
         "running": 32,
     });
-    let reads = |id| Operation {
-        problems: &[Code::OperatorsOnly],
-        ..Operation::new(id, Scope::QueuesRead)
-    };
-    let changes = |id| Operation {
-        problems: &[Code::OperatorsOnly],
-        ..Operation::new(id, Scope::QueuesWrite)
-    };
+    let reads = |id| Operation::new(id, Scope::QueuesRead)
+        .problems(&[Code::OperatorsOnly]);
+    let changes = |id| Operation::new(id, Scope::QueuesWrite)
+        .problems(&[Code::OperatorsOnly]);
     vec![
-        Operation {
-            answer: Some(json!({
+        reads("listQueues")
+            .answer(json!({
                 "at": example_values::CREATED_AT,
                 "data": [queue],
                 "workers": [worker],
                 "workers_left_out": 0,
             })),
-            ..reads("listQueues")
-        },
-        Operation {
-            answer: Some(json!({
+        reads("getQueue")
+            .answer(json!({
                 "at": example_values::CREATED_AT,
                 "queue": queue,
                 "groups": [group],
@@ -79,30 +73,16 @@ pub(super) fn descriptions() -> Vec<Operation> {
                 "lanes": [lane],
                 "lanes_left_out": 71,
             })),
-            ..reads("getQueue")
-        },
-        Operation {
-            request: Some(json!({ "paused": true })),
-            answer: Some(queue),
-            ..changes("updateQueue")
-        },
-        Operation {
-            answer: Some(group.clone()),
-            ..reads("getQueueGroup")
-        },
-        Operation {
-            request: Some(json!({ "cap": 16 })),
-            answer: Some(group),
-            ..changes("updateQueueGroup")
-        },
-        Operation {
-            answer: Some(lane.clone()),
-            ..reads("getQueueLane")
-        },
-        Operation {
-            request: Some(json!({ "paused": true, "cap": null })),
-            answer: Some(lane),
-            ..changes("updateQueueLane")
-        },
+        changes("updateQueue")
+            .request(json!({ "paused": true }))
+            .answer(queue),
+        reads("getQueueGroup").answer(group.clone()),
+        changes("updateQueueGroup")
+            .request(json!({ "cap": 16 }))
+            .answer(group),
+        reads("getQueueLane").answer(lane.clone()),
+        changes("updateQueueLane")
+            .request(json!({ "paused": true, "cap": null }))
+            .answer(lane),
     ]
 }

@@ -157,36 +157,26 @@ pub(crate) fn descriptions(review: &Value) -> Vec<Operation> {
         "ended_at": null,
     });
     vec![
-        Operation {
-            request: Some(json!({ "severity": "low", "rule": "links" })),
-            answer: Some(json!({
+        Operation::new("previewBulkDecision", Scope::ReviewsManage)
+            .request(json!({ "severity": "low", "rule": "links" }))
+            .answer(json!({
                 "count": 420,
                 "is_too_many": false,
                 "data": [{ "media_id": example_values::MEDIA, "review": review }],
             })),
-            ..Operation::new("previewBulkDecision", Scope::ReviewsManage)
-        },
-        Operation {
-            problems: &[Code::BulkDecisionRunning, Code::MoreReviewsMatch],
-            request: Some(json!({
+        Operation::new("createBulkDecision", Scope::ReviewsManage)
+            .problems(&[Code::BulkDecisionRunning, Code::MoreReviewsMatch])
+            .request(json!({
                 "decision": "reject",
                 "policy_id": example_values::POLICY,
                 "review_ids": [example_values::REVIEW],
-            })),
-            answer: Some(bulk.clone()),
-            ..Operation::new("createBulkDecision", Scope::ReviewsManage)
-        },
-        Operation {
-            answer: Some(example_values::list(&bulk)),
-            ..Operation::new("listBulkDecisions", Scope::ReviewsManage)
-        },
-        Operation {
-            answer: Some(bulk.clone()),
-            ..Operation::new("getBulkDecision", Scope::ReviewsManage)
-        },
-        Operation {
-            answer: Some(bulk),
-            ..Operation::new("undoBulkDecision", Scope::ReviewsManage)
-        },
+            }))
+            .answer(bulk.clone()),
+        Operation::new("listBulkDecisions", Scope::ReviewsManage)
+            .answer(example_values::list(&bulk)),
+        Operation::new("getBulkDecision", Scope::ReviewsManage)
+            .answer(bulk.clone()),
+        Operation::new("undoBulkDecision", Scope::ReviewsManage)
+            .answer(bulk),
     ]
 }

@@ -12,13 +12,11 @@ const NOT_YOURS: &[Code] = &[Code::ReviewNotYours, Code::ReviewDecided];
 /// What the document says beyond the signatures.
 pub(crate) fn descriptions() -> Vec<Operation> {
     let mut operations = vec![
-        Operation {
-            request: Some(json!({ "limit": 2 })),
-            answer: Some(json!({ "data": [review()] })),
-            ..Operation::new("claimReviews", Scope::MediaDecide)
-        },
-        Operation {
-            answer: Some(json!({ "data": [{
+        Operation::new("claimReviews", Scope::MediaDecide)
+            .request(json!({ "limit": 2 }))
+            .answer(json!({ "data": [review()] })),
+        Operation::new("countWaitingReviews", Scope::ReviewsRead)
+            .answer(json!({ "data": [{
                 "site_id": example_values::SITE,
                 "severity": "high",
                 "tier": "everybody",
@@ -26,65 +24,45 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "overdue": 3,
                 "oldest_waiting_since": example_values::CREATED_AT,
             }] })),
-            ..Operation::new("countWaitingReviews", Scope::ReviewsRead)
-        },
-        Operation {
-            answer: Some(review()),
-            ..Operation::new("getReview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: &[
+        Operation::new("getReview", Scope::MediaDecide)
+            .answer(review()),
+        Operation::new("getReviewPreview", Scope::MediaDecide)
+            .problems(&[
                 Code::ImageNotPreviewed,
                 Code::PreviewTimedOut,
                 Code::DarkroomUnavailable,
-            ],
-            ..Operation::new("getReviewPreview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: NOT_YOURS,
-            answer: Some(
+            ]),
+        Operation::new("renewReview", Scope::MediaDecide)
+            .problems(NOT_YOURS)
+            .answer(
                 json!({ "id": example_values::REVIEW, "leased_until": "2026-01-31T14:35:00.123456Z" }),
             ),
-            ..Operation::new("renewReview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: NOT_YOURS,
-            ..Operation::new("skipReview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: &[
+        Operation::new("skipReview", Scope::MediaDecide)
+            .problems(NOT_YOURS),
+        Operation::new("escalateReview", Scope::MediaDecide)
+            .problems(&[
                 Code::ReviewNotYours,
                 Code::ReviewDecided,
                 Code::ReviewEscalated,
-            ],
-            request: Some(json!({ "note": "The second sentence may be a quotation." })),
-            ..Operation::new("escalateReview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: NOT_YOURS,
-            request: Some(note()),
-            answer: Some(json!({ "id": example_values::NOTE })),
-            ..Operation::new("createReviewNote", Scope::MediaDecide)
-        },
-        Operation {
-            problems: NOT_YOURS,
-            ..Operation::new("unveilReview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: NOT_YOURS,
-            request: Some(json!({ "decision": "reject", "policy_id": example_values::POLICY })),
-            answer: Some(json!({
+            ])
+            .request(json!({ "note": "The second sentence may be a quotation." })),
+        Operation::new("createReviewNote", Scope::MediaDecide)
+            .problems(NOT_YOURS)
+            .request(note())
+            .answer(json!({ "id": example_values::NOTE })),
+        Operation::new("unveilReview", Scope::MediaDecide)
+            .problems(NOT_YOURS),
+        Operation::new("decideReview", Scope::MediaDecide)
+            .problems(NOT_YOURS)
+            .request(json!({ "decision": "reject", "policy_id": example_values::POLICY }))
+            .answer(json!({
                 "id": example_values::REVIEW,
                 "decision": "reject",
                 "held_until": "2026-01-31T14:30:10.123456Z",
             })),
-            ..Operation::new("decideReview", Scope::MediaDecide)
-        },
-        Operation {
-            problems: &[Code::ReviewUndecided, Code::ReviewTold],
-            answer: Some(review()),
-            ..Operation::new("undoReviewDecision", Scope::MediaDecide)
-        },
+        Operation::new("undoReviewDecision", Scope::MediaDecide)
+            .problems(&[Code::ReviewUndecided, Code::ReviewTold])
+            .answer(review()),
     ];
     operations.extend(super::reports::descriptions());
     operations.extend(about_items());
@@ -95,51 +73,39 @@ pub(crate) fn descriptions() -> Vec<Operation> {
 /// The operations on items outside of reviews.
 fn about_items() -> Vec<Operation> {
     vec![
-        Operation {
-            problems: &[Code::StillPending, Code::StillInReview, Code::AppealOpen],
-            request: Some(json!({ "text": "It is a line of a song." })),
-            answer: Some(json!({
+        Operation::new("appealMedia", Scope::MediaAppeal)
+            .problems(&[Code::StillPending, Code::StillInReview, Code::AppealOpen])
+            .request(json!({ "text": "It is a line of a song." }))
+            .answer(json!({
                 "media_id": example_values::MEDIA,
                 "status": "rejected",
                 "due_at": "2026-01-31T16:00:00.123456Z",
             })),
-            ..Operation::new("appealMedia", Scope::MediaAppeal)
-        },
-        Operation {
-            answer: Some(json!({ "data": [{
+        Operation::new("listMediaNotes", Scope::MediaRead)
+            .answer(json!({ "data": [{
                 "id": example_values::NOTE,
                 "by": example_values::PERSON,
                 "name": "Ada",
                 "text": note()["text"],
                 "written_at": example_values::CREATED_AT,
             }] })),
-            ..Operation::new("listMediaNotes", Scope::MediaRead)
-        },
-        Operation {
-            request: Some(note()),
-            answer: Some(json!({ "id": example_values::NOTE })),
-            ..Operation::new("createMediaNote", Scope::MediaDecide)
-        },
-        Operation {
-            answer: Some(json!({ "data": [], "next_cursor": null })),
-            ..Operation::new("listRelatedMedia", Scope::MediaRead)
-        },
-        Operation {
-            problems: &[Code::StillInReview, Code::NeverInReview],
-            request: Some(json!({ "expected": "reject" })),
-            ..Operation::new("setGoldenMedia", Scope::ReviewsManage)
-        },
+        Operation::new("createMediaNote", Scope::MediaDecide)
+            .request(note())
+            .answer(json!({ "id": example_values::NOTE })),
+        Operation::new("listRelatedMedia", Scope::MediaRead)
+            .answer(json!({ "data": [], "next_cursor": null })),
+        Operation::new("setGoldenMedia", Scope::ReviewsManage)
+            .problems(&[Code::StillInReview, Code::NeverInReview])
+            .request(json!({ "expected": "reject" })),
         Operation::new("unsetGoldenMedia", Scope::ReviewsManage),
-        Operation {
-            answer: Some(example_values::list(&json!({
+        Operation::new("listGoldenMedia", Scope::ReviewsManage)
+            .answer(example_values::list(&json!({
                 "media_id": example_values::MEDIA,
                 "site_id": example_values::SITE,
                 "expected": "reject",
                 "added_by": example_values::PERSON,
                 "added_at": example_values::CREATED_AT,
             }))),
-            ..Operation::new("listGoldenMedia", Scope::ReviewsManage)
-        },
     ]
 }
 

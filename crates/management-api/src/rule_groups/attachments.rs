@@ -97,10 +97,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let mut all = example_values::list(&group_example());
     all["next_cursor"] = Value::Null;
     vec![
-        Operation {
-            answer: Some(all),
-            ..Operation::new("listSiteRuleGroups", Scope::SitesRead)
-        },
+        Operation::new("listSiteRuleGroups", Scope::SitesRead)
+            .answer(all),
         Operation::new("attachRuleGroup", Scope::SitesWrite),
         Operation::new("detachRuleGroup", Scope::SitesWrite),
     ]

@@ -156,32 +156,22 @@ impl Backtests {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let backtest = report::example();
     vec![
-        Operation {
-            answer: Some(example_values::list(&backtest)),
-            ..Operation::new("listBacktests", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::BacktestRunning, Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listBacktests", Scope::RulesRead)
+            .answer(example_values::list(&backtest)),
+        Operation::new("createBacktest", Scope::RulesWrite)
+            .problems(&[Code::BacktestRunning, Code::LimitReached])
+            .request(json!({
                 "site_id": example_values::SITE,
                 "since": "2026-01-01T00:00:00Z",
                 "limit": 1_000,
-            })),
-            answer: Some(backtest.clone()),
-            ..Operation::new("createBacktest", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(report::full_example()),
-            ..Operation::new("getBacktest", Scope::RulesRead)
-        },
-        Operation {
-            answer: Some(example_values::list(&report::change_example())),
-            ..Operation::new("listBacktestChanges", Scope::RulesRead)
-        },
-        Operation {
-            answer: Some(backtest),
-            ..Operation::new("cancelBacktest", Scope::RulesWrite)
-        },
+            }))
+            .answer(backtest.clone()),
+        Operation::new("getBacktest", Scope::RulesRead)
+            .answer(report::full_example()),
+        Operation::new("listBacktestChanges", Scope::RulesRead)
+            .answer(example_values::list(&report::change_example())),
+        Operation::new("cancelBacktest", Scope::RulesWrite)
+            .answer(backtest),
     ]
 }
 

@@ -138,19 +138,13 @@ pub(super) fn example() -> Value {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example()),
-            ..Operation::new("getDraft", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::DraftChanged],
-            request: Some(json!({ "rules": rule_schema::examples(), "revision": 6 })),
-            answer: Some(example()),
-            ..Operation::new("replaceDraft", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(example()),
-            ..Operation::new("discardDraft", Scope::RulesWrite)
-        },
+        Operation::new("getDraft", Scope::RulesRead)
+            .answer(example()),
+        Operation::new("replaceDraft", Scope::RulesWrite)
+            .problems(&[Code::DraftChanged])
+            .request(json!({ "rules": rule_schema::examples(), "revision": 6 }))
+            .answer(example()),
+        Operation::new("discardDraft", Scope::RulesWrite)
+            .answer(example()),
     ]
 }

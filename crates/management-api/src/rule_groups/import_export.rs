@@ -278,18 +278,14 @@ rules:
 pub(crate) fn descriptions() -> Vec<Operation> {
     let file = json!({ "name": "Imported rules", "rules": rule_schema::examples() });
     vec![
-        Operation {
-            problems: &[Code::NameTaken, Code::LimitReached],
-            request: Some(file.clone()),
-            answer: Some(created_example()),
-            ..Operation::new("importRuleGroup", Scope::RulesWrite)
-        },
-        Operation {
-            problems: &[Code::DraftChanged],
-            request: Some(file),
-            answer: Some(draft::example()),
-            ..Operation::new("importDraft", Scope::RulesWrite)
-        },
+        Operation::new("importRuleGroup", Scope::RulesWrite)
+            .problems(&[Code::NameTaken, Code::LimitReached])
+            .request(file.clone())
+            .answer(created_example()),
+        Operation::new("importDraft", Scope::RulesWrite)
+            .problems(&[Code::DraftChanged])
+            .request(file)
+            .answer(draft::example()),
         Operation::new("exportRuleGroup", Scope::RulesRead),
     ]
 }

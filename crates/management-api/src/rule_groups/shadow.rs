@@ -219,18 +219,14 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "judged_at": example_values::CREATED_AT,
     });
     vec![
-        Operation {
-            problems: &[Code::VersionIsLive],
-            request: Some(json!({ "version_id": example_values::OTHER_VERSION })),
-            answer: Some(shadowed),
-            ..Operation::new("setShadowVersion", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(group_example()),
-            ..Operation::new("endShadowVersion", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(json!({
+        Operation::new("setShadowVersion", Scope::RulesWrite)
+            .problems(&[Code::VersionIsLive])
+            .request(json!({ "version_id": example_values::OTHER_VERSION }))
+            .answer(shadowed),
+        Operation::new("endShadowVersion", Scope::RulesWrite)
+            .answer(group_example()),
+        Operation::new("getShadowReport", Scope::RulesRead)
+            .answer(json!({
                 "version_id": example_values::OTHER_VERSION,
                 "judged": 1_000,
                 "differing": 12,
@@ -240,11 +236,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                     { "live_status": "approved", "shadow_status": "pending_review", "items": 12 },
                 ],
             })),
-            ..Operation::new("getShadowReport", Scope::RulesRead)
-        },
-        Operation {
-            answer: Some(example_values::list(&difference)),
-            ..Operation::new("listShadowDifferences", Scope::RulesRead)
-        },
+        Operation::new("listShadowDifferences", Scope::RulesRead)
+            .answer(example_values::list(&difference)),
     ]
 }

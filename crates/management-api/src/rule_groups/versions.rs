@@ -291,30 +291,18 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "published_at": example_values::CREATED_AT,
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&version)),
-            ..Operation::new("listVersions", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::DraftChanged, Code::LimitReached],
-            request: Some(
-                json!({ "revision": 7, "note": "Review codes are reviewed.", "live": true }),
-            ),
-            answer: Some(version),
-            ..Operation::new("createVersion", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(with_rules),
-            ..Operation::new("getVersion", Scope::RulesRead)
-        },
-        Operation {
-            request: Some(json!({ "version_id": example_values::VERSION })),
-            answer: Some(group_example()),
-            ..Operation::new("setLiveVersion", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(example_values::list(&publication)),
-            ..Operation::new("listPublications", Scope::RulesRead)
-        },
+        Operation::new("listVersions", Scope::RulesRead)
+            .answer(example_values::list(&version)),
+        Operation::new("createVersion", Scope::RulesWrite)
+            .problems(&[Code::DraftChanged, Code::LimitReached])
+            .request(json!({ "revision": 7, "note": "Review codes are reviewed.", "live": true }))
+            .answer(version),
+        Operation::new("getVersion", Scope::RulesRead)
+            .answer(with_rules),
+        Operation::new("setLiveVersion", Scope::RulesWrite)
+            .request(json!({ "version_id": example_values::VERSION }))
+            .answer(group_example()),
+        Operation::new("listPublications", Scope::RulesRead)
+            .answer(example_values::list(&publication)),
     ]
 }

@@ -135,23 +135,17 @@ impl Deliveries {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example_values::list(&listed_example())),
-            ..Operation::new("listDeliveries", Scope::WebhooksRead)
-        },
-        Operation {
-            answer: Some(example()),
-            ..Operation::new("getDelivery", Scope::WebhooksRead)
-        },
-        Operation {
-            problems: &[
+        Operation::new("listDeliveries", Scope::WebhooksRead)
+            .answer(example_values::list(&listed_example())),
+        Operation::new("getDelivery", Scope::WebhooksRead)
+            .answer(example()),
+        Operation::new("resendDelivery", Scope::WebhooksWrite)
+            .problems(&[
                 Code::DeliveryPending,
                 Code::EndpointDisabled,
                 Code::LimitReached,
-            ],
-            answer: Some(example()),
-            ..Operation::new("resendDelivery", Scope::WebhooksWrite)
-        },
+            ])
+            .answer(example()),
     ]
 }
 

@@ -239,48 +239,32 @@ impl WebhookEndpoints {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let endpoint = schemas::example();
     vec![
-        Operation {
-            answer: Some(example_values::list(&endpoint)),
-            ..Operation::new("listWebhookEndpoints", Scope::WebhooksRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listWebhookEndpoints", Scope::WebhooksRead)
+            .answer(example_values::list(&endpoint)),
+        Operation::new("createWebhookEndpoint", Scope::WebhooksWrite)
+            .problems(&[Code::LimitReached])
+            .request(json!({
                 "url": "https://example.com/hooks",
                 "description": "The moderation queue",
                 "max_per_second": 50,
                 "headers": [{ "name": "Authorization", "value": "Bearer of-our-gateway" }],
-            })),
-            answer: Some(endpoint.clone()),
-            ..Operation::new("createWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(endpoint.clone()),
-            ..Operation::new("getWebhookEndpoint", Scope::WebhooksRead)
-        },
-        Operation {
-            request: Some(json!({ "events": ["media.moderated"], "max_per_second": null })),
-            answer: Some(endpoint.clone()),
-            ..Operation::new("updateWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            request: Some(json!({ "reason": "The receiver is being rebuilt." })),
-            answer: Some(endpoint.clone()),
-            ..Operation::new("disableWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(endpoint),
-            ..Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(json!({ "deliveries": 17 })),
-            ..Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
-        },
+            }))
+            .answer(endpoint.clone()),
+        Operation::new("getWebhookEndpoint", Scope::WebhooksRead)
+            .answer(endpoint.clone()),
+        Operation::new("updateWebhookEndpoint", Scope::WebhooksWrite)
+            .request(json!({ "events": ["media.moderated"], "max_per_second": null }))
+            .answer(endpoint.clone()),
+        Operation::new("disableWebhookEndpoint", Scope::WebhooksWrite)
+            .request(json!({ "reason": "The receiver is being rebuilt." }))
+            .answer(endpoint.clone()),
+        Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
+            .answer(endpoint),
+        Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
+            .answer(json!({ "deliveries": 17 })),
         Operation::new("deleteWebhookEndpoint", Scope::WebhooksWrite),
-        Operation {
-            problems: &[Code::TooManyPings],
-            answer: Some(schemas::ping_example()),
-            ..Operation::new("pingWebhookEndpoint", Scope::WebhooksWrite)
-        },
+        Operation::new("pingWebhookEndpoint", Scope::WebhooksWrite)
+            .problems(&[Code::TooManyPings])
+            .answer(schemas::ping_example()),
     ]
 }

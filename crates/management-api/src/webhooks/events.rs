@@ -148,8 +148,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
             "attempts": 12,
         }],
     });
-    vec![Operation {
-        answer: Some(example_values::list(&event)),
-        ..Operation::new("listWebhookEvents", Scope::WebhooksRead)
-    }]
+    vec![
+        Operation::new("listWebhookEvents", Scope::WebhooksRead)
+            .answer(example_values::list(&event)),
+    ]
 }

@@ -9,24 +9,18 @@ use crate::openapi::{Operation, example_values};
 /// What the document says beyond the signatures.
 pub(in crate::reviews) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            problems: &[Code::NotFound],
-            answer: Some(quality()),
-            ..Operation::new("getReviewQuality", Scope::ReviewsManage)
-        },
-        Operation {
-            problems: &[Code::NotFound],
-            ..Operation::new("downloadReviewQuality", Scope::ReviewsManage)
-        },
-        Operation {
-            answer: Some(json!({
+        Operation::new("getReviewQuality", Scope::ReviewsManage)
+            .problems(&[Code::NotFound])
+            .answer(quality()),
+        Operation::new("downloadReviewQuality", Scope::ReviewsManage)
+            .problems(&[Code::NotFound]),
+        Operation::new("getReviewExposure", Scope::ReviewsRead)
+            .answer(json!({
                 "from": "2026-01-01",
                 "to": "2026-01-31",
                 "is_complete": true,
                 "data": [{ "id": example_values::PERSON, "name": "Ada", "day": "2026-01-31", "decided": 212, "unveiled": 31 }],
             })),
-            ..Operation::new("getReviewExposure", Scope::ReviewsRead)
-        },
     ]
 }
 
