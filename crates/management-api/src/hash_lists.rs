@@ -4,7 +4,6 @@ mod entries;
 mod image;
 mod imports;
 mod scans;
-mod upload;
 
 use std::sync::Arc;
 

@@ -5,7 +5,6 @@ mod history;
 mod image;
 mod item;
 mod list;
-mod preview;
 
 use std::sync::Arc;
 
@@ -43,9 +42,11 @@ use super::{
     openapi::{Operation, example_values},
 };
 
-pub(super) use self::image::{NO_STORE, NOSNIFF, protecting_headers};
 pub(super) use self::{
-    history::without_internals, item::MediaImage, list::ListedMedia, preview::PreviewFile,
+    history::without_internals,
+    image::{NO_STORE, NOSNIFF, PreviewFile, protecting_headers},
+    item::MediaImage,
+    list::ListedMedia,
 };
 
 pub(crate) struct Media;

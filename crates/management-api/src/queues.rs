@@ -1,6 +1,5 @@
 //! The job queues, for operators: depth, pauses, caps, workers, and dead jobs.
 
-mod change;
 mod dead_jobs;
 mod parameters;
 mod schemas;
@@ -23,9 +22,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use self::{
-    change::{QueueChange, QueuePartChange},
     parameters::QueueKey,
-    schemas::{Queue, QueueDetails, QueueGroup, QueueLane},
+    schemas::{Queue, QueueChange, QueueDetails, QueueGroup, QueueLane, QueuePartChange},
 };
 use super::{
     Tag,

@@ -3,27 +3,33 @@
 use std::sync::Arc;
 
 use api_common::{
+    body::held,
     field::{Field, Time},
     path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
     response::{Accepted, Json},
 };
+use bytes::Bytes;
 use domain::{
     chain::State,
     id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
     scope::Scope,
 };
+use http_server::Share;
 use management::{Management, hash_lists::imports};
-use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
+use poem::{Request, RequestBody, Result, web::Data};
+use poem_openapi::{
+    Object, OpenApi, impl_apirequest_for_payload,
+    payload::{ParsePayload, Payload},
+    registry::{MetaSchema, MetaSchemaRef},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::hash_list::import;
 use uuid::Uuid;
 
-use super::upload::HashFile;
 use crate::{
     PREFIX, Tag,
     caller::Caller,
@@ -272,3 +278,42 @@ pub(crate) fn descriptions() -> Vec<Operation> {
             .answer(import),
     ]
 }
+
+pub(super) const TEXT: &str = "text/plain";
+
+/// The file. Its lines are checked later, when it is read in the background.
+pub(crate) struct HashFile {
+    pub(super) bytes: Bytes,
+    /// Kept until the handler ends.
+    _share: Share,
+}
+
+impl Payload for HashFile {
+    const CONTENT_TYPE: &'static str = TEXT;
+
+    /// Exchanges and spreadsheets also call it `text/csv`.
+    fn check_content_type(content_type: &str) -> bool {
+        let essence = content_type.split(';').next().unwrap_or_default();
+        [TEXT, "text/csv"]
+            .iter()
+            .any(|text| essence.trim().eq_ignore_ascii_case(text))
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema::new("string")))
+    }
+}
+
+impl ParsePayload for HashFile {
+    const IS_REQUIRED: bool = true;
+
+    async fn from_request(request: &Request, body: &mut RequestBody) -> Result<Self> {
+        let held = held(request, body.take()?).await?;
+        Ok(Self {
+            bytes: held.bytes,
+            _share: held.share,
+        })
+    }
+}
+
+impl_apirequest_for_payload!(HashFile);

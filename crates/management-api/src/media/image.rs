@@ -1,4 +1,4 @@
-//! An item's inline image as a file to save, sent slice by slice, as fast as the caller reads it.
+//! An item's inline image as a file to save, sent slice by slice, as fast as the caller reads it; and its preview.
 
 use std::io;
 
@@ -15,6 +15,7 @@ use poem_openapi::{
 };
 use store::media::Image;
 use tracing::warn;
+use uuid::Uuid;
 
 /// The answer.
 pub(crate) struct ImageFile(StoredImage);
@@ -115,4 +116,56 @@ pub(crate) fn protecting_headers() -> Vec<MetaHeader> {
     ]
     .map(header)
     .into()
+}
+
+/// The answer.
+pub(crate) struct PreviewFile {
+    /// Names the file.
+    of: Uuid,
+    jpeg: Vec<u8>,
+}
+
+impl PreviewFile {
+    pub(crate) fn new(of: Uuid, jpeg: Vec<u8>) -> Self {
+        Self { of, jpeg }
+    }
+}
+
+const JPEG: &str = "image/jpeg";
+
+impl IntoResponse for PreviewFile {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type(JPEG)
+            .header(
+                header::CONTENT_DISPOSITION,
+                format!("attachment; filename=\"{}-preview.jpeg\"", self.of),
+            )
+            // A browser must not guess another type, and must not keep the picture.
+            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
+            .header(header::CACHE_CONTROL, NO_STORE)
+            .body(self.jpeg)
+    }
+}
+
+impl ApiResponse for PreviewFile {
+    fn meta() -> MetaResponses {
+        let content = MetaMediaType {
+            content_type: JPEG,
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format(
+                "string", "binary",
+            ))),
+        };
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The preview, always a JPEG.",
+                status: Some(200),
+                status_range: None,
+                content: vec![content],
+                headers: protecting_headers(),
+            }],
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
 }

@@ -1,7 +1,6 @@
 //! Dead jobs: list, count by cause, enqueue again.
 
 mod cursor;
-mod filter;
 mod replay;
 
 use std::sync::Arc;
@@ -27,8 +26,7 @@ use store::jobs;
 use uuid::Uuid;
 
 use self::{
-    cursor::{as_id, place_of},
-    filter::Given,
+    cursor::{Given, as_id, place_of},
     replay::{DeadJobReplay, NewDeadJobReplay},
 };
 use super::parameters::{Cause, ErrorText, QueueKey};

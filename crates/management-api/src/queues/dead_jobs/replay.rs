@@ -11,7 +11,7 @@ use queue::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{cursor::ReplayCursor, filter::Given};
+use super::cursor::{Given, ReplayCursor};
 use crate::queues::parameters::{Cause, ErrorText, QueueKey};
 
 /// The number of a job. JSON holds it exactly.
