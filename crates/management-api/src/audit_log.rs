@@ -1,6 +1,6 @@
 //! The audit log: list.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use api_common::{
     field::{Field, Time},
@@ -14,8 +14,7 @@ use domain::{
     id::{ActorId, TeamId},
     scope::Scope,
 };
-use management::{Management, audit_log};
-use poem::web::Data;
+use management::audit_log;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -90,7 +89,6 @@ impl AuditLog {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_audit_log(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only changes made at this time or later.
         since: Query<Time>,
@@ -113,7 +111,7 @@ impl AuditLog {
             target: target_id.0,
             actor: None,
         };
-        let entries = audit_log::list(&management, &caller, filter, part.page()).await?;
+        let entries = audit_log::list(&caller.management, &caller, filter, part.page()).await?;
         Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
     }
 }

@@ -1,7 +1,5 @@
 //! Closures: close a site or a team, watch it, cancel it while that is possible.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -16,10 +14,9 @@ use domain::{
     scope::Scope,
 };
 use management::{
-    Management, Refused,
+    Refused,
     closures::{self, Wanted, What},
 };
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,7 +39,6 @@ impl Closures {
     #[oai(path = "/closures", method = "get", operation_id = "listClosures")]
     async fn list_closures(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -50,7 +46,7 @@ impl Closures {
         cursor: After,
     ) -> Result<Json<List<Closure>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = closures::list(&management, &caller, part.page()).await?;
+        let found = closures::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(found, |closure| closure.id.as_uuid())))
     }
 
@@ -68,12 +64,11 @@ impl Closures {
     #[oai(path = "/closures", method = "post", operation_id = "createClosure")]
     async fn create_closure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewClosure>,
     ) -> Result<Accepted<Closure>, Refusal> {
         let wanted = request.value.read()?;
-        let closure = closures::create(&management, &caller, &wanted).await?;
+        let closure = closures::create(&caller.management, &caller, &wanted).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/closures/{}", closure.id),
             value: closure.into(),
@@ -90,12 +85,11 @@ impl Closures {
     )]
     async fn get_closure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The closure.
         closure_id: Path<ClosureId>,
     ) -> Result<Json<Closure>, Refusal> {
-        let closure = closures::get(&management, &caller, closure_id.0).await?;
+        let closure = closures::get(&caller.management, &caller, closure_id.0).await?;
         Ok(Json(closure.into()))
     }
 
@@ -110,12 +104,11 @@ impl Closures {
     )]
     async fn cancel_closure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The closure.
         closure_id: Path<ClosureId>,
     ) -> Result<Json<Closure>, Refusal> {
-        let closure = closures::cancel(&management, &caller, closure_id.0).await?;
+        let closure = closures::cancel(&caller.management, &caller, closure_id.0).await?;
         Ok(Json(closure.into()))
     }
 
@@ -129,12 +122,11 @@ impl Closures {
     )]
     async fn resume_closure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The closure.
         closure_id: Path<ClosureId>,
     ) -> Result<Json<Closure>, Refusal> {
-        let closure = closures::resume(&management, &caller, closure_id.0).await?;
+        let closure = closures::resume(&caller.management, &caller, closure_id.0).await?;
         Ok(Json(closure.into()))
     }
 }

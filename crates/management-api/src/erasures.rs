@@ -1,7 +1,5 @@
 //! Erasures: remove everything that is stored about some items, watch it, get the certificate.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -20,10 +18,9 @@ use domain::{
     scope::Scope,
 };
 use management::{
-    Management, Refused,
+    Refused,
     erasures::{self, Wanted},
 };
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -46,7 +43,6 @@ impl Erasures {
     #[oai(path = "/erasures", method = "get", operation_id = "listErasures")]
     async fn list_erasures(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -54,7 +50,7 @@ impl Erasures {
         cursor: After,
     ) -> Result<Json<List<Erasure>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = erasures::list(&management, &caller, part.page()).await?;
+        let found = erasures::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(found, |erasure| erasure.id.as_uuid())))
     }
 
@@ -71,12 +67,11 @@ impl Erasures {
     #[oai(path = "/erasures", method = "post", operation_id = "createErasure")]
     async fn create_erasure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewErasure>,
     ) -> Result<Accepted<Erasure>, Refusal> {
         let wanted = request.value.read()?;
-        let erasure = erasures::create(&management, &caller, &wanted).await?;
+        let erasure = erasures::create(&caller.management, &caller, &wanted).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/erasures/{}", erasure.id),
             value: erasure.into(),
@@ -91,12 +86,8 @@ impl Erasures {
         method = "get",
         operation_id = "getErasureSigningKey"
     )]
-    async fn get_erasure_signing_key(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<SigningKey>, Refusal> {
-        let key = erasures::public_key(&management, &caller).await?;
+    async fn get_erasure_signing_key(&self, caller: Caller) -> Result<Json<SigningKey>, Refusal> {
+        let key = erasures::public_key(&caller.management, &caller).await?;
         Ok(Json(key.into()))
     }
 
@@ -110,12 +101,11 @@ impl Erasures {
     )]
     async fn get_erasure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The erasure.
         erasure_id: Path<ErasureId>,
     ) -> Result<Json<Erasure>, Refusal> {
-        let erasure = erasures::get(&management, &caller, erasure_id.0).await?;
+        let erasure = erasures::get(&caller.management, &caller, erasure_id.0).await?;
         Ok(Json(erasure.into()))
     }
 
@@ -129,12 +119,11 @@ impl Erasures {
     )]
     async fn resume_erasure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The erasure.
         erasure_id: Path<ErasureId>,
     ) -> Result<Json<Erasure>, Refusal> {
-        let erasure = erasures::resume(&management, &caller, erasure_id.0).await?;
+        let erasure = erasures::resume(&caller.management, &caller, erasure_id.0).await?;
         Ok(Json(erasure.into()))
     }
 }

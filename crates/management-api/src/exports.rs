@@ -2,8 +2,6 @@
 
 mod archive;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -16,8 +14,7 @@ use domain::{
     id::{ActorId, ExportId, SiteId},
     scope::Scope,
 };
-use management::{Management, exports};
-use poem::web::Data;
+use management::exports;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -41,7 +38,6 @@ impl Exports {
     #[oai(path = "/exports", method = "get", operation_id = "listExports")]
     async fn list_exports(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -49,7 +45,7 @@ impl Exports {
         cursor: After,
     ) -> Result<Json<List<Export>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = exports::list(&management, &caller, part.page()).await?;
+        let found = exports::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(found, |export| export.id.as_uuid())))
     }
 
@@ -60,11 +56,10 @@ impl Exports {
     #[oai(path = "/exports", method = "post", operation_id = "createExport")]
     async fn create_export(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewExport>,
     ) -> Result<Created<Export>, Refusal> {
-        let export = exports::create(&management, &caller, request.value.site_id.0).await?;
+        let export = exports::create(&caller.management, &caller, request.value.site_id.0).await?;
         Ok(Created {
             location: format!("{PREFIX}/exports/{}", export.id),
             value: export.into(),
@@ -79,12 +74,11 @@ impl Exports {
     )]
     async fn get_export(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The export.
         export_id: Path<ExportId>,
     ) -> Result<Json<Export>, Refusal> {
-        let export = exports::get(&management, &caller, export_id.0).await?;
+        let export = exports::get(&caller.management, &caller, export_id.0).await?;
         Ok(Json(export.into()))
     }
 
@@ -101,7 +95,6 @@ impl Exports {
     )]
     async fn get_export_archive(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The export.
         export_id: Path<ExportId>,
@@ -110,8 +103,8 @@ impl Exports {
         after: Query<AfterMember>,
     ) -> Result<Archive, Refusal> {
         let after = after.0.map(|after| after.0);
-        let reading = exports::open(&management, &caller, export_id.0, after).await?;
-        Archive::begin(Arc::clone(management.0), caller.into_inner(), reading).await
+        let reading = exports::open(&caller.management, &caller, export_id.0, after).await?;
+        Archive::begin(caller, reading).await
     }
 }
 

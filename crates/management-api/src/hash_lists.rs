@@ -5,8 +5,6 @@ mod image;
 mod imports;
 mod scans;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -22,11 +20,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::{
-    Management,
-    hash_lists::{self, Distance, VisibleHashList},
-};
-use poem::web::Data;
+use management::hash_lists::{self, Distance, VisibleHashList};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -68,7 +62,6 @@ impl HashLists {
     #[oai(path = "/hash-lists", method = "get", operation_id = "listHashLists")]
     async fn list_hash_lists(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items in one page.
         limit: Query<Limit>,
@@ -76,7 +69,7 @@ impl HashLists {
         cursor: After,
     ) -> Result<Json<List<HashList>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let lists = hash_lists::list(&management, &caller, part.page()).await?;
+        let lists = hash_lists::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(lists, |list| list.id.as_uuid())))
     }
 
@@ -87,11 +80,10 @@ impl HashLists {
     #[oai(path = "/hash-lists", method = "post", operation_id = "createHashList")]
     async fn create_hash_list(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewHashList>,
     ) -> Result<Created<HashList>, Refusal> {
-        let list = hash_lists::create(&management, &caller, request.value.into()).await?;
+        let list = hash_lists::create(&caller.management, &caller, request.value.into()).await?;
         Ok(Created {
             location: format!("{PREFIX}/hash-lists/{}", list.id),
             value: list.into(),
@@ -106,12 +98,11 @@ impl HashLists {
     )]
     async fn get_hash_list(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<Json<HashList>, Refusal> {
-        let list = hash_lists::get(&management, &caller, hash_list_id.0).await?;
+        let list = hash_lists::get(&caller.management, &caller, hash_list_id.0).await?;
         Ok(Json(list.into()))
     }
 
@@ -125,14 +116,13 @@ impl HashLists {
     )]
     async fn update_hash_list(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<HashListChange>,
     ) -> Result<Json<HashList>, Refusal> {
         let (list, change) = (hash_list_id.0, request.value.into());
-        let list = hash_lists::update(&management, &caller, list, change).await?;
+        let list = hash_lists::update(&caller.management, &caller, list, change).await?;
         Ok(Json(list.into()))
     }
 
@@ -148,12 +138,11 @@ impl HashLists {
     )]
     async fn delete_hash_list(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<NoContent, Refusal> {
-        hash_lists::delete(&management, &caller, hash_list_id.0).await?;
+        hash_lists::delete(&caller.management, &caller, hash_list_id.0).await?;
         Ok(NoContent)
     }
 }

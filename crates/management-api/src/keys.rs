@@ -1,7 +1,5 @@
 //! Site keys: list, create, rotate, read, disable.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     path_parameters::Path,
@@ -13,11 +11,7 @@ use domain::{
     id::{SiteId, SiteKeyId},
     scope::Scope,
 };
-use management::{
-    Management,
-    site_keys::{self, IssuedKey},
-};
-use poem::web::Data;
+use management::site_keys::{self, IssuedKey};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -45,7 +39,6 @@ impl SiteKeys {
     )]
     async fn list_site_keys(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -55,7 +48,7 @@ impl SiteKeys {
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let keys = site_keys::list(&management, &caller, site_id.0, part.page()).await?;
+        let keys = site_keys::list(&caller.management, &caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(keys, |key| key.id.as_uuid())))
     }
 
@@ -70,12 +63,11 @@ impl SiteKeys {
     )]
     async fn create_site_key(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let issued = site_keys::create(&management, &caller, site_id.0).await?;
+        let issued = site_keys::create(&caller.management, &caller, site_id.0).await?;
         Ok(created(issued))
     }
 
@@ -90,12 +82,11 @@ impl SiteKeys {
     )]
     async fn rotate_site_keys(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let issued = site_keys::rotate(&management, &caller, site_id.0).await?;
+        let issued = site_keys::rotate(&caller.management, &caller, site_id.0).await?;
         Ok(created(issued))
     }
 
@@ -107,14 +98,13 @@ impl SiteKeys {
     )]
     async fn get_site_key(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
-        let key = site_keys::get(&management, &caller, site_id.0, key_id.0).await?;
+        let key = site_keys::get(&caller.management, &caller, site_id.0, key_id.0).await?;
         Ok(Json(key.into()))
     }
 
@@ -128,14 +118,13 @@ impl SiteKeys {
     )]
     async fn disable_site_key(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
-        site_keys::disable(&management, &caller, site_id.0, key_id.0).await?;
+        site_keys::disable(&caller.management, &caller, site_id.0, key_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -1,7 +1,5 @@
 //! Legal holds: list, create, read, lift.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -16,8 +14,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::{Management, legal_holds};
-use poem::web::Data;
+use management::legal_holds;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,7 +37,6 @@ impl LegalHolds {
     #[oai(path = "/legal-holds", method = "get", operation_id = "listLegalHolds")]
     async fn list_legal_holds(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only holds of this site.
         site_id: Query<Uuid>,
@@ -51,7 +47,7 @@ impl LegalHolds {
     ) -> Result<Json<List<LegalHold>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let site = site_id.0.map(Into::into);
-        let holds = legal_holds::list(&management, &caller, site, part.page()).await?;
+        let holds = legal_holds::list(&caller.management, &caller, site, part.page()).await?;
         Ok(Json(part.list(holds, |hold| hold.id.as_uuid())))
     }
 
@@ -67,11 +63,10 @@ impl LegalHolds {
     )]
     async fn create_legal_hold(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewLegalHold>,
     ) -> Result<Created<LegalHold>, Refusal> {
-        let hold = legal_holds::create(&management, &caller, request.value.into()).await?;
+        let hold = legal_holds::create(&caller.management, &caller, request.value.into()).await?;
         Ok(Created {
             location: format!("{PREFIX}/legal-holds/{}", hold.id),
             value: hold.into(),
@@ -86,12 +81,11 @@ impl LegalHolds {
     )]
     async fn get_legal_hold(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hold.
         hold_id: Path<HoldId>,
     ) -> Result<Json<LegalHold>, Refusal> {
-        let hold = legal_holds::get(&management, &caller, hold_id.0).await?;
+        let hold = legal_holds::get(&caller.management, &caller, hold_id.0).await?;
         Ok(Json(hold.into()))
     }
 
@@ -106,12 +100,11 @@ impl LegalHolds {
     )]
     async fn lift_legal_hold(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hold.
         hold_id: Path<HoldId>,
     ) -> Result<Json<LegalHold>, Refusal> {
-        let hold = legal_holds::lift(&management, &caller, hold_id.0).await?;
+        let hold = legal_holds::lift(&caller.management, &caller, hold_id.0).await?;
         Ok(Json(hold.into()))
     }
 }

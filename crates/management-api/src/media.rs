@@ -6,8 +6,6 @@ mod image;
 mod item;
 mod list;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::Time,
@@ -23,8 +21,7 @@ use domain::{
     scope::Scope,
     score::Category,
 };
-use management::{Management, media};
-use poem::web::Data;
+use management::media;
 use poem_openapi::OpenApi;
 use store::media::Filter;
 use uuid::Uuid;
@@ -63,7 +60,6 @@ impl Media {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only media of this site.
         site_id: Query<Uuid>,
@@ -100,7 +96,7 @@ impl Media {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(MediaId::from);
-        let page = media::list(&management, &caller, &filter, after, part.limit()).await?;
+        let page = media::list(&caller.management, &caller, &filter, after, part.limit()).await?;
         Ok(Json(
             part.list_to(page.media, page.next.map(MediaId::as_uuid)),
         ))
@@ -113,12 +109,11 @@ impl Media {
     #[oai(path = "/media/:media_id", method = "get", operation_id = "getMedia")]
     async fn get_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<MediaItem>, Refusal> {
-        let item = media::get(&management, &caller, media_id.0).await?;
+        let item = media::get(&caller.management, &caller, media_id.0).await?;
         Ok(Json(item.try_into()?))
     }
 
@@ -133,12 +128,11 @@ impl Media {
     )]
     async fn get_media_image(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<ImageFile, Refusal> {
-        let image = media::image(&management, &caller, media_id.0).await?;
+        let image = media::image(&caller.management, &caller, media_id.0).await?;
         Ok(ImageFile::new(image))
     }
 
@@ -156,12 +150,11 @@ impl Media {
     )]
     async fn get_media_preview(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<PreviewFile, Refusal> {
-        let preview = media::preview(&management, &caller, media_id.0).await?;
+        let preview = media::preview(&caller.management, &caller, media_id.0).await?;
         Ok(PreviewFile::new(media_id.0.as_uuid(), preview))
     }
 
@@ -179,14 +172,13 @@ impl Media {
     )]
     async fn decide_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
         request: JsonBody<NewDecision>,
     ) -> Result<Json<Decided>, Refusal> {
         let decision = request.value.into();
-        let decided = media::decide(&management, &caller, media_id.0, decision).await?;
+        let decided = media::decide(&caller.management, &caller, media_id.0, decision).await?;
         Ok(Json(decided.into()))
     }
 }

@@ -5,8 +5,6 @@ mod own_account;
 mod sessions;
 mod sign_in_rules;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -20,11 +18,7 @@ use domain::{
     role::Role,
     scope::Scope,
 };
-use management::{
-    Management,
-    people::{self, Standing, password_resets},
-};
-use poem::web::Data;
+use management::people::{self, Standing, password_resets};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -163,7 +157,6 @@ impl People {
     #[oai(path = "/people", method = "get", operation_id = "listPeople")]
     async fn list_people(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// How many at most.
         limit: Query<Limit>,
@@ -171,7 +164,7 @@ impl People {
         cursor: After,
     ) -> Result<Json<List<Person>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let people = people::list(&management, &caller, part.page()).await?;
+        let people = people::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(people, |person| person.id.as_uuid())))
     }
 
@@ -183,12 +176,11 @@ impl People {
     )]
     async fn get_person(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<Person>, Refusal> {
-        let person = people::get(&management, &caller, person_id.0).await?;
+        let person = people::get(&caller.management, &caller, person_id.0).await?;
         Ok(Json(person.into()))
     }
 
@@ -203,14 +195,13 @@ impl People {
     )]
     async fn update_person(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
         request: JsonBody<PersonChange>,
     ) -> Result<Json<Person>, Refusal> {
         let edit = |standing| request.value.applied_to(standing);
-        let person = people::update(&management, &caller, person_id.0, edit).await?;
+        let person = people::update(&caller.management, &caller, person_id.0, edit).await?;
         Ok(Json(person.into()))
     }
 
@@ -226,12 +217,11 @@ impl People {
     )]
     async fn disable_person(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<NoContent, Refusal> {
-        people::disable(&management, &caller, person_id.0).await?;
+        people::disable(&caller.management, &caller, person_id.0).await?;
         Ok(NoContent)
     }
 
@@ -247,12 +237,11 @@ impl People {
     )]
     async fn create_password_reset(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<PasswordReset>, Refusal> {
-        let issued = password_resets::create(&management, &caller, person_id.0).await?;
+        let issued = password_resets::create(&caller.management, &caller, person_id.0).await?;
         Ok(Json(issued.into()))
     }
 }

@@ -2,8 +2,6 @@
 
 mod schemas;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
@@ -12,8 +10,7 @@ use api_common::{
     response::{Created, Json},
 };
 use domain::{id::PlanId, scope::Scope};
-use management::{Management, plans};
-use poem::web::Data;
+use management::plans;
 use poem_openapi::OpenApi;
 use serde_json::json;
 
@@ -35,7 +32,6 @@ impl Plans {
     #[oai(path = "/plans", method = "get", operation_id = "listPlans")]
     async fn list_plans(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items in one page.
         limit: Query<Limit>,
@@ -43,7 +39,7 @@ impl Plans {
         cursor: After,
     ) -> Result<Json<List<Plan>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let plans = plans::list(&management, &caller, part.page()).await?;
+        let plans = plans::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(plans, |plan| plan.id.as_uuid())))
     }
 
@@ -53,12 +49,11 @@ impl Plans {
     #[oai(path = "/plans", method = "post", operation_id = "createPlan")]
     async fn create_plan(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewPlan>,
     ) -> Result<Created<Plan>, Refusal> {
         let terms = request.value.terms();
-        let plan = plans::create(&management, &caller, terms).await?;
+        let plan = plans::create(&caller.management, &caller, terms).await?;
         Ok(Created {
             location: format!("{PREFIX}/plans/{}", plan.id),
             value: plan.into(),
@@ -71,12 +66,11 @@ impl Plans {
     #[oai(path = "/plans/:plan_id", method = "get", operation_id = "getPlan")]
     async fn get_plan(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the plan.
         plan_id: Path<PlanId>,
     ) -> Result<Json<Plan>, Refusal> {
-        let plan = plans::get(&management, &caller, plan_id.0).await?;
+        let plan = plans::get(&caller.management, &caller, plan_id.0).await?;
         Ok(Json(plan.into()))
     }
 
@@ -92,14 +86,13 @@ impl Plans {
     )]
     async fn update_plan(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the plan.
         plan_id: Path<PlanId>,
         request: JsonBody<PlanChange>,
     ) -> Result<Json<Plan>, Refusal> {
         let edit = |terms| request.value.applied_to(terms);
-        let plan = plans::update(&management, &caller, plan_id.0, edit).await?;
+        let plan = plans::update(&caller.management, &caller, plan_id.0, edit).await?;
         Ok(Json(plan.into()))
     }
 }

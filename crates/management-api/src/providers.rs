@@ -2,19 +2,13 @@
 
 mod health;
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     problem::Refusal,
     response::Json,
 };
 use domain::{scope::Scope, score::Category};
-use management::{
-    Management,
-    providers::{self, Health},
-};
-use poem::web::Data;
+use management::providers::{self, Health};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -82,12 +76,8 @@ impl Providers {
     /// Returns the providers that workers are configured with. Their addresses and keys are not
     /// shown. Operators also see the state of each provider.
     #[oai(path = "/providers", method = "get", operation_id = "listProviders")]
-    async fn list_providers(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<KnownProviders>, Refusal> {
-        let survey = providers::list(&management, &caller).await?;
+    async fn list_providers(&self, caller: Caller) -> Result<Json<KnownProviders>, Refusal> {
+        let survey = providers::list(&caller.management, &caller).await?;
         let health = survey.health.as_ref();
         let providers = survey.providers.into_iter();
         Ok(Json(KnownProviders {

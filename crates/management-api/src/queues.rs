@@ -4,8 +4,6 @@ mod dead_jobs;
 mod parameters;
 mod schemas;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
@@ -14,8 +12,7 @@ use api_common::{
     response::Json,
 };
 use domain::scope::Scope;
-use management::{Management, queues};
-use poem::web::Data;
+use management::queues;
 use poem_openapi::OpenApi;
 use queue::{Group, Lane};
 use serde_json::json;
@@ -54,12 +51,8 @@ impl Queues {
     /// Takes time in proportion to the jobs, up to a second for a million, so read it every ten
     /// seconds at most. Only operators can read queues.
     #[oai(path = "/queues", method = "get", operation_id = "listQueues")]
-    async fn list_queues(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<schemas::Queues>, Refusal> {
-        let overview = queues::list(&management, &caller).await?;
+    async fn list_queues(&self, caller: Caller) -> Result<Json<schemas::Queues>, Refusal> {
+        let overview = queues::list(&caller.management, &caller).await?;
         Ok(Json(overview.into()))
     }
 
@@ -69,7 +62,6 @@ impl Queues {
     #[oai(path = "/queues/:queue", method = "get", operation_id = "getQueue")]
     async fn get_queue(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The name of the queue.
         queue: Path<QueueKey>,
@@ -78,7 +70,7 @@ impl Queues {
     ) -> Result<Json<QueueDetails>, Refusal> {
         let limit = limit.0.map_or(DEFAULT_LIMIT, Limit::get);
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let details = queues::get(&management, &caller, queue.0.as_str(), limit).await?;
+        let details = queues::get(&caller.management, &caller, queue.0.as_str(), limit).await?;
         Ok(Json(details.into()))
     }
 
@@ -95,14 +87,14 @@ impl Queues {
     )]
     async fn update_queue(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The name of the queue.
         queue: Path<QueueKey>,
         request: JsonBody<QueueChange>,
     ) -> Result<Json<Queue>, Refusal> {
         let pause = || request.value.pause();
-        let updated = queues::update_queue(&management, &caller, queue.0.as_str(), pause).await?;
+        let updated =
+            queues::update_queue(&caller.management, &caller, queue.0.as_str(), pause).await?;
         Ok(Json(updated.now.into()))
     }
 
@@ -117,7 +109,6 @@ impl Queues {
     )]
     async fn get_queue_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The name of the queue.
         queue: Path<QueueKey>,
@@ -125,7 +116,7 @@ impl Queues {
         group_id: Path<Uuid>,
     ) -> Result<Json<QueueGroup>, Refusal> {
         let group = Group(group_id.0);
-        let found = queues::get_group(&management, &caller, queue.0.as_str(), group).await?;
+        let found = queues::get_group(&caller.management, &caller, queue.0.as_str(), group).await?;
         Ok(Json(found.into()))
     }
 
@@ -141,7 +132,6 @@ impl Queues {
     )]
     async fn update_queue_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The name of the queue.
         queue: Path<QueueKey>,
@@ -152,7 +142,8 @@ impl Queues {
         let (group, cap) = (Group(group_id.0), request.value.cap());
         let pause = || request.value.pause();
         let name = queue.0.as_str();
-        let updated = queues::update_group(&management, &caller, name, group, pause, cap).await?;
+        let updated =
+            queues::update_group(&caller.management, &caller, name, group, pause, cap).await?;
         Ok(Json(updated.now.into()))
     }
 
@@ -167,7 +158,6 @@ impl Queues {
     )]
     async fn get_queue_lane(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The name of the queue.
         queue: Path<QueueKey>,
@@ -175,7 +165,7 @@ impl Queues {
         lane_id: Path<Uuid>,
     ) -> Result<Json<QueueLane>, Refusal> {
         let lane = Lane(lane_id.0);
-        let found = queues::get_lane(&management, &caller, queue.0.as_str(), lane).await?;
+        let found = queues::get_lane(&caller.management, &caller, queue.0.as_str(), lane).await?;
         Ok(Json(found.into()))
     }
 
@@ -190,7 +180,6 @@ impl Queues {
     )]
     async fn update_queue_lane(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The name of the queue.
         queue: Path<QueueKey>,
@@ -201,7 +190,8 @@ impl Queues {
         let (lane, cap) = (Lane(lane_id.0), request.value.cap());
         let pause = || request.value.pause();
         let name = queue.0.as_str();
-        let updated = queues::update_lane(&management, &caller, name, lane, pause, cap).await?;
+        let updated =
+            queues::update_lane(&caller.management, &caller, name, lane, pause, cap).await?;
         Ok(Json(updated.now.into()))
     }
 }

@@ -1,7 +1,5 @@
 //! Recoveries: send again what an endpoint has missed or lost, watch, stop.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -17,8 +15,7 @@ use domain::{
     recovery::RecoveryKind,
     scope::Scope,
 };
-use management::{Management, recoveries};
-use poem::web::Data;
+use management::recoveries;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -46,7 +43,6 @@ impl Recoveries {
     )]
     async fn list_recoveries(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
@@ -56,7 +52,8 @@ impl Recoveries {
         cursor: After,
     ) -> Result<Json<List<Recovery>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = recoveries::list(&management, &caller, endpoint_id.0, part.page()).await?;
+        let found =
+            recoveries::list(&caller.management, &caller, endpoint_id.0, part.page()).await?;
         Ok(Json(part.list(found, |recovery| recovery.id.as_uuid())))
     }
 
@@ -72,14 +69,13 @@ impl Recoveries {
     )]
     async fn create_recovery(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewRecovery>,
     ) -> Result<Accepted<Recovery>, Refusal> {
         let new = request.value.into();
-        let recovery = recoveries::create(&management, &caller, endpoint_id.0, new).await?;
+        let recovery = recoveries::create(&caller.management, &caller, endpoint_id.0, new).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/webhook-recoveries/{}", recovery.id),
             value: recovery.into(),
@@ -96,12 +92,11 @@ impl Recoveries {
     )]
     async fn get_recovery(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let recovery = recoveries::get(&management, &caller, recovery_id.0).await?;
+        let recovery = recoveries::get(&caller.management, &caller, recovery_id.0).await?;
         Ok(Json(recovery.into()))
     }
 
@@ -115,12 +110,11 @@ impl Recoveries {
     )]
     async fn cancel_recovery(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let recovery = recoveries::cancel(&management, &caller, recovery_id.0).await?;
+        let recovery = recoveries::cancel(&caller.management, &caller, recovery_id.0).await?;
         Ok(Json(recovery.into()))
     }
 }

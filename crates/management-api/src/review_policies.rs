@@ -2,8 +2,6 @@
 
 mod desk;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Described, Field, Time, given},
@@ -20,11 +18,7 @@ use domain::{
     scope::Scope,
     score::Category,
 };
-use management::{
-    Management,
-    review_policies::{self, Settings},
-};
-use poem::web::Data;
+use management::review_policies::{self, Settings};
 use poem_openapi::{Object, OpenApi, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -54,7 +48,6 @@ impl ReviewPolicies {
     #[oai(path = "/policies", method = "get", operation_id = "listPolicies")]
     async fn list_policies(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -62,7 +55,7 @@ impl ReviewPolicies {
         cursor: After,
     ) -> Result<Json<List<ReviewPolicy>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let policies = review_policies::list(&management, &caller, part.page()).await?;
+        let policies = review_policies::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(policies, |policy| policy.id.as_uuid())))
     }
 
@@ -72,12 +65,11 @@ impl ReviewPolicies {
     #[oai(path = "/policies", method = "post", operation_id = "createPolicy")]
     async fn create_policy(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewReviewPolicy>,
     ) -> Result<Created<ReviewPolicy>, Refusal> {
         let (team, settings) = request.value.into_parts();
-        let policy = review_policies::create(&management, &caller, team, &settings).await?;
+        let policy = review_policies::create(&caller.management, &caller, team, &settings).await?;
         Ok(Created {
             location: format!("{PREFIX}/policies/{}", policy.id),
             value: policy.into(),
@@ -92,12 +84,11 @@ impl ReviewPolicies {
     )]
     async fn get_policy(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The policy.
         policy_id: Path<ReviewPolicyId>,
     ) -> Result<Json<ReviewPolicy>, Refusal> {
-        let policy = review_policies::get(&management, &caller, policy_id.0).await?;
+        let policy = review_policies::get(&caller.management, &caller, policy_id.0).await?;
         Ok(Json(policy.into()))
     }
 
@@ -111,7 +102,6 @@ impl ReviewPolicies {
     )]
     async fn update_policy(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The policy.
         policy_id: Path<ReviewPolicyId>,
@@ -119,7 +109,7 @@ impl ReviewPolicies {
     ) -> Result<Json<ReviewPolicy>, Refusal> {
         let change = request.value;
         let edit = |settings| change.apply(settings);
-        let policy = review_policies::update(&management, &caller, policy_id.0, edit).await?;
+        let policy = review_policies::update(&caller.management, &caller, policy_id.0, edit).await?;
         Ok(Json(policy.into()))
     }
 
@@ -133,12 +123,11 @@ impl ReviewPolicies {
     )]
     async fn delete_policy(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The policy.
         policy_id: Path<ReviewPolicyId>,
     ) -> Result<NoContent, Refusal> {
-        review_policies::delete(&management, &caller, policy_id.0).await?;
+        review_policies::delete(&caller.management, &caller, policy_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -6,8 +6,6 @@ mod openapi;
 mod reports;
 mod schemas;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
@@ -15,18 +13,17 @@ use api_common::{
     response::{Json, NoContent},
 };
 use domain::{id::ReviewId, review::NoteText};
-use management::{Management, reviews};
-use poem::web::Data;
+use management::reviews;
 use poem_openapi::OpenApi;
 
 use super::{Tag, caller::Caller, media::PreviewFile};
-
 use items::{NewNote, WrittenNote};
-pub(super) use openapi::descriptions;
 use schemas::{
     ClaimedReviews, HeldDecision, Lease, NewClaim, NewEscalation, NewReviewDecision, Review,
     WaitingReviews,
 };
+
+pub(super) use openapi::descriptions;
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -65,12 +62,11 @@ impl Reviews {
     )]
     async fn claim_reviews(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewClaim>,
     ) -> Result<Json<ClaimedReviews>, Refusal> {
         let most = request.value.most();
-        let shown = reviews::claim(&management, &caller, most).await?;
+        let shown = reviews::claim(&caller.management, &caller, most).await?;
         Ok(Json(ClaimedReviews::try_from(shown)?))
     }
 
@@ -82,12 +78,8 @@ impl Reviews {
         method = "get",
         operation_id = "countWaitingReviews"
     )]
-    async fn count_waiting_reviews(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<WaitingReviews>, Refusal> {
-        let waiting = reviews::waiting(&management, &caller).await?;
+    async fn count_waiting_reviews(&self, caller: Caller) -> Result<Json<WaitingReviews>, Refusal> {
+        let waiting = reviews::waiting(&caller.management, &caller).await?;
         Ok(Json(waiting.into()))
     }
 
@@ -101,12 +93,11 @@ impl Reviews {
     )]
     async fn get_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Review>, Refusal> {
-        let shown = reviews::get(&management, &caller, review_id.0).await?;
+        let shown = reviews::get(&caller.management, &caller, review_id.0).await?;
         Ok(Json(Review::try_from(shown)?))
     }
 
@@ -120,12 +111,11 @@ impl Reviews {
     )]
     async fn get_review_preview(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<PreviewFile, Refusal> {
-        let preview = reviews::preview(&management, &caller, review_id.0).await?;
+        let preview = reviews::preview(&caller.management, &caller, review_id.0).await?;
         Ok(PreviewFile::new(review_id.0.as_uuid(), preview))
     }
 
@@ -139,12 +129,11 @@ impl Reviews {
     )]
     async fn renew_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Lease>, Refusal> {
-        let until = reviews::renew(&management, &caller, review_id.0).await?;
+        let until = reviews::renew(&caller.management, &caller, review_id.0).await?;
         Ok(Json(Lease::new(review_id.0, until)))
     }
 
@@ -159,12 +148,11 @@ impl Reviews {
     )]
     async fn skip_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::skip(&management, &caller, review_id.0).await?;
+        reviews::skip(&caller.management, &caller, review_id.0).await?;
         Ok(NoContent)
     }
 
@@ -178,14 +166,13 @@ impl Reviews {
     )]
     async fn escalate_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
         request: JsonBody<NewEscalation>,
     ) -> Result<NoContent, Refusal> {
         let note: Option<NoteText> = request.value.into();
-        reviews::escalate(&management, &caller, review_id.0, note.as_ref()).await?;
+        reviews::escalate(&caller.management, &caller, review_id.0, note.as_ref()).await?;
         Ok(NoContent)
     }
 
@@ -199,14 +186,13 @@ impl Reviews {
     )]
     async fn create_review_note(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
         request: JsonBody<NewNote>,
     ) -> Result<Json<WrittenNote>, Refusal> {
         let text = request.value.into_text();
-        let id = reviews::add_note(&management, &caller, review_id.0, &text).await?;
+        let id = reviews::add_note(&caller.management, &caller, review_id.0, &text).await?;
         Ok(Json(WrittenNote::new(id.as_uuid())))
     }
 
@@ -220,12 +206,11 @@ impl Reviews {
     )]
     async fn unveil_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::unveil(&management, &caller, review_id.0).await?;
+        reviews::unveil(&caller.management, &caller, review_id.0).await?;
         Ok(NoContent)
     }
 
@@ -242,14 +227,13 @@ impl Reviews {
     )]
     async fn decide_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
         request: JsonBody<NewReviewDecision>,
     ) -> Result<Json<HeldDecision>, Refusal> {
         let new = request.value.into();
-        let held = reviews::decide(&management, &caller, review_id.0, new).await?;
+        let held = reviews::decide(&caller.management, &caller, review_id.0, new).await?;
         Ok(Json(held.into()))
     }
 
@@ -263,12 +247,11 @@ impl Reviews {
     )]
     async fn undo_review_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Review>, Refusal> {
-        let shown = reviews::undo(&management, &caller, review_id.0).await?;
+        let shown = reviews::undo(&caller.management, &caller, review_id.0).await?;
         Ok(Json(Review::try_from(shown)?))
     }
 }

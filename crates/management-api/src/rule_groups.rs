@@ -12,8 +12,6 @@ mod trial;
 mod versions;
 mod warnings;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -28,8 +26,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::{Management, rule_groups};
-use poem::web::Data;
+use management::rule_groups;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -87,7 +84,6 @@ impl RuleGroups {
     #[oai(path = "/rule-groups", method = "get", operation_id = "listRuleGroups")]
     async fn list_rule_groups(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items in one page.
         limit: Query<Limit>,
@@ -95,7 +91,7 @@ impl RuleGroups {
         cursor: After,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let groups = rule_groups::list(&management, &caller, part.page()).await?;
+        let groups = rule_groups::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(groups, |group| group.id.as_uuid())))
     }
 
@@ -110,12 +106,11 @@ impl RuleGroups {
     )]
     async fn create_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewRuleGroup>,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let new = request.value.into();
-        let created = rule_groups::create(&management, &caller, new).await?;
+        let created = rule_groups::create(&caller.management, &caller, new).await?;
         Ok(CreatedRuleGroup::answer(created))
     }
 
@@ -127,12 +122,11 @@ impl RuleGroups {
     )]
     async fn get_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let group = rule_groups::get(&management, &caller, rule_group_id.0).await?;
+        let group = rule_groups::get(&caller.management, &caller, rule_group_id.0).await?;
         Ok(Json(group.into()))
     }
 
@@ -144,14 +138,13 @@ impl RuleGroups {
     )]
     async fn update_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<RuleGroupChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let name = request.value.name.map(|name| name.0);
-        let group = rule_groups::rename(&management, &caller, rule_group_id.0, name).await?;
+        let group = rule_groups::rename(&caller.management, &caller, rule_group_id.0, name).await?;
         Ok(Json(group.into()))
     }
 
@@ -166,12 +159,11 @@ impl RuleGroups {
     )]
     async fn delete_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        rule_groups::delete(&management, &caller, rule_group_id.0).await?;
+        rule_groups::delete(&caller.management, &caller, rule_group_id.0).await?;
         Ok(NoContent)
     }
 }

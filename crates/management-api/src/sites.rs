@@ -2,8 +2,6 @@
 
 mod settings;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -24,8 +22,7 @@ use domain::{
     scope::Scope,
     webhook::WebhookRetentionDays,
 };
-use management::{Management, sites};
-use poem::web::Data;
+use management::sites;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -50,7 +47,6 @@ impl Sites {
     #[oai(path = "/sites", method = "get", operation_id = "listSites")]
     async fn list_sites(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items in one page.
         limit: Query<Limit>,
@@ -58,7 +54,7 @@ impl Sites {
         cursor: After,
     ) -> Result<Json<List<Site>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let sites = sites::list(&management, &caller, part.page()).await?;
+        let sites = sites::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(sites, |site| site.id.as_uuid())))
     }
 
@@ -69,12 +65,11 @@ impl Sites {
     #[oai(path = "/sites", method = "post", operation_id = "createSite")]
     async fn create_site(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewSite>,
     ) -> Result<Created<IssuedSite>, Refusal> {
         let (team, settings) = request.value.parts();
-        let issued = sites::create(&management, &caller, team, &settings).await?;
+        let issued = sites::create(&caller.management, &caller, team, &settings).await?;
         Ok(Created {
             location: format!("{PREFIX}/sites/{}", issued.site.id),
             value: issued.into(),
@@ -85,12 +80,11 @@ impl Sites {
     #[oai(path = "/sites/:site_id", method = "get", operation_id = "getSite")]
     async fn get_site(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the site.
         site_id: Path<SiteId>,
     ) -> Result<Json<Site>, Refusal> {
-        let site = sites::get(&management, &caller, site_id.0).await?;
+        let site = sites::get(&caller.management, &caller, site_id.0).await?;
         Ok(Json(site.into()))
     }
 
@@ -105,14 +99,13 @@ impl Sites {
     )]
     async fn update_site(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the site.
         site_id: Path<SiteId>,
         request: JsonBody<SiteChange>,
     ) -> Result<Json<Site>, Refusal> {
         let edit = |settings| request.value.applied_to(settings);
-        let site = sites::update(&management, &caller, site_id.0, edit).await?;
+        let site = sites::update(&caller.management, &caller, site_id.0, edit).await?;
         Ok(Json(site.into()))
     }
 }

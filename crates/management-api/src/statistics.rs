@@ -1,7 +1,5 @@
 //! Statistics: figures by hour and day.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     problem::{Code, Refusal},
@@ -9,11 +7,7 @@ use api_common::{
     response::Json,
 };
 use domain::{id::SiteId, scope::Scope, statistics::Interval};
-use management::{
-    Management,
-    statistics::{self, Answer, Figures, Outcomes, Query as Wanted},
-};
-use poem::web::Data;
+use management::statistics::{self, Answer, Figures, Outcomes, Query as Wanted};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,7 +34,6 @@ impl Statistics {
     #[oai(path = "/statistics", method = "get", operation_id = "getStatistics")]
     async fn get_statistics(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only this site.
         site_id: Query<Uuid>,
@@ -58,7 +51,7 @@ impl Statistics {
             to: to.0.map(|time| time.0),
             interval: interval.0.unwrap_or(Interval::Day),
         };
-        let answer = statistics::get(&management, &caller, wanted).await?;
+        let answer = statistics::get(&caller.management, &caller, wanted).await?;
         Ok(Json(StatisticsReport::new(wanted, answer)))
     }
 }

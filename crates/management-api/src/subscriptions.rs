@@ -1,7 +1,5 @@
 //! A team's subscription: read, put.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -14,8 +12,7 @@ use domain::{
     plan::SubscriptionState,
     scope::Scope,
 };
-use management::{Management, subscriptions};
-use poem::web::Data;
+use management::subscriptions;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -84,12 +81,11 @@ impl Subscriptions {
     )]
     async fn get_subscription(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Subscription>, Refusal> {
-        let subscription = subscriptions::get(&management, &caller, team_id.0).await?;
+        let subscription = subscriptions::get(&caller.management, &caller, team_id.0).await?;
         Ok(Json(subscription.into()))
     }
 
@@ -103,7 +99,6 @@ impl Subscriptions {
     )]
     async fn put_subscription(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
@@ -114,7 +109,8 @@ impl Subscriptions {
             state: request.value.state.0,
             started_at: request.value.started_at.map(|time| time.0.0),
         };
-        let subscription = subscriptions::replace(&management, &caller, team_id.0, wanted).await?;
+        let subscription =
+            subscriptions::replace(&caller.management, &caller, team_id.0, wanted).await?;
         Ok(Json(subscription.into()))
     }
 }

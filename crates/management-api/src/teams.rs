@@ -1,7 +1,5 @@
 //! Teams: list, create, read, rename.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -15,8 +13,7 @@ use domain::{
     name::Name,
     scope::Scope,
 };
-use management::{Management, teams};
-use poem::web::Data;
+use management::teams;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -40,7 +37,6 @@ impl Teams {
     #[oai(path = "/teams", method = "get", operation_id = "listTeams")]
     async fn list_teams(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items in one page.
         limit: Query<Limit>,
@@ -48,7 +44,7 @@ impl Teams {
         cursor: After,
     ) -> Result<Json<List<Team>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let teams = teams::list(&management, &caller, part.page()).await?;
+        let teams = teams::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(teams, |team| team.id.as_uuid())))
     }
 
@@ -58,13 +54,12 @@ impl Teams {
     #[oai(path = "/teams", method = "post", operation_id = "createTeam")]
     async fn create_team(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewTeam>,
     ) -> Result<Created<Team>, Refusal> {
         let new = request.value;
         let plan = new.plan_id.map(|plan| plan.0);
-        let team = teams::create(&management, &caller, &new.name, plan).await?;
+        let team = teams::create(&caller.management, &caller, &new.name, plan).await?;
         Ok(Created {
             location: format!("{PREFIX}/teams/{}", team.id),
             value: team.into(),
@@ -75,12 +70,11 @@ impl Teams {
     #[oai(path = "/teams/:team_id", method = "get", operation_id = "getTeam")]
     async fn get_team(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Team>, Refusal> {
-        let team = teams::get(&management, &caller, team_id.0).await?;
+        let team = teams::get(&caller.management, &caller, team_id.0).await?;
         Ok(Json(team.into()))
     }
 
@@ -92,14 +86,13 @@ impl Teams {
     )]
     async fn update_team(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
         request: JsonBody<TeamChange>,
     ) -> Result<Json<Team>, Refusal> {
         let edit = |_: &str| request.value.name.map(|name| name.0);
-        let team = teams::update(&management, &caller, team_id.0, edit).await?;
+        let team = teams::update(&caller.management, &caller, team_id.0, edit).await?;
         Ok(Json(team.into()))
     }
 }

@@ -1,6 +1,6 @@
 //! Tokens: list, create, read, and disable, on request together with the tokens that they created.
 
-use std::{str::FromStr, sync::Arc};
+use std::str::FromStr;
 
 use api_common::{
     body::JsonBody,
@@ -15,8 +15,7 @@ use domain::{
     name::Name,
     scope::Scope,
 };
-use management::{Management, tokens};
-use poem::web::Data;
+use management::tokens;
 use poem_openapi::{Object, OpenApi, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -41,7 +40,6 @@ impl Tokens {
     #[oai(path = "/tokens", method = "get", operation_id = "listTokens")]
     async fn list_tokens(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items in one page.
         limit: Query<Limit>,
@@ -51,7 +49,7 @@ impl Tokens {
         created_by: Query<TokenId>,
     ) -> Result<Json<List<Token>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let tokens = tokens::list(&management, &caller, created_by.0, part.page()).await?;
+        let tokens = tokens::list(&caller.management, &caller, created_by.0, part.page()).await?;
         Ok(Json(part.list(tokens, |token| token.id.as_uuid())))
     }
 
@@ -63,12 +61,11 @@ impl Tokens {
     #[oai(path = "/tokens", method = "post", operation_id = "createToken")]
     async fn create_token(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewToken>,
     ) -> Result<Created<IssuedToken>, Refusal> {
         let new = request.value.into();
-        let issued = tokens::create(&management, &caller, &new).await?;
+        let issued = tokens::create(&caller.management, &caller, &new).await?;
         Ok(Created {
             location: format!("{PREFIX}/tokens/{}", issued.token.id),
             value: issued.into(),
@@ -79,12 +76,11 @@ impl Tokens {
     #[oai(path = "/tokens/:token_id", method = "get", operation_id = "getToken")]
     async fn get_token(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the token.
         token_id: Path<TokenId>,
     ) -> Result<Json<Token>, Refusal> {
-        let token = tokens::get(&management, &caller, token_id.0).await?;
+        let token = tokens::get(&caller.management, &caller, token_id.0).await?;
         Ok(Json(token.into()))
     }
 
@@ -103,7 +99,6 @@ impl Tokens {
     )]
     async fn disable_token(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the token.
         token_id: Path<TokenId>,
@@ -112,7 +107,7 @@ impl Tokens {
         cascade: Query<Cascade>,
     ) -> Result<NoContent, Refusal> {
         let extent = cascade.0.map_or(Extent::One, Cascade::extent);
-        tokens::disable(&management, &caller, token_id.0, extent).await?;
+        tokens::disable(&caller.management, &caller, token_id.0, extent).await?;
         Ok(NoContent)
     }
 }

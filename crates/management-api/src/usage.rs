@@ -1,7 +1,5 @@
 //! How much of its plan a team has used.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     path_parameters::Path,
@@ -9,8 +7,6 @@ use api_common::{
     response::Json,
 };
 use domain::{id::TeamId, scope::Scope};
-use management::Management;
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -83,12 +79,11 @@ impl Usage {
     )]
     async fn get_usage(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<TeamUsage>, Refusal> {
-        let periods = management::usage::periods(&management, &caller, team_id.0).await?;
+        let periods = management::usage::periods(&caller.management, &caller, team_id.0).await?;
         Ok(Json(TeamUsage {
             team_id: team_id.0.as_uuid(),
             periods: periods.into_iter().map(Period::from).collect(),

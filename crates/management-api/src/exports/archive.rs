@@ -1,12 +1,12 @@
 //! The archive of an export as an answer: a stream of whole members. The next one is built when the client has read the last.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use api_common::{field::Described, problem::Refusal};
 use bytes::Bytes;
 use futures::{Stream, stream};
 use management::{
-    Management, Refused,
+    Refused,
     exports::{
         Reading,
         archive::{Cursor, NoCursor},
@@ -19,7 +19,10 @@ use poem_openapi::{
 };
 use tracing::warn;
 
-use crate::media::{NO_STORE, NOSNIFF, protecting_headers};
+use crate::{
+    caller::Caller,
+    media::{NO_STORE, NOSNIFF, protecting_headers},
+};
 
 const TAR: &str = "application/x-tar";
 
@@ -55,22 +58,13 @@ pub(crate) struct Archive {
 
 /// What further members come from.
 struct Source {
-    management: Arc<Management>,
-    caller: management::Caller,
+    caller: Caller,
     reading: Reading,
 }
 
 impl Archive {
-    pub(super) async fn begin(
-        management: Arc<Management>,
-        caller: management::Caller,
-        reading: Reading,
-    ) -> Result<Self, Refusal> {
-        let mut source = Source {
-            management,
-            caller,
-            reading,
-        };
+    pub(super) async fn begin(caller: Caller, reading: Reading) -> Result<Self, Refusal> {
+        let mut source = Source { caller, reading };
         let first = source.next().await?;
         Ok(Self { first, source })
     }
@@ -78,7 +72,8 @@ impl Archive {
 
 impl Source {
     async fn next(&mut self) -> Result<Option<Bytes>, Refused> {
-        let next = self.reading.next(&self.management, &self.caller).await?;
+        let management = &self.caller.management;
+        let next = self.reading.next(management, &self.caller).await?;
         Ok(next.map(Bytes::from))
     }
 }

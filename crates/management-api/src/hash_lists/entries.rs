@@ -1,7 +1,5 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -16,11 +14,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::{
-    Management,
-    hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash},
-};
-use poem::web::Data;
+use management::hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -55,7 +49,6 @@ impl Entries {
     )]
     async fn list_hash_entries(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -77,7 +70,7 @@ impl Entries {
             near: near.0,
         };
         let list = hash_list_id.0;
-        let found = entries::list(&management, &caller, list, filter, part.page()).await?;
+        let found = entries::list(&caller.management, &caller, list, filter, part.page()).await?;
         Ok(Json(match found {
             FoundEntries::All(entries) => part.list(entries, |entry| entry.id.as_uuid()),
             FoundEntries::WithHash(entries) => List::whole(entries),
@@ -97,14 +90,13 @@ impl Entries {
     )]
     async fn create_hash_entry(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashEntry>,
     ) -> Result<Created<HashEntry>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
-        let entry = entries::create(&management, &caller, list, new).await?;
+        let entry = entries::create(&caller.management, &caller, list, new).await?;
         Ok(created(list, entry))
     }
 
@@ -116,7 +108,6 @@ impl Entries {
     )]
     async fn get_hash_entry(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -124,7 +115,7 @@ impl Entries {
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<Json<HashEntry>, Refusal> {
         let (list, entry) = (hash_list_id.0, hash_entry_id.0);
-        let entry = entries::get(&management, &caller, list, entry).await?;
+        let entry = entries::get(&caller.management, &caller, list, entry).await?;
         Ok(Json(entry.into()))
     }
 
@@ -138,7 +129,6 @@ impl Entries {
     )]
     async fn delete_hash_entry(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -146,7 +136,7 @@ impl Entries {
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<NoContent, Refusal> {
         let (list, entry) = (hash_list_id.0, hash_entry_id.0);
-        entries::delete(&management, &caller, list, entry).await?;
+        entries::delete(&caller.management, &caller, list, entry).await?;
         Ok(NoContent)
     }
 }

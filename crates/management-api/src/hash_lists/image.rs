@@ -1,7 +1,5 @@
 //! Add an item's image to a hash list, by the hashes that are stored with the item.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::Field,
@@ -14,8 +12,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::{Management, hash_lists::entries};
-use poem::web::Data;
+use management::hash_lists::entries;
 use poem_openapi::{Object, OpenApi};
 use serde::Deserialize;
 use serde_json::json;
@@ -53,7 +50,6 @@ impl Images {
     )]
     async fn add_image_to_hash_list(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -61,7 +57,7 @@ impl Images {
     ) -> Result<Created<HashEntry>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value);
         let (media, note) = (new.media_id.0, new.note.map(|note| note.0));
-        let entry = entries::add_image(&management, &caller, list, media, note).await?;
+        let entry = entries::add_image(&caller.management, &caller, list, media, note).await?;
         Ok(created(list, entry))
     }
 }

@@ -1,7 +1,5 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
-use std::sync::Arc;
-
 use api_common::{
     body::held,
     field::{Field, Time},
@@ -18,8 +16,8 @@ use domain::{
     scope::Scope,
 };
 use http_server::Share;
-use management::{Management, hash_lists::imports};
-use poem::{Request, RequestBody, Result, web::Data};
+use management::hash_lists::imports;
+use poem::{Request, RequestBody, Result};
 use poem_openapi::{
     Object, OpenApi, impl_apirequest_for_payload,
     payload::{ParsePayload, Payload},
@@ -51,7 +49,6 @@ impl Imports {
     )]
     async fn list_hash_imports(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -62,7 +59,7 @@ impl Imports {
     ) -> Result<Json<List<HashImport>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let list = hash_list_id.0;
-        let imports = imports::list(&management, &caller, list, part.page()).await?;
+        let imports = imports::list(&caller.management, &caller, list, part.page()).await?;
         Ok(Json(part.list(imports, |import| import.id.as_uuid())))
     }
 
@@ -79,7 +76,6 @@ impl Imports {
     )]
     async fn create_hash_import(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -89,7 +85,7 @@ impl Imports {
     ) -> Result<Accepted<HashImport>, Refusal> {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
         let (list, file) = (hash_list_id.0, &request.bytes);
-        let import = imports::create(&management, &caller, list, algorithm, file).await?;
+        let import = imports::create(&caller.management, &caller, list, algorithm, file).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/hash-imports/{}", import.id),
             value: import.into(),
@@ -106,12 +102,11 @@ impl Imports {
     )]
     async fn get_hash_import(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let import = imports::get(&management, &caller, hash_import_id.0).await?;
+        let import = imports::get(&caller.management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 
@@ -125,7 +120,6 @@ impl Imports {
     )]
     async fn list_hash_import_refusals(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
@@ -139,7 +133,7 @@ impl Imports {
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let (import, limit) = (hash_import_id.0, part.page().limit);
-        let refusals = imports::refusals(&management, &caller, import, after, limit).await?;
+        let refusals = imports::refusals(&caller.management, &caller, import, after, limit).await?;
         let place = |refused: &import::Refused| {
             Uuid::from_u128(u128::try_from(refused.line).unwrap_or_default())
         };
@@ -156,12 +150,11 @@ impl Imports {
     )]
     async fn cancel_hash_import(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let import = imports::cancel(&management, &caller, hash_import_id.0).await?;
+        let import = imports::cancel(&caller.management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 }

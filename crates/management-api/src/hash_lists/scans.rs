@@ -1,7 +1,5 @@
 //! Scans: compare a hash list with stored images, watch, see what is on the list, cancel.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -17,11 +15,7 @@ use domain::{
     media::Status,
     scope::Scope,
 };
-use management::{
-    Management,
-    hash_lists::scans::{self, NewScan, Revision},
-};
-use poem::web::Data;
+use management::hash_lists::scans::{self, NewScan, Revision};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -49,7 +43,6 @@ impl Scans {
     )]
     async fn list_hash_scans(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -59,7 +52,7 @@ impl Scans {
         cursor: After,
     ) -> Result<Json<List<HashScan>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let scans = scans::list(&management, &caller, hash_list_id.0, part.page()).await?;
+        let scans = scans::list(&caller.management, &caller, hash_list_id.0, part.page()).await?;
         Ok(Json(part.list(scans, |scan| scan.id.as_uuid())))
     }
 
@@ -75,14 +68,13 @@ impl Scans {
     )]
     async fn create_hash_scan(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashScan>,
     ) -> Result<Accepted<HashScan>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
-        let scan = scans::create(&management, &caller, list, new).await?;
+        let scan = scans::create(&caller.management, &caller, list, new).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/hash-scans/{}", scan.id),
             value: scan.into(),
@@ -99,12 +91,11 @@ impl Scans {
     )]
     async fn get_hash_scan(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let scan = scans::get(&management, &caller, hash_scan_id.0).await?;
+        let scan = scans::get(&caller.management, &caller, hash_scan_id.0).await?;
         Ok(Json(scan.into()))
     }
 
@@ -119,7 +110,6 @@ impl Scans {
     )]
     async fn list_hash_scan_matches(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The scan.
         hash_scan_id: Path<HashScanId>,
@@ -129,7 +119,8 @@ impl Scans {
         cursor: After,
     ) -> Result<Json<List<HashScanMatch>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let matches = scans::matches(&management, &caller, hash_scan_id.0, part.page()).await?;
+        let matches =
+            scans::matches(&caller.management, &caller, hash_scan_id.0, part.page()).await?;
         Ok(Json(part.list(matches, |found| found.media.as_uuid())))
     }
 
@@ -143,12 +134,11 @@ impl Scans {
     )]
     async fn cancel_hash_scan(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let scan = scans::cancel(&management, &caller, hash_scan_id.0).await?;
+        let scan = scans::cancel(&caller.management, &caller, hash_scan_id.0).await?;
         Ok(Json(scan.into()))
     }
 }

@@ -1,7 +1,5 @@
 //! Invitations: list, create, withdraw.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -16,14 +14,10 @@ use domain::{
     role::Role,
     scope::Scope,
 };
-use management::{
-    Management,
-    people::{
-        Standing,
-        invitations::{self, Wanted},
-    },
+use management::people::{
+    Standing,
+    invitations::{self, Wanted},
 };
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -138,7 +132,6 @@ impl Invitations {
     )]
     async fn list_invitations(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// How many at most.
         limit: Query<Limit>,
@@ -146,7 +139,7 @@ impl Invitations {
         cursor: After,
     ) -> Result<Json<List<Invitation>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let open = invitations::list(&management, &caller, part.page()).await?;
+        let open = invitations::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(open, |invitation| invitation.id.as_uuid())))
     }
 
@@ -162,11 +155,10 @@ impl Invitations {
     )]
     async fn create_invitation(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewInvitation>,
     ) -> Result<Created<IssuedInvitation>, Refusal> {
-        let issued = invitations::create(&management, &caller, &request.value.into()).await?;
+        let issued = invitations::create(&caller.management, &caller, &request.value.into()).await?;
         Ok(Created {
             location: format!("{PREFIX}/invitations/{}", issued.invitation.id),
             value: issued.into(),
@@ -183,12 +175,11 @@ impl Invitations {
     )]
     async fn get_invitation(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The invitation.
         invitation_id: Path<LinkId>,
     ) -> Result<Json<Invitation>, Refusal> {
-        let invitation = invitations::get(&management, &caller, invitation_id.0).await?;
+        let invitation = invitations::get(&caller.management, &caller, invitation_id.0).await?;
         Ok(Json(invitation.into()))
     }
 
@@ -202,12 +193,11 @@ impl Invitations {
     )]
     async fn cancel_invitation(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The invitation.
         invitation_id: Path<LinkId>,
     ) -> Result<NoContent, Refusal> {
-        invitations::cancel(&management, &caller, invitation_id.0).await?;
+        invitations::cancel(&caller.management, &caller, invitation_id.0).await?;
         Ok(NoContent)
     }
 }

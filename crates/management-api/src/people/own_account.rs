@@ -1,18 +1,12 @@
 //! Who the caller is.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     problem::Refusal,
     response::Json,
 };
 use domain::{id::TeamId, scope::Scope};
-use management::{
-    Management,
-    account::current_caller::{self, Who},
-};
-use poem::web::Data;
+use management::account::current_caller::{self, Who};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -71,13 +65,9 @@ impl Me {
     ///
     /// Tells what the token is and may do. Every valid token may ask.
     #[oai(path = "/me", method = "get", operation_id = "getMe")]
-    async fn get_me(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<Myself>, Refusal> {
+    async fn get_me(&self, caller: Caller) -> Result<Json<Myself>, Refusal> {
         Ok(Json(
-            current_caller::get(&management, &caller).await?.into(),
+            current_caller::get(&caller.management, &caller).await?.into(),
         ))
     }
 }

@@ -1,7 +1,5 @@
 //! Sessions of people: list, end.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     path_parameters::Path,
@@ -13,8 +11,7 @@ use domain::{
     id::{MemberId, SessionId, TeamId},
     scope::Scope,
 };
-use management::{Management, people::sessions};
-use poem::web::Data;
+use management::people::sessions;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -73,7 +70,6 @@ impl Sessions {
     #[oai(path = "/sessions", method = "get", operation_id = "listSessions")]
     async fn list_sessions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// How many at most.
         limit: Query<Limit>,
@@ -81,7 +77,7 @@ impl Sessions {
         cursor: After,
     ) -> Result<Json<List<PersonSession>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let listed = sessions::list(&management, &caller, part.page()).await?;
+        let listed = sessions::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(listed, |session| session.id.as_uuid())))
     }
 
@@ -96,12 +92,11 @@ impl Sessions {
     )]
     async fn end_session(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The session.
         session_id: Path<SessionId>,
     ) -> Result<NoContent, Refusal> {
-        sessions::end(&management, &caller, session_id.0).await?;
+        sessions::end(&caller.management, &caller, session_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -3,8 +3,6 @@
 mod cursor;
 mod replay;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -14,10 +12,9 @@ use api_common::{
 };
 use domain::scope::Scope;
 use management::{
-    Management, Refused,
+    Refused,
     dead_jobs::{self, Summary},
 };
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use queue::dead_jobs::{DeadJobRecord, Group};
 use serde::Serialize;
@@ -50,7 +47,6 @@ impl DeadJobs {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_dead_jobs(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only jobs of this queue.
         queue: Query<QueueKey>,
@@ -85,7 +81,7 @@ impl DeadJobs {
         let last = part.after().map(place_of).transpose()?;
         let filter = given.before(last);
         let rows = u32::try_from(part.page().limit).unwrap_or(u32::MAX);
-        let jobs = dead_jobs::list(&management, &caller, filter, rows).await?;
+        let jobs = dead_jobs::list(&caller.management, &caller, filter, rows).await?;
         Ok(Json(part.list(jobs, |job| as_id(job.place()))))
     }
 
@@ -101,7 +97,6 @@ impl DeadJobs {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn get_dead_job_summary(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only jobs of this queue.
         queue: Query<QueueKey>,
@@ -132,7 +127,8 @@ impl DeadJobs {
         };
         let limit = limit.0.map_or(DEFAULT_LIMIT, Limit::get);
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let summary = dead_jobs::summary(&management, &caller, given.before(None), limit).await?;
+        let summary =
+            dead_jobs::summary(&caller.management, &caller, given.before(None), limit).await?;
         Ok(Json(summary.into()))
     }
 
@@ -151,16 +147,16 @@ impl DeadJobs {
     )]
     async fn replay_dead_jobs(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewDeadJobReplay>,
     ) -> Result<Json<DeadJobReplay>, Refusal> {
         let wanted = request.value.wanted();
         let filter = wanted.filter();
-        let mut replay = dead_jobs::begin_replay(&management, &caller, filter).await?;
+        let mut replay = dead_jobs::begin_replay(&caller.management, &caller, filter).await?;
         // Only those who may replay are told of mistakes.
         wanted.check().map_err(Refused::fields)?;
-        let batch = dead_jobs::replay(&management, &caller, &mut replay, wanted.limit).await?;
+        let batch =
+            dead_jobs::replay(&caller.management, &caller, &mut replay, wanted.limit).await?;
         Ok(Json(DeadJobReplay::of(&replay, &batch)))
     }
 }

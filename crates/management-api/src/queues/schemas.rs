@@ -1,4 +1,4 @@
-//! Queues, groups, lanes and workers in responses.
+//! Queues, groups, lanes and workers in responses, and changes of their pauses and caps.
 
 use api_common::field::{Field, Time, given};
 use domain::bounded_integer::BoundedInteger;

@@ -1,7 +1,5 @@
 //! How the desk treats the items of a site.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, given},
@@ -13,8 +11,7 @@ use domain::{
     id::SiteId,
     review::{AuditPercent, GoldenEvery, ReviewMinutes, UndoSeconds},
 };
-use management::{Management, desk};
-use poem::web::Data;
+use management::desk;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 
@@ -118,12 +115,11 @@ impl Desk {
     )]
     async fn get_desk_settings(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<DeskSettings>, Refusal> {
-        let settings = desk::get(&management, &caller, site_id.0).await?;
+        let settings = desk::get(&caller.management, &caller, site_id.0).await?;
         Ok(Json(settings.into()))
     }
 
@@ -137,7 +133,6 @@ impl Desk {
     )]
     async fn update_desk_settings(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -145,7 +140,7 @@ impl Desk {
     ) -> Result<Json<DeskSettings>, Refusal> {
         let change = request.value;
         let edit = |settings| change.apply(settings);
-        let settings = desk::update(&management, &caller, site_id.0, edit).await?;
+        let settings = desk::update(&caller.management, &caller, site_id.0, edit).await?;
         Ok(Json(settings.into()))
     }
 }

@@ -2,8 +2,6 @@
 
 mod schemas;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
@@ -12,8 +10,7 @@ use api_common::{
     response::{Accepted, Json},
 };
 use domain::{id::BulkDecisionId, scope::Scope};
-use management::{Management, reviews::bulk};
-use poem::web::Data;
+use management::reviews::bulk;
 use poem_openapi::OpenApi;
 use serde_json::{Value, json};
 
@@ -40,12 +37,11 @@ impl BulkDecisions {
     )]
     async fn preview_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewReviewFilter>,
     ) -> Result<Json<BulkPreview>, Refusal> {
         let filter = request.value.into();
-        let preview = bulk::preview(&management, &caller, &filter).await?;
+        let preview = bulk::preview(&caller.management, &caller, &filter).await?;
         Ok(Json(BulkPreview::try_from(preview)?))
     }
 
@@ -64,12 +60,11 @@ impl BulkDecisions {
     )]
     async fn create_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewBulkDecision>,
     ) -> Result<Accepted<BulkDecision>, Refusal> {
         let (new, meant) = request.value.read()?;
-        let made = bulk::create(&management, &caller, new, &meant).await?;
+        let made = bulk::create(&caller.management, &caller, new, &meant).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/reviews/bulk/{}", made.id),
             value: made.into(),
@@ -86,7 +81,6 @@ impl BulkDecisions {
     )]
     async fn list_bulk_decisions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -94,7 +88,7 @@ impl BulkDecisions {
         cursor: After,
     ) -> Result<Json<List<BulkDecision>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = bulk::list(&management, &caller, part.page()).await?;
+        let found = bulk::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(found, |made| made.id.as_uuid())))
     }
 
@@ -108,12 +102,11 @@ impl BulkDecisions {
     )]
     async fn get_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The bulk decision.
         bulk_decision_id: Path<BulkDecisionId>,
     ) -> Result<Json<BulkDecision>, Refusal> {
-        let found = bulk::get(&management, &caller, bulk_decision_id.0).await?;
+        let found = bulk::get(&caller.management, &caller, bulk_decision_id.0).await?;
         Ok(Json(found.into()))
     }
 
@@ -128,12 +121,11 @@ impl BulkDecisions {
     )]
     async fn undo_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The bulk decision.
         bulk_decision_id: Path<BulkDecisionId>,
     ) -> Result<Json<BulkDecision>, Refusal> {
-        let undone = bulk::cancel(&management, &caller, bulk_decision_id.0).await?;
+        let undone = bulk::cancel(&caller.management, &caller, bulk_decision_id.0).await?;
         Ok(Json(undone.into()))
     }
 }

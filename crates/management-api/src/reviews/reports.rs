@@ -4,14 +4,9 @@ mod machine;
 mod openapi;
 mod schemas;
 
-use std::sync::Arc;
-
 use api_common::{field::Time, problem::Refusal, query_parameters::Query, response::Json};
-use management::{
-    Management,
-    reviews::{self, Exposure, Exposures, quality},
-};
-use poem::{IntoResponse, Response, http::header, web::Data};
+use management::reviews::{self, Exposure, Exposures, quality};
+use poem::{IntoResponse, Response, http::header};
 use poem_openapi::{
     ApiResponse, Object, OpenApi,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
@@ -45,7 +40,6 @@ impl ReviewReports {
     )]
     async fn get_review_quality(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// From this time on. The default is 30 days before `to`.
         from: Query<Time>,
@@ -55,7 +49,7 @@ impl ReviewReports {
         site_id: Query<Uuid>,
     ) -> Result<Json<ReviewQuality>, Refusal> {
         let query = wanted(&from, &to, &site_id);
-        let quality = quality::quality(&management, &caller, query).await?;
+        let quality = quality::quality(&caller.management, &caller, query).await?;
         Ok(Json(quality.into()))
     }
 
@@ -70,7 +64,6 @@ impl ReviewReports {
     )]
     async fn download_review_quality(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// From this time on. The default is 30 days before `to`.
         from: Query<Time>,
@@ -80,7 +73,7 @@ impl ReviewReports {
         site_id: Query<Uuid>,
     ) -> Result<ReportFile, Refusal> {
         let query = wanted(&from, &to, &site_id);
-        let quality = quality::quality(&management, &caller, query).await?;
+        let quality = quality::quality(&caller.management, &caller, query).await?;
         Ok(ReportFile::new(quality::csv(&quality)))
     }
 
@@ -95,7 +88,6 @@ impl ReviewReports {
     )]
     async fn get_review_exposure(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// From the day that contains this time on. The default is 30 days before `to`.
         from: Query<Time>,
@@ -103,7 +95,7 @@ impl ReviewReports {
         to: Query<Time>,
     ) -> Result<Json<ReviewExposure>, Refusal> {
         let (from, to) = (from.0.map(|time| time.0), to.0.map(|time| time.0));
-        let exposures = reviews::exposures(&management, &caller, from, to).await?;
+        let exposures = reviews::exposures(&caller.management, &caller, from, to).await?;
         Ok(Json(exposures.into()))
     }
 }

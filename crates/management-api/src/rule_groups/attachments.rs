@@ -1,7 +1,5 @@
 //! Which rule groups judge a site's submissions together: list, attach, detach.
 
-use std::sync::Arc;
-
 use api_common::{
     path_parameters::Path,
     problem::Refusal,
@@ -11,8 +9,7 @@ use domain::{
     id::{RuleGroupId, SiteId},
     scope::Scope,
 };
-use management::{Management, rule_groups::attachments};
-use poem::web::Data;
+use management::rule_groups::attachments;
 use poem_openapi::OpenApi;
 use serde_json::Value;
 
@@ -39,12 +36,11 @@ impl Attachments {
     )]
     async fn list_site_rule_groups(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
-        let groups = attachments::list(&management, &caller, site_id.0).await?;
+        let groups = attachments::list(&caller.management, &caller, site_id.0).await?;
         Ok(Json(List::whole(groups)))
     }
 
@@ -59,14 +55,13 @@ impl Attachments {
     )]
     async fn attach_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The rule group. It must belong to the site's team.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        attachments::attach(&management, &caller, site_id.0, rule_group_id.0).await?;
+        attachments::attach(&caller.management, &caller, site_id.0, rule_group_id.0).await?;
         Ok(NoContent)
     }
 
@@ -80,14 +75,13 @@ impl Attachments {
     )]
     async fn detach_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        attachments::detach(&management, &caller, site_id.0, rule_group_id.0).await?;
+        attachments::detach(&caller.management, &caller, site_id.0, rule_group_id.0).await?;
         Ok(NoContent)
     }
 }

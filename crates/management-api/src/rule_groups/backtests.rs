@@ -2,8 +2,6 @@
 
 mod report;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -16,11 +14,7 @@ use domain::{
     id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
     scope::Scope,
 };
-use management::{
-    Management,
-    rule_groups::backtests::{self, Items},
-};
-use poem::web::Data;
+use management::rule_groups::backtests::{self, Items};
 use poem_openapi::{Object, OpenApi};
 use serde::Deserialize;
 use serde_json::json;
@@ -47,7 +41,6 @@ impl Backtests {
     )]
     async fn list_backtests(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -58,7 +51,7 @@ impl Backtests {
     ) -> Result<Json<List<Backtest>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let backtests = backtests::list(&management, &caller, group, part.page()).await?;
+        let backtests = backtests::list(&caller.management, &caller, group, part.page()).await?;
         Ok(Json(part.list(backtests, |backtest| backtest.id.as_uuid())))
     }
 
@@ -73,14 +66,13 @@ impl Backtests {
     )]
     async fn create_backtest(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewBacktest>,
     ) -> Result<Accepted<Backtest>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let backtest = backtests::create(&management, &caller, group, new).await?;
+        let backtest = backtests::create(&caller.management, &caller, group, new).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/backtests/{}", backtest.id),
             value: backtest.into(),
@@ -97,12 +89,11 @@ impl Backtests {
     )]
     async fn get_backtest(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<BacktestReport>, Refusal> {
-        let report = backtests::get(&management, &caller, backtest_id.0).await?;
+        let report = backtests::get(&caller.management, &caller, backtest_id.0).await?;
         Ok(Json(report.into()))
     }
 
@@ -117,7 +108,6 @@ impl Backtests {
     )]
     async fn list_backtest_changes(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
@@ -128,7 +118,7 @@ impl Backtests {
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let backtest = backtest_id.0;
-        let changes = backtests::changes(&management, &caller, backtest, part.page()).await?;
+        let changes = backtests::changes(&caller.management, &caller, backtest, part.page()).await?;
         Ok(Json(part.list(changes, |change| change.media.as_uuid())))
     }
 
@@ -142,12 +132,11 @@ impl Backtests {
     )]
     async fn cancel_backtest(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<Backtest>, Refusal> {
-        let backtest = backtests::cancel(&management, &caller, backtest_id.0).await?;
+        let backtest = backtests::cancel(&caller.management, &caller, backtest_id.0).await?;
         Ok(Json(backtest.into()))
     }
 }

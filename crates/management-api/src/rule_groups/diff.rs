@@ -1,7 +1,5 @@
 //! What differs between two versions of a rule group, or between a version and the draft.
 
-use std::sync::Arc;
-
 use api_common::{
     path_parameters::Path, problem::Refusal, query_parameters::Query, response::Json,
 };
@@ -10,8 +8,7 @@ use domain::{
     rule_diff::Difference,
     scope::Scope,
 };
-use management::{Management, rule_groups::diff};
-use poem::web::Data;
+use management::rule_groups::diff;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -81,7 +78,6 @@ impl Diffs {
     )]
     async fn compare_versions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -91,7 +87,7 @@ impl Diffs {
         to_version_id: Query<GroupVersionId>,
     ) -> Result<Json<RuleGroupDifference>, Refusal> {
         let (group, from, to) = (rule_group_id.0, from_version_id.0, to_version_id.0);
-        let difference = diff::between(&management, &caller, group, from, to).await?;
+        let difference = diff::between(&caller.management, &caller, group, from, to).await?;
         Ok(Json(difference.into()))
     }
 }

@@ -1,7 +1,5 @@
 //! A rule group's draft: read, replace, discard.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
@@ -9,11 +7,7 @@ use api_common::{
     response::Json,
 };
 use domain::{id::RuleGroupId, scope::Scope};
-use management::{
-    Management,
-    rule_groups::drafts::{self, CheckedDraft},
-};
-use poem::web::Data;
+use management::rule_groups::drafts::{self, CheckedDraft};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -74,12 +68,11 @@ impl Drafts {
     )]
     async fn get_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::get(&management, &caller, rule_group_id.0).await?;
+        let draft = drafts::get(&caller.management, &caller, rule_group_id.0).await?;
         Ok(Json(draft.into()))
     }
 
@@ -94,7 +87,6 @@ impl Drafts {
     )]
     async fn replace_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -102,7 +94,8 @@ impl Drafts {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let DraftChange { rules, revision } = request.value;
         let (group, rules) = (rule_group_id.0, rules.0);
-        let draft = drafts::replace(&management, &caller, group, rules, Some(revision)).await?;
+        let draft =
+            drafts::replace(&caller.management, &caller, group, rules, Some(revision)).await?;
         Ok(Json(draft.into()))
     }
 
@@ -116,12 +109,11 @@ impl Drafts {
     )]
     async fn discard_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::discard(&management, &caller, rule_group_id.0, None).await?;
+        let draft = drafts::discard(&caller.management, &caller, rule_group_id.0, None).await?;
         Ok(Json(draft.into()))
     }
 }

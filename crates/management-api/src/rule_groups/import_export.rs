@@ -1,7 +1,5 @@
 //! Rule groups as YAML or JSON documents: export, and import as a new group or as a group's draft.
 
-use std::sync::Arc;
-
 use api_common::{
     body::{held, is_json, parse},
     field::{Described, Field},
@@ -19,13 +17,8 @@ use domain::{
     scope::Scope,
 };
 use http_server::Share;
-use management::{
-    Management,
-    rule_groups::files::{self, ExportedGroup},
-};
-use poem::{
-    IntoResponse, Request, RequestBody, Response, Result as PoemResult, http::header, web::Data,
-};
+use management::rule_groups::files::{self, ExportedGroup};
+use poem::{IntoResponse, Request, RequestBody, Response, Result as PoemResult, http::header};
 use poem_openapi::{
     ApiResponse, Object, OpenApi, impl_apirequest_for_payload,
     payload::{ParsePayload, Payload},
@@ -61,14 +54,13 @@ impl Files {
     )]
     async fn import_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The team that will own the group. If omitted, it is the team of the token. Operators must name a team.
         team_id: Query<TeamId>,
         request: RuleFileBody,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let read = move || request.read();
-        let created = files::import_group(&management, &caller, team_id.0, read).await?;
+        let created = files::import_group(&caller.management, &caller, team_id.0, read).await?;
         Ok(CreatedRuleGroup::answer(created))
     }
 
@@ -83,7 +75,6 @@ impl Files {
     )]
     async fn import_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -94,7 +85,7 @@ impl Files {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let (group, revision) = (rule_group_id.0, revision.0.map(|revision| revision.0));
         let read = move || request.read();
-        let draft = files::import_draft(&management, &caller, group, revision, read).await?;
+        let draft = files::import_draft(&caller.management, &caller, group, revision, read).await?;
         Ok(Json(draft.into()))
     }
 
@@ -108,7 +99,6 @@ impl Files {
     )]
     async fn export_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -116,7 +106,7 @@ impl Files {
         version_id: Query<GroupVersionId>,
     ) -> Result<YamlFile, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let exported = files::export(&management, &caller, group, version).await?;
+        let exported = files::export(&caller.management, &caller, group, version).await?;
         Ok(YamlFile(exported))
     }
 }

@@ -1,7 +1,5 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time},
@@ -15,8 +13,7 @@ use domain::{
     media::Status,
     scope::Scope,
 };
-use management::{Management, rule_groups::shadow};
-use poem::web::Data;
+use management::rule_groups::shadow;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -46,14 +43,13 @@ impl Shadows {
     )]
     async fn set_shadow_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<ShadowVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
-        let group = shadow::set(&management, &caller, group, wanted).await?;
+        let group = shadow::set(&caller.management, &caller, group, wanted).await?;
         Ok(Json(group.into()))
     }
 
@@ -65,12 +61,11 @@ impl Shadows {
     )]
     async fn end_shadow_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let group = shadow::end(&management, &caller, rule_group_id.0).await?;
+        let group = shadow::end(&caller.management, &caller, rule_group_id.0).await?;
         Ok(Json(group.into()))
     }
 
@@ -84,7 +79,6 @@ impl Shadows {
     )]
     async fn get_shadow_report(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -92,7 +86,7 @@ impl Shadows {
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<ShadowReport>, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let report = shadow::report(&management, &caller, group, version).await?;
+        let report = shadow::report(&caller.management, &caller, group, version).await?;
         Ok(Json(report.into()))
     }
 
@@ -106,7 +100,6 @@ impl Shadows {
     )]
     async fn list_shadow_differences(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -120,7 +113,7 @@ impl Shadows {
         let part = Part::new(&limit, &cursor);
         let (group, version) = (rule_group_id.0, version_id.0);
         let differences =
-            shadow::differences(&management, &caller, group, version, part.page()).await?;
+            shadow::differences(&caller.management, &caller, group, version, part.page()).await?;
         Ok(Json(part.list(differences, |item| item.media.as_uuid())))
     }
 }

@@ -1,6 +1,6 @@
 //! Try rules on a sample.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use api_common::{
     body::JsonBody,
@@ -19,11 +19,7 @@ use domain::{
     scope::Scope,
     score::{Category, Scores},
 };
-use management::{
-    Management,
-    rule_groups::trials::{self, NewTrial, Trial},
-};
-use poem::web::Data;
+use management::rule_groups::trials::{self, NewTrial, Trial};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -52,14 +48,13 @@ impl Trials {
     )]
     async fn test_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewTest>,
     ) -> Result<Json<TestResult>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let trial = trials::run(&management, &caller, group, new).await?;
+        let trial = trials::run(&caller.management, &caller, group, new).await?;
         Ok(Json(trial.try_into()?))
     }
 }

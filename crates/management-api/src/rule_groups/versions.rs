@@ -1,7 +1,5 @@
 //! A rule group's versions: list, create, read, make one live, and see which were live when.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -15,11 +13,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::{
-    Management,
-    rule_groups::versions::{self, NewVersion},
-};
-use poem::web::Data;
+use management::rule_groups::versions::{self, NewVersion};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,7 +45,6 @@ impl Versions {
     )]
     async fn list_versions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -62,7 +55,7 @@ impl Versions {
     ) -> Result<Json<List<RuleGroupVersion>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let versions = versions::list(&management, &caller, group, part.page()).await?;
+        let versions = versions::list(&caller.management, &caller, group, part.page()).await?;
         Ok(Json(part.list(versions, |version| version.id.as_uuid())))
     }
 
@@ -77,14 +70,13 @@ impl Versions {
     )]
     async fn create_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewRuleGroupVersion>,
     ) -> Result<Created<RuleGroupVersion>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let version = versions::create(&management, &caller, group, new).await?;
+        let version = versions::create(&caller.management, &caller, group, new).await?;
         Ok(Created {
             location: format!("{PREFIX}/rule-groups/{group}/versions/{}", version.id),
             value: version.into(),
@@ -99,7 +91,6 @@ impl Versions {
     )]
     async fn get_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -107,7 +98,7 @@ impl Versions {
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<RuleGroupVersionWithRules>, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let version = versions::get(&management, &caller, group, version).await?;
+        let version = versions::get(&caller.management, &caller, group, version).await?;
         Ok(Json(version.into()))
     }
 
@@ -122,14 +113,13 @@ impl Versions {
     )]
     async fn set_live_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<LiveVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
-        let group = versions::set_live(&management, &caller, group, wanted).await?;
+        let group = versions::set_live(&caller.management, &caller, group, wanted).await?;
         Ok(Json(group.into()))
     }
 
@@ -143,7 +133,6 @@ impl Versions {
     )]
     async fn list_publications(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -154,7 +143,8 @@ impl Versions {
     ) -> Result<Json<List<RuleGroupPublication>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let publications = versions::publications(&management, &caller, group, part.page()).await?;
+        let publications =
+            versions::publications(&caller.management, &caller, group, part.page()).await?;
         Ok(Json(part.list(publications, |publication| publication.id)))
     }
 }

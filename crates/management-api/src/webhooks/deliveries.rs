@@ -1,7 +1,5 @@
 //! Deliveries: list, read, send again.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     path_parameters::Path,
@@ -15,11 +13,7 @@ use domain::{
     scope::Scope,
     webhook::DeliveryStatus,
 };
-use management::{
-    Management,
-    deliveries::{self, SentHeader, headers},
-};
-use poem::web::Data;
+use management::deliveries::{self, SentHeader, headers};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -51,7 +45,6 @@ impl Deliveries {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_deliveries(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -83,7 +76,8 @@ impl Deliveries {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(DeliveryId::from);
         let limit = part.limit();
-        let page = deliveries::list(&management, &caller, site_id.0, &filter, after, limit).await?;
+        let page =
+            deliveries::list(&caller.management, &caller, site_id.0, &filter, after, limit).await?;
         let next = page.next.map(DeliveryId::as_uuid);
         Ok(Json(part.list_to(page.deliveries, next)))
     }
@@ -98,12 +92,11 @@ impl Deliveries {
     )]
     async fn get_delivery(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Json<WebhookDeliveryItem>, Refusal> {
-        let delivery = deliveries::get(&management, &caller, delivery_id.0).await?;
+        let delivery = deliveries::get(&caller.management, &caller, delivery_id.0).await?;
         Ok(Json(delivery.into()))
     }
 
@@ -119,12 +112,11 @@ impl Deliveries {
     )]
     async fn resend_delivery(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Accepted<WebhookDeliveryItem>, Refusal> {
-        let delivery = deliveries::resend(&management, &caller, delivery_id.0).await?;
+        let delivery = deliveries::resend(&caller.management, &caller, delivery_id.0).await?;
         Ok(Accepted {
             location: format!("{PREFIX}/deliveries/{}", delivery_id.0),
             value: delivery.into(),

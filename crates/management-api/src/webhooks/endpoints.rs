@@ -3,8 +3,6 @@
 mod schemas;
 mod settings;
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     path_parameters::Path,
@@ -16,8 +14,7 @@ use domain::{
     id::{EndpointId, SiteId},
     scope::Scope,
 };
-use management::{Management, endpoints};
-use poem::web::Data;
+use management::endpoints;
 use poem_openapi::OpenApi;
 use serde_json::json;
 
@@ -46,7 +43,6 @@ impl WebhookEndpoints {
     )]
     async fn list_webhook_endpoints(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -56,7 +52,7 @@ impl WebhookEndpoints {
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = endpoints::list(&management, &caller, site_id.0, part.page()).await?;
+        let found = endpoints::list(&caller.management, &caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(found, |endpoint| endpoint.id.as_uuid())))
     }
 
@@ -71,14 +67,13 @@ impl WebhookEndpoints {
     )]
     async fn create_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         request: JsonBody<NewWebhookEndpoint>,
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
         let new = request.value.into();
-        let endpoint = endpoints::create(&management, &caller, site_id.0, new).await?;
+        let endpoint = endpoints::create(&caller.management, &caller, site_id.0, new).await?;
         Ok(Created {
             location: format!("{PREFIX}/webhook-endpoints/{}", endpoint.id),
             value: endpoint.into(),
@@ -95,12 +90,11 @@ impl WebhookEndpoints {
     )]
     async fn get_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let endpoint = endpoints::get(&management, &caller, endpoint_id.0).await?;
+        let endpoint = endpoints::get(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -115,14 +109,13 @@ impl WebhookEndpoints {
     )]
     async fn update_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
         request: JsonBody<WebhookEndpointChange>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let change = request.value.into();
-        let endpoint = endpoints::update(&management, &caller, endpoint_id.0, change).await?;
+        let endpoint = endpoints::update(&caller.management, &caller, endpoint_id.0, change).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -137,14 +130,14 @@ impl WebhookEndpoints {
     )]
     async fn disable_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewDisabling>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let reason = &request.value.reason;
-        let endpoint = endpoints::disable(&management, &caller, endpoint_id.0, reason).await?;
+        let endpoint =
+            endpoints::disable(&caller.management, &caller, endpoint_id.0, reason).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -159,12 +152,11 @@ impl WebhookEndpoints {
     )]
     async fn enable_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let endpoint = endpoints::enable(&management, &caller, endpoint_id.0).await?;
+        let endpoint = endpoints::enable(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -181,12 +173,11 @@ impl WebhookEndpoints {
     )]
     async fn retry_webhook_endpoint_now(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookRetry>, Refusal> {
-        let deliveries = endpoints::retry_now(&management, &caller, endpoint_id.0).await?;
+        let deliveries = endpoints::retry_now(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(WebhookRetry { deliveries }))
     }
 
@@ -201,12 +192,11 @@ impl WebhookEndpoints {
     )]
     async fn delete_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<NoContent, Refusal> {
-        endpoints::delete(&management, &caller, endpoint_id.0).await?;
+        endpoints::delete(&caller.management, &caller, endpoint_id.0).await?;
         Ok(NoContent)
     }
 
@@ -225,12 +215,11 @@ impl WebhookEndpoints {
     )]
     async fn ping_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookPing>, Refusal> {
-        let pinged = endpoints::ping(&management, &caller, endpoint_id.0).await?;
+        let pinged = endpoints::ping(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
 }

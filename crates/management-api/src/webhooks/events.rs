@@ -1,7 +1,5 @@
 //! Events: what happened to a site's items, and which endpoints were subscribed.
 
-use std::sync::Arc;
-
 use api_common::{
     field::{Field, Time},
     path_parameters::Path,
@@ -14,8 +12,7 @@ use domain::{
     id::{EventId, SiteId},
     scope::Scope,
 };
-use management::{Management, events};
-use poem::web::Data;
+use management::events;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -101,7 +98,6 @@ impl WebhookEvents {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_webhook_events(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -127,7 +123,8 @@ impl WebhookEvents {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(EventId::from);
         let limit = part.limit();
-        let page = events::list(&management, &caller, site_id.0, &filter, after, limit).await?;
+        let page =
+            events::list(&caller.management, &caller, site_id.0, &filter, after, limit).await?;
         Ok(Json(
             part.list_to(page.events, page.next.map(EventId::as_uuid)),
         ))

@@ -1,7 +1,5 @@
 //! The secrets that sign a site's webhooks: read when they sign, rotate.
 
-use std::sync::Arc;
-
 use api_common::{
     body::JsonBody,
     field::{Field, Time, given},
@@ -10,11 +8,7 @@ use api_common::{
     response::Json,
 };
 use domain::{id::SiteId, scope::Scope};
-use management::{
-    Management,
-    webhook_secrets::{self, Dropped, IssuedSecret},
-};
-use poem::web::Data;
+use management::webhook_secrets::{self, Dropped, IssuedSecret};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -97,12 +91,11 @@ impl WebhookSecrets {
     )]
     async fn get_webhook_secret(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<WebhookSecret>, Refusal> {
-        let standing = webhook_secrets::get(&management, &caller, site_id.0).await?;
+        let standing = webhook_secrets::get(&caller.management, &caller, site_id.0).await?;
         Ok(Json(standing.into()))
     }
 
@@ -120,14 +113,14 @@ impl WebhookSecrets {
     )]
     async fn rotate_webhook_secret(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         request: JsonBody<NewRotation>,
     ) -> Result<Json<IssuedWebhookSecret>, Refusal> {
         let activate_at = request.value.activate_at.map(|time| time.0.0);
-        let issued = webhook_secrets::rotate(&management, &caller, site_id.0, activate_at).await?;
+        let issued =
+            webhook_secrets::rotate(&caller.management, &caller, site_id.0, activate_at).await?;
         Ok(Json(issued.into()))
     }
 }
