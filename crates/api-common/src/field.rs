@@ -123,6 +123,16 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
+/// What was given, or else this.
+pub fn or<T>(given: Option<Field<T>>, otherwise: T) -> T {
+    given.map_or(otherwise, |given| given.0)
+}
+
+/// What was given, which may be null, or else this.
+pub fn or_null<T>(given: Option<Option<Field<T>>>, otherwise: Option<T>) -> Option<T> {
+    given.map_or(otherwise, |given| given.map(|given| given.0))
+}
+
 #[cfg(test)]
 mod tests {
     use domain::{bounded_integer::BoundedInteger, plan::SubscriptionState};

@@ -2,7 +2,7 @@
 
 use api_common::{
     body::JsonBody,
-    field::{Field, Time, given},
+    field::{Field, Time, given, or},
     path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
@@ -206,7 +206,7 @@ impl NewClosure {
         Ok(Wanted {
             what,
             name: self.name,
-            grace: self.grace_days.map_or(GRACE, |days| days.0),
+            grace: or(self.grace_days, GRACE),
         })
     }
 }

@@ -7,7 +7,7 @@ mod sign_in_rules;
 
 use api_common::{
     body::JsonBody,
-    field::{Field, Time, given},
+    field::{Field, Time, given, or},
     path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
@@ -109,7 +109,7 @@ pub(super) struct PersonChange {
 
 impl PersonChange {
     fn applied_to(self, standing: Standing) -> Standing {
-        let role = self.role.map_or(standing.role, |role| role.0);
+        let role = or(self.role, standing.role);
         Standing {
             role,
             // A role that is not limited to sites forgets them.

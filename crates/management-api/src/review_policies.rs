@@ -4,7 +4,7 @@ mod desk;
 
 use api_common::{
     body::JsonBody,
-    field::{Described, Field, Time, given},
+    field::{Described, Field, Time, given, or, or_null},
     path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
@@ -310,9 +310,7 @@ impl NewReviewPolicy {
             guideline: self.guideline.map(|text| text.0).unwrap_or_default(),
             reason: self.reason.0,
             key: self.key.map(|key| key.0),
-            severity: self
-                .severity
-                .map_or(Severity::Normal, |severity| severity.0),
+            severity: or(self.severity, Severity::Normal),
             categories: plain(self.categories.unwrap_or_default()),
             rules: names(self.rules.unwrap_or_default()),
             two_people: self.two_people.unwrap_or_default(),
@@ -361,14 +359,12 @@ pub(crate) struct ReviewPolicyChange {
 impl ReviewPolicyChange {
     fn apply(self, settings: Settings) -> Settings {
         Settings {
-            code: self.code.map_or(settings.code, |code| code.0),
-            name: self.name.map_or(settings.name, |name| name.0),
-            guideline: self.guideline.map_or(settings.guideline, |text| text.0),
-            reason: self.reason.map_or(settings.reason, |reason| reason.0),
-            key: self.key.map_or(settings.key, |key| key.map(|key| key.0)),
-            severity: self
-                .severity
-                .map_or(settings.severity, |severity| severity.0),
+            code: or(self.code, settings.code),
+            name: or(self.name, settings.name),
+            guideline: or(self.guideline, settings.guideline),
+            reason: or(self.reason, settings.reason),
+            key: or_null(self.key, settings.key),
+            severity: or(self.severity, settings.severity),
             categories: self.categories.map_or(settings.categories, plain),
             rules: self.rules.map_or(settings.rules, names),
             two_people: self.two_people.unwrap_or(settings.two_people),

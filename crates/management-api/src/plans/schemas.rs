@@ -1,6 +1,6 @@
 //! A plan in requests and responses.
 
-use api_common::field::{Field, Time, given};
+use api_common::field::{Field, Time, given, or, or_null};
 use domain::{
     name::Name,
     plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
@@ -83,10 +83,6 @@ impl From<plan::Plan> for Plan {
             created_at: plan.created_at.into(),
         }
     }
-}
-
-fn or<T>(given: Option<Field<T>>, otherwise: T) -> T {
-    given.map_or(otherwise, |given| given.0)
 }
 
 /// Fields of a plan to change. Omitted fields keep their value.
@@ -179,11 +175,6 @@ impl PlanChange {
             },
         }
     }
-}
-
-#[expect(clippy::option_option, reason = "absent and null are two things")]
-fn or_null<T>(given: Option<Option<Field<T>>>, otherwise: Option<T>) -> Option<T> {
-    given.map_or(otherwise, |given| given.map(|given| given.0))
 }
 
 /// A plan to create.

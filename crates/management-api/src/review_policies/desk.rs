@@ -2,7 +2,7 @@
 
 use api_common::{
     body::JsonBody,
-    field::{Field, given},
+    field::{Field, given, or, or_null},
     path_parameters::Path,
     problem::Refusal,
     response::Json,
@@ -82,23 +82,14 @@ pub(super) struct DeskSettingsChange {
 
 impl DeskSettingsChange {
     fn apply(self, settings: desk::DeskSettings) -> desk::DeskSettings {
-        let minutes = |change: Option<Field<ReviewMinutes>>, present: ReviewMinutes| {
-            change.map_or(present, |minutes| minutes.0)
-        };
         desk::DeskSettings {
-            low_minutes: minutes(self.low_minutes, settings.low_minutes),
-            normal_minutes: minutes(self.normal_minutes, settings.normal_minutes),
-            high_minutes: minutes(self.high_minutes, settings.high_minutes),
-            critical_minutes: minutes(self.critical_minutes, settings.critical_minutes),
-            undo_seconds: self
-                .undo_seconds
-                .map_or(settings.undo_seconds, |seconds| seconds.0),
-            audit_percent: self
-                .audit_percent
-                .map_or(settings.audit_percent, |percent| percent.0),
-            golden_every: self
-                .golden_every
-                .map_or(settings.golden_every, |every| every.map(|every| every.0)),
+            low_minutes: or(self.low_minutes, settings.low_minutes),
+            normal_minutes: or(self.normal_minutes, settings.normal_minutes),
+            high_minutes: or(self.high_minutes, settings.high_minutes),
+            critical_minutes: or(self.critical_minutes, settings.critical_minutes),
+            undo_seconds: or(self.undo_seconds, settings.undo_seconds),
+            audit_percent: or(self.audit_percent, settings.audit_percent),
+            golden_every: or_null(self.golden_every, settings.golden_every),
         }
     }
 }

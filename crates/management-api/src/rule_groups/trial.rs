@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use api_common::{
     body::JsonBody,
-    field::{Field, given},
+    field::{Field, given, or},
     path_parameters::Path,
     problem::{Code, Refusal},
     public_schemas::ModerationDetails,
@@ -90,7 +90,7 @@ impl From<NewTest> for NewTrial {
             ask: true,
             version: new.version_id.map(|version| version.0),
             rules: new.rules.map(|rules| rules.0),
-            on_failure: new.on_failure.map_or(OnFailure::Review, |wish| wish.0),
+            on_failure: or(new.on_failure, OnFailure::Review),
         }
     }
 }

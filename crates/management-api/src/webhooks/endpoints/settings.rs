@@ -54,6 +54,7 @@ const _: () = assert!(MAX_HEADERS == 20, "the bound of `headers`");
 /// Fields to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::option_option, reason = "absent and null are two things")]
 pub(crate) struct WebhookEndpointChange {
     /// Its new URL. Waiting deliveries go there, too.
     #[serde(default, deserialize_with = "given")]
@@ -65,12 +66,10 @@ pub(crate) struct WebhookEndpointChange {
     /// What it is for. `null` removes the description.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    #[expect(clippy::option_option, reason = "absent and null are two things")]
     description: Option<Option<Field<Name>>>,
     /// The most requests a second that it gets. `null` means no limit.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
-    #[expect(clippy::option_option, reason = "absent and null are two things")]
     max_per_second: Option<Option<Field<PerSecond>>>,
     /// Custom headers of every request from now on. This replaces the whole list: headers that you do not name are removed.
     #[serde(default, deserialize_with = "given")]
