@@ -23,6 +23,7 @@ mod recoveries;
 mod review_policies;
 mod reviews;
 mod rule_groups;
+mod saved_file;
 mod sites;
 mod statistics;
 mod subscriptions;

@@ -1,6 +1,5 @@
 //! Media: list, read, get the image, decide.
 
-mod decision;
 mod history;
 mod image;
 mod item;
@@ -8,7 +7,7 @@ mod list;
 
 use api_common::{
     body::JsonBody,
-    field::Time,
+    field::{Field, Time, given},
     path_parameters::Path,
     problem::{Code, Refusal},
     query_parameters::Query,
@@ -17,21 +16,19 @@ use api_common::{
 use domain::{
     author::Author,
     id::{MediaId, RuleId},
-    media::Status,
+    media::{ModerationType, Ruling, Seen, Status, VerdictNumber},
+    reason::Reason,
     scope::Scope,
     score::Category,
 };
 use management::media;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use store::media::Filter;
 use uuid::Uuid;
 
-use self::{
-    decision::{Decided, NewDecision},
-    image::ImageFile,
-    item::MediaItem,
-    list::AppMediaId,
-};
+use self::{image::ImageFile, item::MediaItem, list::AppMediaId};
 use super::{
     Tag,
     caller::Caller,
@@ -40,10 +37,7 @@ use super::{
 };
 
 pub(super) use self::{
-    history::without_internals,
-    image::{NO_STORE, NOSNIFF, PreviewFile, protecting_headers},
-    item::MediaImage,
-    list::ListedMedia,
+    history::without_internals, image::PreviewFile, item::MediaImage, list::ListedMedia,
 };
 
 pub(crate) struct Media;
@@ -204,7 +198,87 @@ pub(super) fn descriptions() -> Vec<Operation> {
                 Code::MediaChanged,
                 Code::VerdictChanged,
             ])
-            .request(decision::example_request())
-            .answer(decision::example()),
+            .request(decision_example())
+            .answer(decided_example()),
     ]
+}
+
+/// A moderator's decision.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDecision {
+    /// Whether the item may be displayed.
+    decision: Field<Ruling>,
+    /// The reason. The application can read it.
+    reason: Field<Reason>,
+    /// The item's status when the moderator looked at it. If it has another status by now, nothing is decided.
+    #[serde(default, deserialize_with = "given")]
+    expected_status: Option<Field<Status>>,
+    /// The item's `verdict` when the moderator looked at it. If another verdict is in force by now, nothing is decided.
+    /// This is stricter than `expected_status`: an item can get the same status again, but never the same number.
+    #[serde(default, deserialize_with = "given")]
+    expected_verdict: Option<Field<VerdictNumber>>,
+}
+
+/// A decision that is in force.
+#[derive(Serialize, Object)]
+pub(crate) struct Decided {
+    /// The item.
+    media_id: Uuid,
+    /// Its status now.
+    status: Field<Status>,
+    /// Its status before.
+    previous_status: Field<Status>,
+    /// Always `manual`.
+    moderation_type: Field<ModerationType>,
+    /// When it was decided.
+    moderated_at: Field<Time>,
+    /// The number of this verdict. An item's verdicts count from 1.
+    verdict: u16,
+}
+
+impl From<NewDecision> for media::NewDecision {
+    fn from(new: NewDecision) -> Self {
+        Self {
+            ruling: new.decision.0,
+            reason: new.reason.0,
+            seen: Seen {
+                status: new.expected_status.map(|status| status.0),
+                verdict: new.expected_verdict.map(|verdict| verdict.0),
+            },
+        }
+    }
+}
+
+impl From<media::Decided> for Decided {
+    fn from(decided: media::Decided) -> Self {
+        let step = decided.step;
+        Self {
+            media_id: decided.media.as_uuid(),
+            status: Field(step.to()),
+            previous_status: Field(step.from().status),
+            moderation_type: Field(ModerationType::Manual),
+            moderated_at: decided.moderated_at.into(),
+            verdict: step.number(),
+        }
+    }
+}
+
+fn decision_example() -> Value {
+    json!({
+        "decision": "approve",
+        "reason": "Satire, clearly marked as such.",
+        "expected_verdict": 1,
+    })
+}
+
+fn decided_example() -> Value {
+    json!({
+        "media_id": example_values::MEDIA,
+        "status": "approved",
+        "previous_status": "pending_review",
+        "moderation_type": "manual",
+        "moderated_at": "2026-01-31T14:30:00.123456Z",
+        "verdict": 2,
+    })
 }

@@ -10,7 +10,6 @@ mod rules;
 mod shadow;
 mod trial;
 mod versions;
-mod warnings;
 
 use api_common::{
     body::JsonBody,
@@ -26,14 +25,14 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
-use management::rule_groups;
+use management::rule_groups::{self, Warning};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::rule_group::Group;
 use uuid::Uuid;
 
-use self::{rules::RuleDocuments, warnings::RuleWarning};
+use self::rules::RuleDocuments;
 use super::{
     PREFIX, Tag,
     caller::Caller,
@@ -338,6 +337,31 @@ fn group_example() -> Value {
 /// A rule group as it is answered when it was created: with warnings about its rules.
 fn created_example() -> Value {
     let mut created = group_example();
-    created["warnings"] = json!([warnings::example()]);
+    created["warnings"] = json!([warning_example()]);
     created
+}
+
+/// Something that the author of rules should know, although the rules are accepted.
+#[derive(Serialize, Object)]
+pub(crate) struct RuleWarning {
+    /// The field that the warning is about, such as `rules[3].category`.
+    field: String,
+    /// What you should know about it.
+    message: String,
+}
+
+impl From<Warning> for RuleWarning {
+    fn from(warning: Warning) -> Self {
+        Self {
+            field: warning.field,
+            message: warning.message,
+        }
+    }
+}
+
+fn warning_example() -> Value {
+    json!({
+        "field": "rules[3].category",
+        "message": "No configured provider can score `violence`, so the rule never matches.",
+    })
 }

@@ -12,16 +12,16 @@ use management::{
         archive::{Cursor, NoCursor},
     },
 };
-use poem::{Body, IntoResponse, Response, http::header};
+use poem::{Body, IntoResponse, Response};
 use poem_openapi::{
     ApiResponse,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    registry::{MetaResponses, MetaSchema, Registry},
 };
 use tracing::warn;
 
 use crate::{
     caller::Caller,
-    media::{NO_STORE, NOSNIFF, protecting_headers},
+    saved_file::{binary, described, saved_file},
 };
 
 const TAR: &str = "application/x-tar";
@@ -81,15 +81,11 @@ impl Source {
 impl IntoResponse for Archive {
     fn into_response(self) -> Response {
         let name = self.source.reading.export().id;
-        Response::builder()
-            .content_type(TAR)
-            .header(
-                header::CONTENT_DISPOSITION,
-                format!("attachment; filename=\"{name}.tar\""),
-            )
-            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
-            .header(header::CACHE_CONTROL, NO_STORE)
-            .body(Body::from_bytes_stream(slices(self)))
+        saved_file(
+            TAR,
+            &format!("{name}.tar"),
+            Body::from_bytes_stream(slices(self)),
+        )
     }
 }
 
@@ -119,20 +115,8 @@ fn slices(archive: Archive) -> impl Stream<Item = io::Result<Bytes>> + Send + 's
 
 impl ApiResponse for Archive {
     fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![MetaResponse {
-                description: "The archive, or its rest: a tar file of whole members.",
-                status: Some(200),
-                status_range: None,
-                content: vec![MetaMediaType {
-                    content_type: TAR,
-                    schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format(
-                        "string", "binary",
-                    ))),
-                }],
-                headers: protecting_headers(),
-            }],
-        }
+        let description = "The archive, or its rest: a tar file of whole members.";
+        described(description, &[TAR], &binary())
     }
 
     fn register(_registry: &mut Registry) {}

@@ -1,7 +1,6 @@
 //! Dead jobs: list, count by cause, enqueue again.
 
 mod cursor;
-mod replay;
 
 use api_common::{
     body::JsonBody,
@@ -22,10 +21,7 @@ use serde_json::json;
 use store::jobs;
 use uuid::Uuid;
 
-use self::{
-    cursor::{Given, as_id, place_of},
-    replay::{DeadJobReplay, NewDeadJobReplay},
-};
+use self::cursor::{DeadJobReplay, Given, NewDeadJobReplay, as_id, place_of};
 use super::parameters::{Cause, ErrorText, QueueKey};
 use crate::{
     Tag,

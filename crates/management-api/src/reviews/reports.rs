@@ -6,10 +6,10 @@ mod schemas;
 
 use api_common::{field::Time, problem::Refusal, query_parameters::Query, response::Json};
 use management::reviews::{self, Exposure, Exposures, quality};
-use poem::{IntoResponse, Response, http::header};
+use poem::{IntoResponse, Response};
 use poem_openapi::{
     ApiResponse, Object, OpenApi,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    registry::{MetaResponses, MetaSchema, Registry},
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -18,7 +18,7 @@ use self::schemas::ReviewQuality;
 use crate::{
     Tag,
     caller::Caller,
-    media::{NO_STORE, NOSNIFF, protecting_headers},
+    saved_file::{described, saved_file},
 };
 
 pub(super) use self::openapi::descriptions;
@@ -121,33 +121,14 @@ const CSV: &str = "text/csv";
 
 impl IntoResponse for ReportFile {
     fn into_response(self) -> Response {
-        Response::builder()
-            .content_type("text/csv; charset=utf-8")
-            .header(
-                header::CONTENT_DISPOSITION,
-                "attachment; filename=\"review-quality.csv\"",
-            )
-            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
-            .header(header::CACHE_CONTROL, NO_STORE)
-            .body(self.0)
+        saved_file("text/csv; charset=utf-8", "review-quality.csv", self.0)
     }
 }
 
 impl ApiResponse for ReportFile {
     fn meta() -> MetaResponses {
-        let content = MetaMediaType {
-            content_type: CSV,
-            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
-        };
-        MetaResponses {
-            responses: vec![MetaResponse {
-                description: "The figures, one a line, with the columns `report`, `id`, `name`, `part`, `threshold`, `figure` and `value`.",
-                status: Some(200),
-                status_range: None,
-                content: vec![content],
-                headers: protecting_headers(),
-            }],
-        }
+        let description = "The figures, one a line, with the columns `report`, `id`, `name`, `part`, `threshold`, `figure` and `value`.";
+        described(description, &[CSV], &MetaSchema::new("string"))
     }
 
     fn register(_registry: &mut Registry) {}

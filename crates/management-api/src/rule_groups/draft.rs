@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    rule_schema,
+    RuleWarning, rule_schema,
     rules::{RuleDocument, RuleDocuments, documents},
-    warnings::{self, RuleWarning},
 };
 use crate::{Tag, caller::Caller, openapi::Operation};
 
@@ -123,7 +122,7 @@ pub(super) fn example() -> Value {
         "rules": rule_schema::examples(),
         "revision": 7,
         "edited": true,
-        "warnings": [warnings::example()],
+        "warnings": [super::warning_example()],
     })
 }
 

@@ -1,7 +1,6 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
 mod schemas;
-mod settings;
 
 use api_common::{
     body::JsonBody,
@@ -18,9 +17,9 @@ use management::endpoints;
 use poem_openapi::OpenApi;
 use serde_json::json;
 
-use self::{
-    schemas::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
-    settings::{NewWebhookEndpoint, WebhookEndpointChange},
+use self::schemas::{
+    NewDisabling, NewWebhookEndpoint, WebhookEndpoint, WebhookEndpointChange, WebhookPing,
+    WebhookRetry,
 };
 use crate::{
     PREFIX, Tag,
