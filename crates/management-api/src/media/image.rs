@@ -73,7 +73,8 @@ const fn media_type(format: ImageFormat) -> &'static str {
 impl ApiResponse for ImageFile {
     fn meta() -> MetaResponses {
         let description = "The image, as what it is by its first bytes.";
-        described(description, &ImageFormat::ALL.map(media_type), &binary())
+        let types: Vec<_> = ImageFormat::ALL.iter().copied().map(media_type).collect();
+        described(description, &types, &binary())
     }
 
     fn register(_registry: &mut Registry) {}
