@@ -6,11 +6,9 @@
 
 mod account;
 mod encrypted_attempt;
-mod grants;
 mod identity_claims;
 mod memberships;
 mod refusal;
-mod sign_in;
 
 use chrono::Utc;
 use domain::{
@@ -23,12 +21,13 @@ use store::person::{session, sso_identity};
 use tracing::info;
 use url::Url;
 
-use self::{identity_claims::IdentityClaims, sign_in::Wish};
-use super::{SignedIn, sign_in_metrics::Outcome};
+use self::{account::Wish, identity_claims::IdentityClaims};
+use super::{Outcome, SignedIn};
 use crate::{AnonymousCaller, Management, Refused, SignOn};
-
 use encrypted_attempt::EncryptedAttempt;
-pub use {encrypted_attempt::Purpose, refusal::NotSignedOn};
+
+pub use encrypted_attempt::Purpose;
+pub use refusal::NotSignedOn;
 
 /// An attempt that has begun.
 #[derive(Debug)]
@@ -151,7 +150,7 @@ async fn finish_attempt(
     let identity = redeemed.map_err(|failed| refusal::of(&failed, anonymous_caller))?;
     let claims = IdentityClaims::of(&identity, sign_on, anonymous_caller)?;
     let enter = async |wish: Wish| {
-        sign_in::enter(
+        account::enter(
             management,
             anonymous_caller,
             sign_on,

@@ -10,7 +10,7 @@ use store::{
     token::{self, Grant},
 };
 
-use super::{Session, require::require_factor, snapshot::Lent};
+use super::{Lent, Session, require::require_factor};
 use crate::{
     Caller, Conflict, Credential, Management, Refused, connection_shares::ConnectionShare,
 };
