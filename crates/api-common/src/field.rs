@@ -1,10 +1,7 @@
 //! Members of requests and answers that have a type of their own. Serde reads them, they are
 //! checked while they are read, and the document shows them as what they are.
 
-mod ids;
-mod numbers;
-mod sets;
-mod texts;
+mod domain_types;
 mod time;
 
 use std::{borrow::Cow, ops::Deref};

@@ -2,7 +2,7 @@ use api_common::problem::{Code, Refusal};
 use serde_json::{Value, json};
 
 use super::{
-    error::failed,
+    failed,
     request::{Modalities, inputs},
 };
 

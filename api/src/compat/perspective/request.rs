@@ -10,11 +10,7 @@ use api_common::{
 use domain::submission::SubmissionLimits;
 use serde::Deserialize;
 
-use super::{
-    super::can_be_repeated,
-    attribute::Attribute,
-    sentences::{Span, sentences},
-};
+use super::{super::can_be_repeated, Attribute, Span, sentences};
 use crate::public::SubmitRequest;
 
 /// The most attributes in a request.

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::{
     super::submit_and_wait::{Item, Judged},
+    Span,
     error::Failed,
     request::{Rest, Wish},
-    sentences::Span,
 };
 
 /// The whole answer. Empty members are left out, as in Google's JSON.
