@@ -6,16 +6,16 @@ use domain::{
     id::{ClosureId, HoldId, SiteId, TeamId},
     scope::Scope,
 };
-use serde_json::{Value, json};
-pub use store::closure::{ClosedSite, Closure};
+use serde_json::json;
 use store::{
     closure::{self, Closing, NewClosure, NotCreated},
     page::Page,
     site::settings::ManagedSite,
     team,
 };
+pub use store::closure::{ClosedSite, Closure};
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record, sites};
 
 /// What to close.
 #[derive(Debug)]
@@ -87,9 +87,8 @@ pub async fn create(
     let (id, jobs) = started.map_err(|why| refused(why, site.is_some()))?;
     let closure = find(&mut session, id).await?;
     let details = created(&closure);
-    session
-        .commit(change(Action::ClosureCreate, &closure, details))
-        .await?;
+    let action = Action::ClosureCreate;
+    record(session, action, closure.team, closure.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(closure)
 }
@@ -109,9 +108,8 @@ pub async fn cancel(
     let after = find(&mut session, closure).await?;
     if is_cancelled {
         let details = json!({ "cancelled": before });
-        session
-            .commit(change(Action::ClosureCancel, &after, details))
-            .await?;
+        let action = Action::ClosureCancel;
+        record(session, action, after.team, after.id, details).await?;
         return Ok(after);
     }
     if after.state == domain::closure::ClosureState::Cancelled {
@@ -139,9 +137,8 @@ pub async fn resume(
     };
     let after = find(&mut session, closure).await?;
     let details = json!({ "resumed": after });
-    session
-        .commit(change(Action::ClosureResume, &after, details))
-        .await?;
+    let action = Action::ClosureResume;
+    record(session, action, after.team, after.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(after)
 }
@@ -239,15 +236,6 @@ fn no_such(field: &str, message: &str, refused: Refused) -> Refused {
     match refused {
         Refused::NotFound(_) => Refused::field(field, message),
         refused => refused,
-    }
-}
-
-fn change(action: Action, closure: &Closure, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(closure.team),
-        target: closure.id.as_uuid(),
-        details,
     }
 }
 

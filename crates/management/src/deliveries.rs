@@ -17,7 +17,7 @@ pub use store::{
     endpoint::Label,
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites};
 
 /// At most `limit` deliveries of a site that are older than `after`. Deliveries of the newest
 /// events come first.
@@ -100,19 +100,14 @@ pub async fn resend(
     let reach = session.reach();
     let resent = delivery::resend(session.conn(), reach, delivery).await??;
     let after = find(management, &mut session, delivery).await?;
-    session
-        .commit(Change {
-            action: Action::DeliveryResend,
-            team: Some(resent.team),
-            target: delivery.as_uuid(),
-            details: json!({
-                "site_id": resent.site,
-                "endpoint_id": resent.endpoint,
-                "event_id": resent.event,
-                "changed": { "state": { "from": resent.from, "to": after.listed.status } },
-            }),
-        })
-        .await?;
+    let details = json!({
+        "site_id": resent.site,
+        "endpoint_id": resent.endpoint,
+        "event_id": resent.event,
+        "changed": { "state": { "from": resent.from, "to": after.listed.status } },
+    });
+    let action = Action::DeliveryResend;
+    record(session, action, resent.team, delivery, details).await?;
     management.queue.enqueued(&resent.jobs);
     Ok(after)
 }

@@ -6,7 +6,7 @@ pub use store::desk_settings::DeskSettings;
 use store::{desk_settings, site};
 
 use crate::{
-    Caller, Change, Management, Noun, Outdated, Refused, Session, closures, difference, sites,
+    Caller, Management, Noun, Outdated, Refused, Session, closures, difference, record, sites,
 };
 
 /// The settings for a site.
@@ -83,14 +83,7 @@ async fn change(
     if let Some(details) = difference(&before, &after) {
         desk_settings::change(session.conn(), site, &after).await?;
         let team = sites::require(&mut session, site).await?;
-        session
-            .commit(Change {
-                action: Action::DeskUpdate,
-                team: Some(team),
-                target: site.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::DeskUpdate, team, site, details).await?;
     }
     Ok(after)
 }

@@ -91,7 +91,7 @@ pub(crate) async fn add(
     let id = crud::add(session.conn(), key, site, &settings).await?;
     let endpoint = find(management, session, id).await?;
     let details = creation(site, &settings);
-    let change = changed(Action::EndpointCreate, &endpoint, details);
+    let change = Change::new(Action::EndpointCreate, endpoint.team, endpoint.id, details);
     Ok((endpoint, change))
 }
 
@@ -211,16 +211,7 @@ async fn record(
     endpoint: &Endpoint,
     details: Value,
 ) -> Result<(), Refused> {
-    session.commit(changed(action, endpoint, details)).await
-}
-
-fn changed(action: Action, endpoint: &Endpoint, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(endpoint.team),
-        target: endpoint.id.as_uuid(),
-        details,
-    }
+    crate::record(session, action, endpoint.team, endpoint.id, details).await
 }
 
 /// The details of a new endpoint.

@@ -29,7 +29,7 @@ use self::{
     archive::{Cursor, Part},
     archive_member::Built,
 };
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// How long one answer goes on. Then it ends after a whole member, and the client goes on with another request, so that
 /// slow clients cannot keep others waiting for their turn for ever.
@@ -90,13 +90,8 @@ pub async fn create(
         Refused::conflict(Conflict::LimitReached, detail)
     })?;
     let export = find(&mut session, id).await?;
-    let change = Change {
-        action: Action::ExportCreate,
-        team: Some(export.team),
-        target: export.site.as_uuid(),
-        details: created(&export),
-    };
-    session.commit(change).await?;
+    let action = Action::ExportCreate;
+    record(session, action, export.team, export.site, created(&export)).await?;
     Ok(export)
 }
 
@@ -122,13 +117,9 @@ pub async fn open(
     let export = find(&mut session, export).await?;
     let turn = management.exports.take(export.team)?;
     let cursor = after.unwrap_or_default();
-    let change = Change {
-        action: Action::ExportRead,
-        team: Some(export.team),
-        target: export.site.as_uuid(),
-        details: json!({ "read": { "export_id": export.id, "after_member": cursor.number } }),
-    };
-    session.commit(change).await?;
+    let details = json!({ "read": { "export_id": export.id, "after_member": cursor.number } });
+    let action = Action::ExportRead;
+    record(session, action, export.team, export.site, details).await?;
     Ok(Reading {
         export,
         cursor,

@@ -19,16 +19,15 @@ use domain::{
     scope::Scope,
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 pub use store::hash_list::MAX_ENTRIES;
 use store::{
     hash_list::{self, HashList, MAX_SHARED},
     page::Page,
 };
-use uuid::Uuid;
 
 use crate::{
-    Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created, difference,
+    Caller, Conflict, Forbidden, Management, Noun, Refused, Session, created, difference, record,
 };
 
 /// In how many bits hashes may differ.
@@ -195,23 +194,6 @@ pub async fn delete(
     let details = json!({ "deleted": { "name": list.name, "entry_count": list.entries } });
     let (team, id) = (list.team, list.id.as_uuid());
     record(session, Action::HashListDelete, team, id, details).await
-}
-
-/// Records a change of a list, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: Option<TeamId>,
-    target: Uuid,
-    details: Value,
-) -> Result<(), Refused> {
-    let change = Change {
-        action,
-        team,
-        target,
-        details,
-    };
-    session.commit(change).await
 }
 
 fn unknown() -> Refused {

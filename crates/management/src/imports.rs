@@ -18,9 +18,10 @@ use domain::{
     scope::Scope,
 };
 use serde_json::Value;
+pub use store::export::{ExportedGroup, ListedVersion};
 use uuid::Uuid;
 
-use crate::{Caller, Change, Management, Refused};
+use crate::{Caller, Management, Refused, record};
 
 pub use self::{
     item_line::{Line, WrongLine},
@@ -28,7 +29,6 @@ pub use self::{
     rules::{Placed, version},
     site::{GivenSite, site},
 };
-pub use store::export::{ExportedGroup, ListedVersion};
 
 /// Where an archive goes.
 #[derive(Debug)]
@@ -69,13 +69,8 @@ pub async fn finish(
     details: Value,
 ) -> Result<(), Refused> {
     let session = management.change(caller, Scope::SitesWrite).await?;
-    let change = Change {
-        action: Action::SiteImport,
-        team: Some(target.team),
-        target: target.site.as_uuid(),
-        details,
-    };
-    session.commit(change).await
+    let action = Action::SiteImport;
+    record(session, action, target.team, target.site, details).await
 }
 
 /// Names for something that is called so elsewhere, the best one first.

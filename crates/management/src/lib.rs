@@ -56,6 +56,7 @@ pub mod webhook_secrets;
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
 
+pub(crate) use self::session::record;
 pub use self::{
     caller::{AnonymousCaller, Caller, Credential},
     endpoint_checks::{EndpointChecks, Judge, Ping},

@@ -18,7 +18,7 @@ pub use store::media::{
     Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED, Waiting,
 };
 
-use crate::{Caller, Change, Management, Noun, Refused};
+use crate::{Caller, Management, Noun, Refused, record};
 
 pub use self::{
     appeals::{Appealed, appeal},
@@ -210,17 +210,11 @@ pub async fn decide(
         return Err(changed.into());
     };
     let (from, to) = (step.from().status, step.to());
-    session
-        .commit(Change {
-            action: Action::MediaDecide,
-            team: Some(team),
-            target: media.as_uuid(),
-            details: json!({
-                "changed": { "status": { "from": from, "to": to } },
-                "verdict": step.number(),
-            }),
-        })
-        .await?;
+    let details = json!({
+        "changed": { "status": { "from": from, "to": to } },
+        "verdict": step.number(),
+    });
+    record(session, Action::MediaDecide, team, media, details).await?;
     management.queue.enqueued(&decided.jobs);
     Ok(Decided {
         media,

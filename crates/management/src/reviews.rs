@@ -23,7 +23,7 @@ pub use store::review::{
     AuthorHistory, Earlier, Note, Review, Waiting, exposure::Exposure, golden::GoldenItem,
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, media::previews};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews, record};
 
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
@@ -293,14 +293,9 @@ pub async fn skip(
     let mut session = management.change(caller, Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
     let tier = review::skip(session.conn(), review, actor).await?;
-    session
-        .commit(Change {
-            action: Action::ReviewSkip,
-            team: Some(locked.team),
-            target: locked.media.as_uuid(),
-            details: json!({ "review_id": review, "tier": tier }),
-        })
-        .await
+    let details = json!({ "review_id": review, "tier": tier });
+    let action = Action::ReviewSkip;
+    record(session, action, locked.team, locked.media, details).await
 }
 
 /// Passes a review up to the leads, with a note for them.
@@ -333,14 +328,9 @@ pub async fn escalate(
         review::add_note(session.conn(), note).await?;
     }
     review::escalate(session.conn(), review).await?;
-    session
-        .commit(Change {
-            action: Action::ReviewEscalate,
-            team: Some(locked.team),
-            target: locked.media.as_uuid(),
-            details: json!({ "review_id": review, "has_note": note.is_some() }),
-        })
-        .await
+    let details = json!({ "review_id": review, "has_note": note.is_some() });
+    let action = Action::ReviewEscalate;
+    record(session, action, locked.team, locked.media, details).await
 }
 
 /// Notes that the caller has unveiled the picture of a review: people see how much they have seen.

@@ -24,7 +24,7 @@ use domain::{
     scope::Scope,
     score::Category,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{
     provider,
     rule_group::{self, Authorship, Version},
@@ -35,7 +35,7 @@ pub use store::{
 };
 
 use crate::{
-    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference,
+    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference, record,
     trial_pool::Checked,
 };
 
@@ -152,7 +152,7 @@ pub(crate) async fn add(
     let id = rule_group::create_as(conn, team, name.as_str(), version, authorship).await?;
     let group = find(session, id).await?;
     let details = json!({ "created": group, "rules": compiled.rules.len() });
-    let change = changed(Action::RuleGroupCreate, team, id, details);
+    let change = Change::new(Action::RuleGroupCreate, team, id, details);
     Ok((group, change))
 }
 
@@ -258,26 +258,6 @@ async fn named_version(
 ) -> Result<Version, Refused> {
     let version = rule_group::version(session.conn(), group, version).await?;
     version.ok_or_else(|| Refused::field(field, "is no version of this group"))
-}
-
-/// Records a change of a group, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    group: RuleGroupId,
-    details: Value,
-) -> Result<(), Refused> {
-    session.commit(changed(action, team, group, details)).await
-}
-
-fn changed(action: Action, team: TeamId, group: RuleGroupId, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(team),
-        target: group.as_uuid(),
-        details,
-    }
 }
 
 fn unknown() -> Refused {

@@ -171,6 +171,35 @@ pub struct Change {
     pub details: Value,
 }
 
+impl Change {
+    /// A change of this thing, which belongs to this team.
+    pub fn new(
+        action: Action,
+        team: impl Into<Option<TeamId>>,
+        target: impl Into<Uuid>,
+        details: Value,
+    ) -> Self {
+        Self {
+            action,
+            team: team.into(),
+            target: target.into(),
+            details,
+        }
+    }
+}
+
+/// Records a change of this thing, which belongs to this team, and commits.
+pub(crate) async fn record(
+    session: Session,
+    action: Action,
+    team: impl Into<Option<TeamId>>,
+    target: impl Into<Uuid>,
+    details: Value,
+) -> Result<(), Refused> {
+    let change = Change::new(action, team, target, details);
+    session.commit(change).await
+}
+
 impl Session {
     /// Records the change and commits, in one transaction.
     ///
@@ -188,13 +217,8 @@ impl Session {
     pub async fn commit_all(mut self, changes: Vec<Change>) -> Result<(), Refused> {
         for change in &changes {
             let begun = &mut *self.begun;
-            record(
-                &mut begun.tx,
-                begun.grant.actor,
-                self.request.as_deref(),
-                change,
-            )
-            .await?;
+            let request = self.request.as_deref();
+            enter(&mut begun.tx, begun.grant.actor, request, change).await?;
         }
         if !changes.is_empty() {
             let begun = self.begun.keep();
@@ -270,13 +294,14 @@ impl Doing {
     /// # Errors
     /// The database failed.
     pub async fn done(self, mut tx: PgTransaction<'static>, change: Change) -> Result<(), Refused> {
-        record(&mut tx, self.actor, self.request.as_deref(), &change).await?;
+        enter(&mut tx, self.actor, self.request.as_deref(), &change).await?;
         tx.commit().await.map_err(store::Error::from)?;
         Ok(())
     }
 }
 
-async fn record(
+/// Writes a change into the audit log.
+async fn enter(
     conn: &mut PgConnection,
     actor: Actor,
     request_id: Option<&str>,

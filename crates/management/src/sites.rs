@@ -17,7 +17,7 @@ pub use store::{
 
 use crate::{
     Caller, Change, FieldFault, Management, Noun, Outdated, Refused, Session, closures, created,
-    difference,
+    difference, record,
 };
 
 /// A site that was just created.
@@ -101,12 +101,7 @@ pub(crate) async fn add(
     let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
     site::settings::change(conn, id, settings).await?;
     let site = find(session, id).await?;
-    let change = Change {
-        action: Action::SiteCreate,
-        team: Some(team),
-        target: site.id.as_uuid(),
-        details: created(&site),
-    };
+    let change = Change::new(Action::SiteCreate, team, site.id, created(&site));
     let issued = IssuedSite {
         site,
         webhook_secret: secret.expose().to_owned(),
@@ -183,14 +178,7 @@ async fn change(
     // The groups keep their order, each once.
     let after = find(&mut session, before.id).await?;
     if let Some(details) = difference(&before, &after) {
-        session
-            .commit(Change {
-                action: Action::SiteUpdate,
-                team: Some(team),
-                target: after.id.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::SiteUpdate, team, after.id, details).await?;
     }
     Ok(after)
 }

@@ -113,12 +113,7 @@ pub(crate) async fn add(
     };
     let (conn, grant) = session.parts();
     let (token, secret) = token::create(conn, grant, wanted).await?;
-    let change = Change {
-        action: Action::TokenCreate,
-        team,
-        target: token.id.as_uuid(),
-        details: created(&token),
-    };
+    let change = Change::new(Action::TokenCreate, team, token.id, created(&token));
     Ok((IssuedToken { token, secret }, change))
 }
 
@@ -146,15 +141,13 @@ pub async fn disable(
         .map(|token| Actor::Token(token.id))
         .collect();
     one_time_link::cancel_made_by(conn, &actors).await?;
-    let changes = disabled.into_iter().map(|disabled| Change {
-        action: Action::TokenDisable,
-        team: disabled.team,
-        target: disabled.id.as_uuid(),
-        details: if disabled.id == token.id {
+    let changes = disabled.into_iter().map(|disabled| {
+        let details = if disabled.id == token.id {
             json!({ "name": disabled.name })
         } else {
             json!({ "name": disabled.name, "with": token.id })
-        },
+        };
+        Change::new(Action::TokenDisable, disabled.team, disabled.id, details)
     });
     session.commit_all(changes.collect()).await
 }

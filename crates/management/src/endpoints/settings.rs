@@ -208,12 +208,8 @@ pub async fn ping(
 async fn run(management: &Management, doing: Doing, target: Target) -> Result<Pinged, Refused> {
     let (endpoint, team) = (target.endpoint, target.team);
     let pinged = management.endpoint_checks.ping(target).await?;
-    let change = Change {
-        action: Action::EndpointPing,
-        team: Some(team),
-        target: endpoint.as_uuid(),
-        details: json!({ "outcome": pinged.outcome, "status_code": pinged.status_code }),
-    };
+    let details = json!({ "outcome": pinged.outcome, "status_code": pinged.status_code });
+    let change = Change::new(Action::EndpointPing, team, endpoint, details);
     let delivered = pinged.outcome == Outcome::Delivered.as_str();
     let mut tx = doing.begin(management).await?;
     if delivered {

@@ -22,8 +22,8 @@ pub use store::hash_list::{
     search::{COMPARED, Near},
 };
 
-use super::{keep, lock, record};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session};
+use super::{keep, lock};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
 
 /// A hash to add.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use store::{
 
 use super::{Groups, names};
 use crate::{
-    Caller, Change, Management, Refused, Session, closures,
+    Caller, Management, Refused, Session, closures, record,
     sites::{self, MOST_GROUPS, require_providers},
 };
 
@@ -168,13 +168,8 @@ pub async fn site(
     encryption::check_master_key(session.conn(), key).await?;
     let created_at = given.created_at;
     site::import(session.conn(), key, (team, id), created_at, &settings).await?;
-    let change = Change {
-        action: Action::SiteCreate,
-        team: Some(team),
-        target: id.as_uuid(),
-        details: json!({ "imported": { "site_id": given.id, "name": settings.name } }),
-    };
-    session.commit(change).await?;
+    let details = json!({ "imported": { "site_id": given.id, "name": settings.name } });
+    record(session, Action::SiteCreate, team, id, details).await?;
     Ok((id, true))
 }
 

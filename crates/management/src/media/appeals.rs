@@ -14,7 +14,7 @@ use store::{
     review::{self, NewNote, appeal},
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused};
+use crate::{Caller, Conflict, Management, Noun, Refused, record};
 
 /// An appeal that waits for a person.
 #[derive(Clone, Copy, Debug)]
@@ -70,14 +70,8 @@ pub async fn appeal(
         };
         review::add_note(session.conn(), note).await?;
     }
-    session
-        .commit(Change {
-            action: Action::MediaAppeal,
-            team: Some(team),
-            target: media.as_uuid(),
-            details: json!({ "review_id": opened.review, "status": standing.status }),
-        })
-        .await?;
+    let details = json!({ "review_id": opened.review, "status": standing.status });
+    record(session, Action::MediaAppeal, team, media, details).await?;
     Ok(Appealed {
         media,
         status: standing.status,

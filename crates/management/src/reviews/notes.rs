@@ -18,7 +18,7 @@ use store::{
 };
 
 use super::{lock_own, reviewer, team};
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
 
 /// The last notes about an item, the oldest of them first.
 ///
@@ -85,14 +85,8 @@ pub async fn add_note(
 
 async fn write(mut session: Session, note: NewNote<'_>) -> Result<NoteId, Refused> {
     let id = review::add_note(session.conn(), note).await?;
-    session
-        .commit(Change {
-            action: Action::NoteCreate,
-            team: Some(note.team),
-            target: note.media.as_uuid(),
-            details: json!({ "note_id": id }),
-        })
-        .await?;
+    let details = json!({ "note_id": id });
+    record(session, Action::NoteCreate, note.team, note.media, details).await?;
     Ok(id)
 }
 
@@ -153,14 +147,8 @@ pub async fn set_golden(
         ));
     }
     golden::set(session.conn(), media, expected, actor).await?;
-    session
-        .commit(Change {
-            action: Action::GoldenSet,
-            team: Some(team),
-            target: media.as_uuid(),
-            details: json!({ "expected": expected }),
-        })
-        .await
+    let details = json!({ "expected": expected });
+    record(session, Action::GoldenSet, team, media, details).await
 }
 
 /// Takes back what the right decision about an item is. Nobody gets the item for that any more.
@@ -177,14 +165,7 @@ pub async fn unset_golden(
     if !golden::unset(session.conn(), media).await? {
         return Err(Refused::NotFound(Noun::Golden));
     }
-    session
-        .commit(Change {
-            action: Action::GoldenUnset,
-            team: Some(team),
-            target: media.as_uuid(),
-            details: json!({}),
-        })
-        .await
+    record(session, Action::GoldenUnset, team, media, json!({})).await
 }
 
 /// The caller, and an item within reach.

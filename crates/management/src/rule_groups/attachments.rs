@@ -13,7 +13,7 @@ use store::{
 };
 
 use super::unknown;
-use crate::{Caller, Change, Management, Noun, Refused, Session, closures, sites::MOST_GROUPS};
+use crate::{Caller, Management, Noun, Refused, Session, closures, record, sites::MOST_GROUPS};
 
 /// The groups that are attached to a site, in the order in which they judge. There are at most [`MOST_GROUPS`].
 ///
@@ -97,13 +97,7 @@ async fn commit(mut session: Session, before: &ManagedSite) -> Result<(), Refuse
         "from": before.settings.rule_groups,
         "to": after.settings.rule_groups,
     } } });
-    let change = Change {
-        action: Action::SiteUpdate,
-        team: Some(before.team),
-        target: before.id.as_uuid(),
-        details,
-    };
-    session.commit(change).await
+    record(session, Action::SiteUpdate, before.team, before.id, details).await
 }
 
 fn unknown_site() -> Refused {

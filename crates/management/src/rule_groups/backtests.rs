@@ -13,8 +13,8 @@ use serde_json::json;
 use store::{backtest, page::Page, site::settings};
 pub use store::backtest::{Backtest, Change};
 
-use super::{drafts::draft, find, named_version, record, require_rule_bytes};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
+use super::{drafts::draft, find, named_version, require_rule_bytes};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// The most items that a backtest looks at.
 pub type Items = BoundedInteger<1, 100_000>;

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 pub use store::rule_group::Draft;
 use store::rule_group::{self, Group};
 
-use super::{Warning, find, hash_lists, lock, named_version, record, unknown, warnings_of};
-use crate::{Caller, Management, Refused, Session};
+use super::{Warning, find, hash_lists, lock, named_version, unknown, warnings_of};
+use crate::{Caller, Management, Refused, Session, record};
 
 /// A draft, and what its author should know about it.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ pub use store::rule_group::{ListedVersion, Publication, Version};
 
 use super::{
     drafts::{draft, require},
-    find, hash_lists, lock, named_version, record, require_rule_bytes,
+    find, hash_lists, lock, named_version, require_rule_bytes,
 };
-use crate::{Caller, Management, Noun, Refused, created};
+use crate::{Caller, Management, Noun, Refused, created, record};
 
 /// A version to create from the draft.
 #[derive(Debug)]
