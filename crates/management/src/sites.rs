@@ -148,18 +148,23 @@ pub async fn update_seen(
     change(session, before, settings).await.map(Ok)
 }
 
-/// A site within the caller's reach, locked until the transaction ends.
 async fn locked(
     management: &Management,
     caller: &Caller,
     site: SiteId,
 ) -> Result<(Session, ManagedSite), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
-    let reach = session.reach();
-    let before = site::settings::lock(session.conn(), reach, site).await?;
-    let before = before.ok_or(Refused::NotFound(Noun::Site))?;
-    closures::require_open(&before)?;
+    let before = lock(&mut session, site).await?;
     Ok((session, before))
+}
+
+/// A site within the caller's reach, locked until the transaction ends. It is neither closed nor being closed.
+pub(crate) async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
+    let reach = session.reach();
+    let site = site::settings::lock(session.conn(), reach, site).await?;
+    let site = site.ok_or(Refused::NotFound(Noun::Site))?;
+    closures::require_open(&site)?;
+    Ok(site)
 }
 
 /// Gives a locked site these settings.
