@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api_common::{openapi::written, operations::Description};
+use api_common::{Description, openapi::written};
 use poem::Response;
 use tokio::{sync::OnceCell, task::spawn_blocking};
 

@@ -7,14 +7,8 @@ mod submit;
 use std::sync::Arc;
 
 use api_common::{
-    body::{JsonBody, OptionalJsonBody},
-    idempotency::IdempotencyHeader,
-    operations::Operations,
-    public_schemas::Events,
-    query_parameters::QueryField,
-    rate_limit_headers::RateLimited,
-    response::Json,
-    text_decoding::Text,
+    IdempotencyHeader, Json, JsonBody, Operations, OptionalJsonBody, QueryField, RateLimited,
+    public_schemas::Events, text_decoding::Text,
 };
 use domain::submission::SubmissionLimits;
 use http_server::BodyReader;

@@ -9,10 +9,7 @@ mod tests;
 
 use std::{sync::Arc, time::Instant};
 
-use api_common::{
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, Refusal};
 use domain::{key::SecretHash, media::CompatUnchecked};
 use http_server::BodyReader;
 use poem::{

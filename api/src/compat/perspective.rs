@@ -10,10 +10,7 @@ mod tests;
 
 use std::{sync::Arc, time::Instant};
 
-use api_common::{
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, Refusal};
 use domain::{
     key::{SecretHash, SiteKey},
     score::Category,

@@ -1,7 +1,7 @@
 //! Finishes the public document: adds what poem-openapi cannot express.
 
 use api_common::{
-    field::Described as _,
+    Described as _,
     openapi::{
         at, callback, declare_answers, declare_common, declare_rate_limit, described_reference,
         extend, webhooks_as_callbacks,

@@ -3,11 +3,8 @@
 use std::collections::HashMap;
 
 use api_common::{
-    problem::{Code, Refusal},
+    Code, Json, RateLimited, RawJson, Refusal,
     public_schemas::ModerationDetails,
-    rate_limit_headers::RateLimited,
-    raw_json::RawJson,
-    response::Json,
     text_decoding::{self, Text},
 };
 use chrono::{DateTime, Utc};

@@ -8,13 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api_common::{
-    body::JsonBody,
-    idempotency::IdempotencyHeader,
-    problem::{Code, Refusal},
-    rate_limit_headers::RateLimited,
-    response::Json,
-};
+use api_common::{Code, IdempotencyHeader, Json, JsonBody, RateLimited, Refusal};
 use domain::{
     id::{MediaId, TeamId},
     idempotency::{Fingerprint, IdempotencyKey},

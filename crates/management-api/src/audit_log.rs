@@ -2,13 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{
-    field::{Field, Time},
-    problem::Refusal,
-    query_parameters::Query,
-    raw_json::RawJson,
-    response::Json,
-};
+use api_common::{Field, Json, Query, RawJson, Refusal, Time};
 use domain::{
     audit::Action,
     id::{ActorId, TeamId},
@@ -21,12 +15,7 @@ use serde_json::{Value, json};
 use store::audit::{self, Filter};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// A recorded change.
 #[derive(Serialize, Object)]

@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use api_common::{problem::Refusal, query_parameters::Parameters};
+use api_common::{Parameters, Refusal};
 use domain::key::ManagementToken;
 use http_server::{RequestId, sender};
 use management::{FieldProblem, Management};

@@ -1,13 +1,6 @@
 //! Closures: close a site or a team, watch it, cancel it while that is possible.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given, or},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given, or};
 use domain::{
     closure::{ClosureState, GraceDays, WaitsFor},
     id::{ActorId, ClosureId, ErasureId, SiteId, TeamId},
@@ -22,12 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Closures;
 

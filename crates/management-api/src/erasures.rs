@@ -1,13 +1,6 @@
 //! Erasures: remove everything that is stored about some items, watch it, get the certificate.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
     author::Author,
@@ -26,12 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Erasures;
 

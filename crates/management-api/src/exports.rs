@@ -2,14 +2,7 @@
 
 mod archive;
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time};
 use domain::{
     id::{ActorId, ExportId, SiteId},
     scope::Scope,
@@ -21,12 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use self::archive::{After as AfterMember, Archive};
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Exports;
 

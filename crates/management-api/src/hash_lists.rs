@@ -6,12 +6,7 @@ mod imports;
 mod scans;
 
 use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given,
 };
 use domain::{
     id::{ActorId, HashListId, TeamId},
@@ -26,12 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (

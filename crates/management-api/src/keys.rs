@@ -1,12 +1,6 @@
 //! Site keys: list, create, rotate, read, disable.
 
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
-};
+use api_common::{Code, Created, Field, Json, NoContent, Path, Query, Refusal, Time};
 use domain::{
     id::{SiteId, SiteKeyId},
     scope::Scope,
@@ -18,12 +12,7 @@ use serde_json::json;
 use store::site::keys::KeyRecord;
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct SiteKeys;
 

@@ -1,13 +1,6 @@
 //! Legal holds: list, create, read, lift.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     author::Author,
     id::{ActorId, HoldId, MediaId, SiteId},
@@ -20,12 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct LegalHolds;
 

@@ -34,10 +34,16 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use api_common::{openapi::written, operations::Operations, public_schemas::Pings};
+use api_common::{Operations, openapi::written, public_schemas::Pings};
 use http_server::BodyReader;
 use management::Management;
 use poem_openapi::{OpenApiService, Tags};
+
+use self::{
+    caller::Caller,
+    list::{After, DEFAULT_LIMIT, Limit, List, Part},
+    openapi::{Operation, example_values},
+};
 
 /// The path of all operations. It contains the version.
 pub const PREFIX: &str = "/management/v1";
@@ -116,7 +122,7 @@ fn service() -> OpenApiService<Nouns, Pings> {
 }
 
 /// What the document says about each operation, in the same order.
-fn descriptions() -> Vec<openapi::Operation> {
+fn descriptions() -> Vec<Operation> {
     [
         teams::descriptions(),
         plans::descriptions(),

@@ -3,10 +3,7 @@
 
 use std::{fmt, str::FromStr};
 
-use api_common::{
-    problem::Refusal,
-    query_parameters::{Query, given_once},
-};
+use api_common::{Query, Refusal, given_once};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use domain::bounded_integer::BoundedInteger;
 use poem::{Request, RequestBody, Result};

@@ -5,14 +5,7 @@ mod image;
 mod item;
 mod list;
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     author::Author,
     id::{MediaId, RuleId},
@@ -29,12 +22,7 @@ use store::media::Filter;
 use uuid::Uuid;
 
 use self::{image::ImageFile, item::MediaItem, list::AppMediaId};
-use super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 pub(super) use self::{
     history::without_internals, image::PreviewFile, item::MediaImage, list::ListedMedia,

@@ -3,8 +3,8 @@
 pub(super) mod example_values;
 
 use api_common::{
+    Code,
     openapi::{at, callback, declare_answers, declare_common, extend, webhooks_as_callbacks},
-    problem::Code,
     public_schemas::examples,
 };
 use domain::{event, scope::Scope};

@@ -5,14 +5,7 @@ mod own_account;
 mod sessions;
 mod sign_in_rules;
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given, or},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Json, NoContent},
-};
+use api_common::{Code, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given, or};
 use domain::{
     id::{MemberId, SiteId, TeamId},
     role::Role,
@@ -25,12 +18,7 @@ use serde_json::json;
 use store::person::{self, one_time_link};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// The operations about people, in the order of the document.
 pub(super) type Nouns = (

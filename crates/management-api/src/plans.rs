@@ -1,12 +1,7 @@
 //! Plans: list, create, read, change.
 
 use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given, or, or_null},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
+    Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given, or, or_null,
 };
 use domain::{
     id::PlanId,
@@ -21,12 +16,7 @@ use serde_json::json;
 use store::plan::{self, Terms};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Plans;
 

@@ -1,10 +1,6 @@
 //! The providers that a site can choose from.
 
-use api_common::{
-    field::{Field, Time},
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, Refusal, Time};
 use domain::{breaker::BreakerState, scope::Scope, score::Category, throttle::Throttle};
 use management::providers::{self, Health};
 use poem_openapi::{Object, OpenApi};
@@ -12,11 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::provider::{self, Cost, CredentialStatus, Recent};
 
-use super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values};
 
 /// Every provider that workers are configured with.
 #[derive(Serialize, Object)]

@@ -4,13 +4,7 @@ mod dead_jobs;
 mod parameters;
 mod schemas;
 
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Code, Json, JsonBody, Path, Query, Refusal};
 use domain::scope::Scope;
 use management::queues;
 use poem_openapi::OpenApi;
@@ -22,12 +16,7 @@ use self::{
     parameters::QueueKey,
     schemas::{Queue, QueueChange, QueueDetails, QueueGroup, QueueLane, QueuePartChange},
 };
-use super::{
-    Tag,
-    caller::Caller,
-    list::{DEFAULT_LIMIT, Limit},
-    openapi::{Operation, example_values},
-};
+use super::{Caller, DEFAULT_LIMIT, Limit, Operation, Tag, example_values};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (Queues, dead_jobs::DeadJobs);

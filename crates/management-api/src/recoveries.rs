@@ -1,13 +1,6 @@
 //! Recoveries: send again what an endpoint has missed or lost, watch, stop.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     chain::State,
     event::EventKind,
@@ -22,12 +15,7 @@ use serde_json::json;
 use store::recovery;
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Recoveries;
 

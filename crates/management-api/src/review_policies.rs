@@ -3,12 +3,8 @@
 mod desk;
 
 use api_common::{
-    body::JsonBody,
-    field::{Described, Field, Time, given, or, or_null},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
+    Code, Created, Described, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given,
+    or, or_null,
 };
 use domain::{
     id::{ReviewPolicyId, TeamId},
@@ -24,12 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (ReviewPolicies, desk::Desk);

@@ -5,12 +5,7 @@ mod items;
 mod reports;
 mod schemas;
 
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::{Json, NoContent},
-};
+use api_common::{Code, Json, JsonBody, NoContent, Path, Refusal};
 use domain::{id::ReviewId, review::NoteText, scope::Scope};
 use management::reviews;
 use poem_openapi::OpenApi;
@@ -23,12 +18,7 @@ use self::{
         WaitingReviews,
     },
 };
-use super::{
-    Tag,
-    caller::Caller,
-    media::PreviewFile,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values, media::PreviewFile};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (

@@ -12,12 +12,7 @@ mod trial;
 mod versions;
 
 use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given,
 };
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
@@ -33,12 +28,7 @@ use store::rule_group::Group;
 use uuid::Uuid;
 
 use self::rules::RuleDocuments;
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (

@@ -2,14 +2,7 @@
 
 mod settings;
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time};
 use domain::{
     id::{ClosureId, RuleGroupId, SiteId},
     image::ImageRetentionDays,
@@ -30,12 +23,7 @@ use store::site::settings::ManagedSite;
 use uuid::Uuid;
 
 use self::settings::{NewSite, SiteChange};
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Sites;
 

@@ -1,11 +1,6 @@
 //! Statistics: figures by hour and day.
 
-use api_common::{
-    field::{Field, Time},
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Code, Field, Json, Query, Refusal, Time};
 use domain::{id::SiteId, scope::Scope, statistics::Interval};
 use management::statistics::{self, Answer, Figures, Outcomes, Query as Wanted};
 use poem_openapi::{Object, OpenApi};
@@ -13,11 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values};
 
 pub(crate) struct Statistics;
 

@@ -1,12 +1,6 @@
 //! A team's subscription: read, put.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Field, Json, JsonBody, Path, Refusal, Time};
 use domain::{
     id::{PlanId, TeamId},
     plan::SubscriptionState,
@@ -19,11 +13,7 @@ use serde_json::json;
 use store::subscription::{self, Wanted};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values};
 
 /// The plan of a team, and whether the subscription is active. Every team has a subscription.
 #[derive(Serialize, Object)]

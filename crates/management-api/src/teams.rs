@@ -1,13 +1,6 @@
 //! Teams: list, create, read, rename.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     id::{PlanId, TeamId},
     name::Name,
@@ -20,12 +13,7 @@ use serde_json::json;
 use store::team;
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Teams;
 

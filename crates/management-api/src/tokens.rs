@@ -3,12 +3,7 @@
 use std::str::FromStr;
 
 use api_common::{
-    body::JsonBody,
-    field::{Described, Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
+    Code, Created, Described, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time,
 };
 use domain::{
     id::{TeamId, TokenId},
@@ -22,12 +17,7 @@ use serde_json::json;
 use store::token::{self, Extent};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Tokens;
 

@@ -1,11 +1,6 @@
 //! How much of its plan a team has used.
 
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, Path, Refusal, Time};
 use domain::{id::TeamId, scope::Scope};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
@@ -13,11 +8,7 @@ use serde_json::json;
 use store::usage;
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values};
 
 /// How much of its plan a team has used.
 #[derive(Serialize, Object)]

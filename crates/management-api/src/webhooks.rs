@@ -5,7 +5,7 @@ mod endpoints;
 mod events;
 mod secret;
 
-use super::openapi::Operation;
+use super::Operation;
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (

@@ -3,10 +3,7 @@
 
 use std::sync::Arc;
 
-use api_common::{
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, Refusal};
 use domain::rate_limit::RatePolicy;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-use api_common::problem::{Code, Refusal};
+use api_common::{Code, Refusal};
 use serde_json::{Value, json};
 
 use super::{

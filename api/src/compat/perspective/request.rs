@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use api_common::{
+    Refusal,
     body::parse,
-    problem::Refusal,
     text_decoding::{self, Text},
 };
 use domain::submission::SubmissionLimits;

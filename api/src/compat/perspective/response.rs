@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use api_common::problem::{Code, Refusal};
+use api_common::{Code, Refusal};
 use serde::Serialize;
 
 use super::{

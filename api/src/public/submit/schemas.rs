@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{public_schemas::ModerationDetails, raw_json::RawJson, text_decoding::Text};
+use api_common::{RawJson, public_schemas::ModerationDetails, text_decoding::Text};
 use domain::{
     id::MediaId,
     media::Status,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use api_common::{field::Described, problem::Refusal};
+use api_common::{Described, Refusal};
 use bytes::Bytes;
 use futures::{Stream, stream};
 use management::{
@@ -20,7 +20,7 @@ use poem_openapi::{
 use tracing::warn;
 
 use crate::{
-    caller::Caller,
+    Caller,
     saved_file::{binary, described, saved_file},
 };
 

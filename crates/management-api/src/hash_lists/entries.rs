@@ -1,13 +1,6 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
 use domain::{
     id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{HashAlgorithm, HashPrefix, Pdq, Sha256Digest},
@@ -21,12 +14,7 @@ use serde_json::{Value, json};
 use store::hash_list::entry;
 use uuid::Uuid;
 
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Entries;
 

@@ -1,12 +1,6 @@
 //! Add an item's image to a hash list, by the hashes that are stored with the item.
 
-use api_common::{
-    body::JsonBody,
-    field::Field,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::Created,
-};
+use api_common::{Code, Created, Field, JsonBody, Path, Refusal};
 use domain::{
     id::{HashListId, MediaId},
     reason::Reason,
@@ -18,11 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::entries::{HashEntry, created, entry_example};
-use crate::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, Operation, Tag, example_values};
 
 /// An item whose image will be added to a list.
 #[derive(Deserialize, Object)]

@@ -1,13 +1,6 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
-use api_common::{
-    body::held,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Time, body::held};
 use bytes::Bytes;
 use domain::{
     chain::State,
@@ -28,12 +21,7 @@ use serde_json::{Value, json};
 use store::hash_list::import;
 use uuid::Uuid;
 
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Imports;
 

@@ -1,13 +1,6 @@
 //! Scans: compare a hash list with stored images, watch, see what is on the list, cancel.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     chain::State,
     id::{ActorId, HashListId, HashScanId, TeamId},
@@ -22,12 +15,7 @@ use serde_json::{Value, json};
 use store::hash_list::scan;
 use uuid::Uuid;
 
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Scans;
 

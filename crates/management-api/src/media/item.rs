@@ -2,10 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{
-    field::{Field, Time},
-    raw_json::RawJson,
-};
+use api_common::{Field, RawJson, Time};
 use domain::{
     decision::Unchecked,
     id::MediaId,
@@ -22,7 +19,7 @@ use store::{
 use uuid::Uuid;
 
 use super::history::{MediaEvent, MediaVerdict};
-use crate::openapi::example_values;
+use crate::example_values;
 
 /// A media item: what was submitted, and everything that happened to it.
 #[derive(Serialize, Object)]

@@ -1,13 +1,6 @@
 //! Invitations: list, create, withdraw.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
 use domain::{
     email::Email,
     id::{LinkId, SiteId, TeamId},
@@ -25,14 +18,10 @@ use store::person::one_time_link;
 use uuid::Uuid;
 
 use super::{
-    super::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-        openapi::{Operation, example_values},
-    },
+    super::{PREFIX, Tag},
     ids, uuids,
 };
+use crate::{After, Caller, Limit, List, Operation, Part, example_values};
 
 /// An open invitation.
 #[derive(Serialize, Object)]

@@ -1,10 +1,6 @@
 //! Who the caller is.
 
-use api_common::{
-    field::{Field, Time},
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, Refusal, Time};
 use domain::{id::TeamId, scope::Scope};
 use management::account::current_caller::{self, Who};
 use poem_openapi::{Object, OpenApi};
@@ -12,11 +8,8 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::super::Tag;
+use crate::{Caller, Operation, example_values};
 
 /// Who the caller is, and what it may do.
 #[derive(Serialize, Object)]

@@ -1,12 +1,6 @@
 //! Sessions of people: list, end.
 
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Json, NoContent},
-};
+use api_common::{Field, Json, NoContent, Path, Query, Refusal, Time};
 use domain::{
     id::{MemberId, SessionId, TeamId},
     scope::Scope,
@@ -18,12 +12,8 @@ use serde_json::json;
 use store::person::session::Listed;
 use uuid::Uuid;
 
-use super::super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::super::Tag;
+use crate::{After, Caller, Limit, List, Operation, Part, example_values};
 
 /// A person who is signed in on one browser.
 #[derive(Serialize, Object)]

@@ -1,15 +1,14 @@
 //! A team's rules for signing in: read, change.
 
-use api_common::{
-    body::JsonBody, field::given, path_parameters::Path, problem::Refusal, response::Json,
-};
+use api_common::{Json, JsonBody, Path, Refusal, given};
 use domain::{id::TeamId, scope::Scope};
 use management::people::sign_in_rules::{self, Rules};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::super::{Tag, caller::Caller, openapi::Operation};
+use super::super::Tag;
+use crate::{Caller, Operation};
 
 /// A team's rules for signing in.
 #[derive(Serialize, Object)]

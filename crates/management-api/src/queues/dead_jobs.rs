@@ -2,13 +2,7 @@
 
 mod cursor;
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Code, Field, Json, JsonBody, Query, Refusal, Time};
 use domain::scope::Scope;
 use management::{
     Refused,
@@ -23,12 +17,7 @@ use uuid::Uuid;
 
 use self::cursor::{DeadJobReplay, Given, NewDeadJobReplay, as_id, place_of};
 use super::parameters::{Cause, ErrorText, QueueKey};
-use crate::{
-    Tag,
-    caller::Caller,
-    list::{After, DEFAULT_LIMIT, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, DEFAULT_LIMIT, Limit, List, Operation, Part, Tag, example_values};
 
 pub(crate) struct DeadJobs;
 

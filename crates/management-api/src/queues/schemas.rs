@@ -1,6 +1,6 @@
 //! Queues, groups, lanes and workers in responses, and changes of their pauses and caps.
 
-use api_common::field::{Field, Time, given};
+use api_common::{Field, Time, given};
 use domain::bounded_integer::BoundedInteger;
 use management::{
     Refused,

@@ -1,12 +1,6 @@
 //! How the desk treats the items of a site.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, given, or, or_null},
-    path_parameters::Path,
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, JsonBody, Path, Refusal, given, or, or_null};
 use domain::{
     id::SiteId,
     review::{AuditPercent, GoldenEvery, ReviewMinutes, UndoSeconds},
@@ -15,7 +9,8 @@ use management::desk;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 
-use super::super::{Tag, caller::Caller};
+use super::super::Tag;
+use crate::Caller;
 
 /// How the desk treats the items of a site.
 #[derive(Serialize, Object)]

@@ -2,25 +2,14 @@
 
 mod schemas;
 
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Json, JsonBody, Path, Query, Refusal};
 use domain::{id::BulkDecisionId, scope::Scope};
 use management::reviews::bulk;
 use poem_openapi::OpenApi;
 use serde_json::{Value, json};
 
 use self::schemas::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct BulkDecisions;
 

@@ -1,13 +1,6 @@
 //! What people say about an item outside of a review: appeals, notes, the right decision.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Json, NoContent},
-};
+use api_common::{Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given};
 use domain::{
     id::MediaId,
     media::{Ruling, Status},
@@ -22,14 +15,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    super::{
-        Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-        media::ListedMedia,
-    },
+    super::{Tag, media::ListedMedia},
     schemas::ReviewNote,
 };
+use crate::{After, Caller, Limit, List, Part};
 
 /// An appeal against an item's verdict.
 #[derive(Deserialize, Object)]

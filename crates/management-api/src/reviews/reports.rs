@@ -4,7 +4,7 @@ mod machine;
 mod openapi;
 mod schemas;
 
-use api_common::{field::Time, problem::Refusal, query_parameters::Query, response::Json};
+use api_common::{Json, Query, Refusal, Time};
 use management::reviews::{self, Exposure, Exposures, quality};
 use poem::{IntoResponse, Response};
 use poem_openapi::{
@@ -16,8 +16,7 @@ use uuid::Uuid;
 
 use self::schemas::ReviewQuality;
 use crate::{
-    Tag,
-    caller::Caller,
+    Caller, Tag,
     saved_file::{described, saved_file},
 };
 

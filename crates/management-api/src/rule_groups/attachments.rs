@@ -1,10 +1,6 @@
 //! Which rule groups judge a site's submissions together: list, attach, detach.
 
-use api_common::{
-    path_parameters::Path,
-    problem::Refusal,
-    response::{Json, NoContent},
-};
+use api_common::{Json, NoContent, Path, Refusal};
 use domain::{
     id::{RuleGroupId, SiteId},
     scope::Scope,
@@ -14,12 +10,7 @@ use poem_openapi::OpenApi;
 use serde_json::Value;
 
 use super::{RuleGroup, group_example};
-use crate::{
-    Tag,
-    caller::Caller,
-    list::List,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, List, Operation, Tag, example_values};
 
 pub(crate) struct Attachments;
 

@@ -2,14 +2,7 @@
 
 mod report;
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
     scope::Scope,
@@ -20,12 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Backtests;
 

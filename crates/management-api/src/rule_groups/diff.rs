@@ -1,8 +1,6 @@
 //! What differs between two versions of a rule group, or between a version and the draft.
 
-use api_common::{
-    path_parameters::Path, problem::Refusal, query_parameters::Query, response::Json,
-};
+use api_common::{Json, Path, Query, Refusal};
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
@@ -18,11 +16,7 @@ use super::{
     rule_schema,
     rules::{RuleDocument, documents},
 };
-use crate::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, Operation, Tag, example_values};
 
 /// What differs. Rules are identified by their IDs.
 #[derive(Serialize, Object)]

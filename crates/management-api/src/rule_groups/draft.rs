@@ -1,11 +1,6 @@
 //! A rule group's draft: read, replace, discard.
 
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, JsonBody, Path, Refusal};
 use domain::{id::RuleGroupId, scope::Scope};
 use management::rule_groups::drafts::{self, CheckedDraft};
 use poem_openapi::{Object, OpenApi};
@@ -16,7 +11,7 @@ use super::{
     RuleWarning, rule_schema,
     rules::{RuleDocument, RuleDocuments, documents},
 };
-use crate::{Tag, caller::Caller, openapi::Operation};
+use crate::{Caller, Operation, Tag};
 
 /// The rules that you edit before they become a version.
 #[derive(Serialize, Object)]

@@ -1,13 +1,9 @@
 //! Rule groups as YAML or JSON documents: export, and import as a new group or as a group's draft.
 
 use api_common::{
+    Code, Created, Described, Field, Json, Path, Query, Refusal,
     body::{held, is_json, parse},
-    field::{Described, Field},
     openapi::at,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
 };
 use bytes::Bytes;
 use domain::{
@@ -35,7 +31,7 @@ use super::{
     rule_schema,
     rules::RuleDocuments,
 };
-use crate::{Tag, caller::Caller, openapi::Operation};
+use crate::{Caller, Operation, Tag};
 
 impl_apirequest_for_payload!(RuleFileBody);
 

@@ -5,7 +5,7 @@ use api_common::openapi::{described_reference, extend};
 use domain::rules::{MAX_EXCEPTIONS, MAX_LISTS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS};
 use serde_json::{Map, Value, json};
 
-use crate::openapi::example_values;
+use crate::example_values;
 
 /// The schema of a rule of any kind.
 pub(super) const RULE: &str = "Rule";

@@ -1,13 +1,6 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Time};
 use domain::{
     id::{GroupVersionId, RuleGroupId},
     media::Status,
@@ -21,12 +14,7 @@ use store::rule_group::shadow::Difference;
 use uuid::Uuid;
 
 use super::{RuleGroup, group_example};
-use crate::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 pub(crate) struct Shadows;
 

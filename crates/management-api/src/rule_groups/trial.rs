@@ -3,14 +3,8 @@
 use std::collections::HashMap;
 
 use api_common::{
-    body::JsonBody,
-    field::{Field, given, or},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    public_schemas::ModerationDetails,
-    raw_json::RawJson,
-    response::Json,
-    text_decoding::optional_judged,
+    Code, Field, Json, JsonBody, Path, RawJson, Refusal, given, or,
+    public_schemas::ModerationDetails, text_decoding::optional_judged,
 };
 use domain::{
     id::{GroupVersionId, RuleGroupId},
@@ -26,10 +20,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    Tag,
-    caller::Caller,
-    media::without_internals,
-    openapi::{Operation, example_values},
+    Caller, Operation, Tag, example_values, media::without_internals,
     rule_groups::rules::RuleDocuments,
 };
 

@@ -1,13 +1,6 @@
 //! A rule group's versions: list, create, read, make one live, and see which were live when.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     id::{ActorId, GroupVersionId, RuleGroupId},
     reason::Reason,
@@ -24,12 +17,7 @@ use super::{
     RuleGroup, group_example, rule_schema,
     rules::{RuleDocument, documents},
 };
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Versions;
 

@@ -1,6 +1,6 @@
 //! The fields of a new site, and the fields that can be changed later.
 
-use api_common::field::{Field, given, or, or_null};
+use api_common::{Field, given, or, or_null};
 use domain::{
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,

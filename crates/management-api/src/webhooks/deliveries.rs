@@ -1,12 +1,6 @@
 //! Deliveries: list, read, send again.
 
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Time};
 use domain::{
     event::EventKind,
     id::{DeliveryId, SiteId},
@@ -20,12 +14,7 @@ use serde_json::{Value, json};
 use store::delivery::{Delivery, Filter, Listed, LoggedAttempt};
 use uuid::Uuid;
 
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct Deliveries;
 

@@ -2,13 +2,7 @@
 
 mod schemas;
 
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
-};
+use api_common::{Code, Created, Json, JsonBody, NoContent, Path, Query, Refusal};
 use domain::{
     id::{EndpointId, SiteId},
     scope::Scope,
@@ -21,12 +15,7 @@ use self::schemas::{
     NewDisabling, NewWebhookEndpoint, WebhookEndpoint, WebhookEndpointChange, WebhookPing,
     WebhookRetry,
 };
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
 pub(crate) struct WebhookEndpoints;
 

@@ -1,12 +1,6 @@
 //! Events: what happened to a site's items, and which endpoints were subscribed.
 
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Field, Json, Path, Query, Refusal, Time};
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
@@ -19,12 +13,7 @@ use serde_json::json;
 use store::event::{Filter, Listed, Told};
 use uuid::Uuid;
 
-use crate::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// Something that happened to an item of a site.
 #[derive(Serialize, Object)]

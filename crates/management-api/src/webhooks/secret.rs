@@ -1,12 +1,6 @@
 //! The secrets that sign a site's webhooks: read when they sign, rotate.
 
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, JsonBody, Path, Refusal, Time, given};
 use domain::{id::SiteId, scope::Scope};
 use management::webhook_secrets::{self, Dropped, IssuedSecret};
 use poem_openapi::{Object, OpenApi};
@@ -14,11 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::site::webhook_secret::Standing;
 
-use crate::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, Operation, Tag, example_values};
 
 /// When a site's webhook secrets sign. The secrets themselves are not shown.
 #[derive(Serialize, Object)]

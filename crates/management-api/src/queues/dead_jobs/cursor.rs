@@ -2,10 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use api_common::{
-    field::{Described, Field, Time},
-    problem::Refusal,
-};
+use api_common::{Described, Field, Refusal, Time};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use domain::bounded_integer::BoundedInteger;

@@ -1,10 +1,10 @@
 //! The OpenAPI descriptions of the reports: scopes, problems and examples.
 
-use api_common::problem::Code;
+use api_common::Code;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::openapi::{Operation, example_values};
+use crate::{Operation, example_values};
 
 /// What the document says beyond the signatures.
 pub(in crate::reviews) fn descriptions() -> Vec<Operation> {

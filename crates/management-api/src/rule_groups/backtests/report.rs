@@ -1,9 +1,6 @@
 //! A backtest's progress, and what it has found.
 
-use api_common::{
-    field::{Field, Time},
-    openapi::extend,
-};
+use api_common::{Field, Time, openapi::extend};
 use domain::{
     backtest::{Agreement, Count, Decided},
     chain::State,
@@ -17,7 +14,7 @@ use serde_json::{Value, json};
 use store::backtest;
 use uuid::Uuid;
 
-use crate::openapi::example_values;
+use crate::example_values;
 
 /// A backtest with its findings.
 #[derive(Serialize, Object)]

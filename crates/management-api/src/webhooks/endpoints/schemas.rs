@@ -1,6 +1,6 @@
 //! A webhook endpoint in responses, and the result of a test.
 
-use api_common::field::{Field, Time, given};
+use api_common::{Field, Time, given};
 use domain::{
     breaker::Allowed,
     event::EventKind,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use store::endpoint::{Pinged, crud::Endpoint};
 use uuid::Uuid;
 
-use crate::openapi::example_values;
+use crate::example_values;
 
 /// Where a site's events go.
 #[derive(Serialize, Object)]
