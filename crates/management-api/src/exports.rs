@@ -1,20 +1,35 @@
 //! Exports of a site's data: list, create, read, and the archive.
 
-mod archive;
+use std::io;
 
-use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time};
+use api_common::{Code, Created, Described, Field, Json, JsonBody, Path, Query, Refusal, Time};
+use bytes::Bytes;
 use domain::{
     id::{ActorId, ExportId, SiteId},
     scope::Scope,
 };
-use management::exports;
-use poem_openapi::{Object, OpenApi};
+use futures::{Stream, stream};
+use management::{
+    Refused,
+    exports::{
+        self, Reading,
+        archive::{Cursor, NoCursor},
+    },
+};
+use poem::{Body, IntoResponse, Response};
+use poem_openapi::{
+    ApiResponse, Object, OpenApi,
+    registry::{MetaResponses, MetaSchema, Registry},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tracing::warn;
 use uuid::Uuid;
 
-use self::archive::{After as AfterMember, Archive};
-use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
+use super::{
+    After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values,
+    saved_file::{binary, described, saved_file},
+};
 
 pub(crate) struct Exports;
 
@@ -161,4 +176,102 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         Operation::new("getExportArchive", Scope::SitesExport)
             .problems(&[Code::TooManyDownloads, Code::Closing]),
     ]
+}
+
+const TAR: &str = "application/x-tar";
+
+/// Bytes that are given to the connection at once. The client has the time limit of an answer for each.
+const SLICE: usize = 64 << 10;
+
+/// A place in an archive, as a query parameter.
+pub(crate) struct AfterMember(Cursor);
+
+impl std::str::FromStr for AfterMember {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoCursor> {
+        text.parse().map(Self)
+    }
+}
+
+impl Described for AfterMember {
+    fn expected() -> String {
+        "the comment of a member of this archive".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new("string")
+    }
+}
+
+/// The answer. Its first member is there already, so that what goes wrong at the beginning is answered as a problem.
+pub(crate) struct Archive {
+    first: Option<Bytes>,
+    source: Source,
+}
+
+/// What further members come from.
+struct Source {
+    caller: Caller,
+    reading: Reading,
+}
+
+impl Archive {
+    async fn begin(caller: Caller, reading: Reading) -> Result<Self, Refusal> {
+        let mut source = Source { caller, reading };
+        let first = source.next().await?;
+        Ok(Self { first, source })
+    }
+}
+
+impl Source {
+    async fn next(&mut self) -> Result<Option<Bytes>, Refused> {
+        let management = &self.caller.management;
+        let next = self.reading.next(management, &self.caller).await?;
+        Ok(next.map(Bytes::from))
+    }
+}
+
+impl IntoResponse for Archive {
+    fn into_response(self) -> Response {
+        let name = self.source.reading.export().id;
+        saved_file(
+            TAR,
+            &format!("{name}.tar"),
+            Body::from_bytes_stream(slices(self)),
+        )
+    }
+}
+
+/// The members, in slices. If something fails, the stream ends early and the connection breaks.
+fn slices(archive: Archive) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let Archive { first, source } = archive;
+    stream::try_unfold((first, source), |(member, mut source)| async move {
+        if source.reading.is_overdue() {
+            return Err(io::Error::other("the archive is read too slowly"));
+        }
+        let member = match member {
+            Some(member) => Some(member),
+            None => source.next().await.map_err(|refused| {
+                let export = source.reading.export().id;
+                warn!(error = %refused, export.id = %export, "an archive could not be read on");
+                io::Error::other("the archive could not be read on")
+            })?,
+        };
+        let Some(mut rest) = member else {
+            return Ok(None);
+        };
+        let slice = rest.split_to(SLICE.min(rest.len()));
+        let rest = Some(rest).filter(|rest| !rest.is_empty());
+        Ok(Some((slice, (rest, source))))
+    })
+}
+
+impl ApiResponse for Archive {
+    fn meta() -> MetaResponses {
+        let description = "The archive, or its rest: a tar file of whole members.";
+        described(description, &[TAR], &binary())
+    }
+
+    fn register(_registry: &mut Registry) {}
 }
