@@ -25,5 +25,5 @@ pub use self::{
     query_parameters::{Parameters, Query, QueryField, given_once},
     rate_limit_headers::RateLimited,
     raw_json::RawJson,
-    response::{Accepted, Created, Json, NoContent},
+    response::{Accepted, Created, Json, New, NoContent},
 };

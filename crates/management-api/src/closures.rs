@@ -57,10 +57,7 @@ impl Closures {
     ) -> Result<Accepted<Closure>, Refusal> {
         let wanted = request.value.read()?;
         let closure = closures::create(&caller.management, &caller, &wanted).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/closures/{}", closure.id),
-            value: closure.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/closures/{}", closure.id), closure))
     }
 
     /// Read a closure

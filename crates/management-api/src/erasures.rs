@@ -60,10 +60,7 @@ impl Erasures {
     ) -> Result<Accepted<Erasure>, Refusal> {
         let wanted = request.value.read()?;
         let erasure = erasures::create(&caller.management, &caller, &wanted).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/erasures/{}", erasure.id),
-            value: erasure.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/erasures/{}", erasure.id), erasure))
     }
 
     /// Read the key that checks certificates

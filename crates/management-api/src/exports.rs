@@ -63,10 +63,7 @@ impl Exports {
         request: JsonBody<NewExport>,
     ) -> Result<Created<Export>, Refusal> {
         let export = exports::create(&caller.management, &caller, request.value.site_id.0).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/exports/{}", export.id),
-            value: export.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/exports/{}", export.id), export))
     }
 
     /// Read an export

@@ -74,10 +74,7 @@ impl HashLists {
         request: JsonBody<NewHashList>,
     ) -> Result<Created<HashList>, Refusal> {
         let list = hash_lists::create(&caller.management, &caller, request.value.into()).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/hash-lists/{}", list.id),
-            value: list.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/hash-lists/{}", list.id), list))
     }
 
     /// Read a hash list

@@ -120,10 +120,8 @@ impl SiteKeys {
 
 fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
     let key = &issued.key;
-    Created {
-        location: format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id),
-        value: issued.into(),
-    }
+    let location = format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id);
+    Created::at(location, issued)
 }
 
 /// A site key without its secret.

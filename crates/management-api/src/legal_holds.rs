@@ -55,10 +55,7 @@ impl LegalHolds {
         request: JsonBody<NewLegalHold>,
     ) -> Result<Created<LegalHold>, Refusal> {
         let hold = legal_holds::create(&caller.management, &caller, request.value.into()).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/legal-holds/{}", hold.id),
-            value: hold.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/legal-holds/{}", hold.id), hold))
     }
 
     /// Read a legal hold

@@ -50,10 +50,7 @@ impl Plans {
     ) -> Result<Created<Plan>, Refusal> {
         let terms = request.value.terms();
         let plan = plans::create(&caller.management, &caller, terms).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/plans/{}", plan.id),
-            value: plan.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/plans/{}", plan.id), plan))
     }
 
     /// Read a plan

@@ -64,10 +64,8 @@ impl Recoveries {
     ) -> Result<Accepted<Recovery>, Refusal> {
         let new = request.value.into();
         let recovery = recoveries::create(&caller.management, &caller, endpoint_id.0, new).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/webhook-recoveries/{}", recovery.id),
-            value: recovery.into(),
-        })
+        let location = format!("{PREFIX}/webhook-recoveries/{}", recovery.id);
+        Ok(Accepted::at(location, recovery))
     }
 
     /// Read a recovery

@@ -61,10 +61,7 @@ impl ReviewPolicies {
     ) -> Result<Created<ReviewPolicy>, Refusal> {
         let (team, settings) = request.value.into_parts();
         let policy = review_policies::create(&caller.management, &caller, team, &settings).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/policies/{}", policy.id),
-            value: policy.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/policies/{}", policy.id), policy))
     }
 
     /// Read a policy

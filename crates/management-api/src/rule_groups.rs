@@ -225,10 +225,8 @@ impl From<rule_groups::CreatedRuleGroup> for CreatedRuleGroup {
 impl CreatedRuleGroup {
     /// The answer, with the path of the new group.
     fn answer(created: rule_groups::CreatedRuleGroup) -> Created<Self> {
-        Created {
-            location: format!("{PREFIX}/rule-groups/{}", created.group.id),
-            value: created.into(),
-        }
+        let location = format!("{PREFIX}/rule-groups/{}", created.group.id);
+        Created::at(location, created)
     }
 }
 

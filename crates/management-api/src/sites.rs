@@ -58,10 +58,7 @@ impl Sites {
     ) -> Result<Created<IssuedSite>, Refusal> {
         let (team, settings) = request.value.parts();
         let issued = sites::create(&caller.management, &caller, team, &settings).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/sites/{}", issued.site.id),
-            value: issued.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/sites/{}", issued.site.id), issued))
     }
 
     /// Read a site

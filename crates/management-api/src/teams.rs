@@ -48,10 +48,7 @@ impl Teams {
         let new = request.value;
         let plan = new.plan_id.map(|plan| plan.0);
         let team = teams::create(&caller.management, &caller, &new.name, plan).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/teams/{}", team.id),
-            value: team.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/teams/{}", team.id), team))
     }
 
     /// Read a team

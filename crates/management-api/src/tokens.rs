@@ -1,17 +1,13 @@
 //! Tokens: list, create, read, and disable, on request together with the tokens that they created.
 
-use std::str::FromStr;
-
-use api_common::{
-    Code, Created, Described, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time,
-};
+use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
 use domain::{
     id::{TeamId, TokenId},
     name::Name,
     scope::Scope,
 };
 use management::tokens;
-use poem_openapi::{Object, OpenApi, registry::MetaSchema};
+use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::token::{self, Extent};
@@ -56,10 +52,7 @@ impl Tokens {
     ) -> Result<Created<IssuedToken>, Refusal> {
         let new = request.value.into();
         let issued = tokens::create(&caller.management, &caller, &new).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/tokens/{}", issued.token.id),
-            value: issued.into(),
-        })
+        Ok(Created::at(format!("{PREFIX}/tokens/{}", issued.token.id), issued))
     }
 
     /// Read a token
@@ -94,50 +87,14 @@ impl Tokens {
         token_id: Path<TokenId>,
         /// Whether to disable the tokens that it created as well, and the tokens that those
         /// created.
-        cascade: Query<Cascade>,
+        cascade: Query<bool>,
     ) -> Result<NoContent, Refusal> {
-        let extent = cascade.0.map_or(Extent::One, Cascade::extent);
+        let extent = match cascade.0 {
+            Some(true) => Extent::Descendants,
+            Some(false) | None => Extent::One,
+        };
         tokens::disable(&caller.management, &caller, token_id.0, extent).await?;
         Ok(NoContent)
-    }
-}
-
-/// `true` or `false`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cascade(bool);
-
-impl Cascade {
-    fn extent(self) -> Extent {
-        if self.0 {
-            Extent::Descendants
-        } else {
-            Extent::One
-        }
-    }
-}
-
-/// The text is neither `true` nor `false`.
-struct NeitherTrueNorFalse;
-
-impl FromStr for Cascade {
-    type Err = NeitherTrueNorFalse;
-
-    fn from_str(text: &str) -> Result<Self, NeitherTrueNorFalse> {
-        match text {
-            "true" => Ok(Self(true)),
-            "false" => Ok(Self(false)),
-            _ => Err(NeitherTrueNorFalse),
-        }
-    }
-}
-
-impl Described for Cascade {
-    fn expected() -> String {
-        "true or false".to_owned()
-    }
-
-    fn schema() -> MetaSchema {
-        MetaSchema::new("boolean")
     }
 }
 

@@ -129,6 +129,16 @@ fn pattern(form: &str) -> MetaSchema {
     }
 }
 
+impl Described for bool {
+    fn expected() -> String {
+        "true or false".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new("boolean")
+    }
+}
+
 impl Described for Uuid {
     fn expected() -> String {
         "a UUID".to_owned()

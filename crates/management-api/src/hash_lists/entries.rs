@@ -131,10 +131,8 @@ impl Entries {
 
 /// An entry that was just added to a list.
 pub(super) fn created(list: HashListId, entry: entry::Entry) -> Created<HashEntry> {
-    Created {
-        location: format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id),
-        value: entry.into(),
-    }
+    let location = format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id);
+    Created::at(location, entry)
 }
 
 /// An entry of a hash list.

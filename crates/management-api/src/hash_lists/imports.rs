@@ -74,10 +74,7 @@ impl Imports {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
         let (list, file) = (hash_list_id.0, &request.bytes);
         let import = imports::create(&caller.management, &caller, list, algorithm, file).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/hash-imports/{}", import.id),
-            value: import.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/hash-imports/{}", import.id), import))
     }
 
     /// Read an import

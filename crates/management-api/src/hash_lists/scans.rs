@@ -63,10 +63,7 @@ impl Scans {
     ) -> Result<Accepted<HashScan>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
         let scan = scans::create(&caller.management, &caller, list, new).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/hash-scans/{}", scan.id),
-            value: scan.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/hash-scans/{}", scan.id), scan))
     }
 
     /// Read a scan

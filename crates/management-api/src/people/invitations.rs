@@ -148,10 +148,8 @@ impl Invitations {
         request: JsonBody<NewInvitation>,
     ) -> Result<Created<IssuedInvitation>, Refusal> {
         let issued = invitations::create(&caller.management, &caller, &request.value.into()).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/invitations/{}", issued.invitation.id),
-            value: issued.into(),
-        })
+        let location = format!("{PREFIX}/invitations/{}", issued.invitation.id);
+        Ok(Created::at(location, issued))
     }
 
     /// Read an invitation

@@ -54,10 +54,7 @@ impl BulkDecisions {
     ) -> Result<Accepted<BulkDecision>, Refusal> {
         let (new, meant) = request.value.read()?;
         let made = bulk::create(&caller.management, &caller, new, &meant).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/reviews/bulk/{}", made.id),
-            value: made.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/reviews/bulk/{}", made.id), made))
     }
 
     /// List bulk decisions

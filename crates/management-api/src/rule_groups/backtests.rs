@@ -61,10 +61,7 @@ impl Backtests {
     ) -> Result<Accepted<Backtest>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
         let backtest = backtests::create(&caller.management, &caller, group, new).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/backtests/{}", backtest.id),
-            value: backtest.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/backtests/{}", backtest.id), backtest))
     }
 
     /// Read a backtest

@@ -65,10 +65,8 @@ impl Versions {
     ) -> Result<Created<RuleGroupVersion>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
         let version = versions::create(&caller.management, &caller, group, new).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/rule-groups/{group}/versions/{}", version.id),
-            value: version.into(),
-        })
+        let location = format!("{PREFIX}/rule-groups/{group}/versions/{}", version.id);
+        Ok(Created::at(location, version))
     }
 
     /// Read a version

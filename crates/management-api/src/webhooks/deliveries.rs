@@ -106,10 +106,7 @@ impl Deliveries {
         delivery_id: Path<DeliveryId>,
     ) -> Result<Accepted<WebhookDeliveryItem>, Refusal> {
         let delivery = deliveries::resend(&caller.management, &caller, delivery_id.0).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/deliveries/{}", delivery_id.0),
-            value: delivery.into(),
-        })
+        Ok(Accepted::at(format!("{PREFIX}/deliveries/{}", delivery_id.0), delivery))
     }
 }
 

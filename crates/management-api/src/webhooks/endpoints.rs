@@ -62,10 +62,8 @@ impl WebhookEndpoints {
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
         let new = request.value.into();
         let endpoint = endpoints::create(&caller.management, &caller, site_id.0, new).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/webhook-endpoints/{}", endpoint.id),
-            value: endpoint.into(),
-        })
+        let location = format!("{PREFIX}/webhook-endpoints/{}", endpoint.id);
+        Ok(Created::at(location, endpoint))
     }
 
     /// Read a webhook endpoint
