@@ -1,7 +1,8 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
-mod health;
 mod settings;
+
+use std::collections::HashMap;
 
 use domain::{
     audit::Action,
@@ -12,6 +13,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 use store::{
+    delivery::{self, Latest},
     encryption::{self, MasterKey},
     endpoint::crud,
     jobs,
@@ -24,13 +26,11 @@ pub use store::endpoint::{
 use url::Url;
 
 use crate::{
-    Caller, Change, Management, Noun, Outdated, Refused, Session, created, difference, sites,
+    Caller, Change, Management, Noun, Outdated, Refused, Session, created, deliveries, difference,
+    sites,
 };
 
-pub use self::{
-    health::{Overview, failing_of_team, latest, of_team},
-    settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping},
-};
+pub use self::settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///
@@ -328,4 +328,81 @@ pub async fn retry_now(
     record(session, Action::EndpointRetry, &endpoint, details).await?;
     management.queue.wake([jobs::WEBHOOKS]);
     Ok(deliveries)
+}
+
+/// An endpoint in the list of its team's endpoints.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// The name of its site.
+    pub site_name: String,
+    /// The latest attempt to send something to it, if there is one among its latest deliveries.
+    pub last: Option<Latest>,
+}
+
+/// The endpoints of a team, or of one of its sites: those that fail first, then those that are
+/// disabled, then the others, the oldest first.
+///
+/// # Errors
+/// The caller may not do it; the team or the site is not within reach.
+pub async fn of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    page: Page,
+) -> Result<Vec<Overview>, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    deliveries::sites_of(&mut session, team, site).await?;
+    let (conn, key) = (session.conn(), management.master_key.as_ref());
+    let found = crud::of_team(conn, key, team, site, page).await?;
+    let endpoints = found.iter().map(|placed| failing(&placed.endpoint));
+    let endpoints: Vec<_> = endpoints.collect();
+    let last = delivery::latest(conn, &endpoints, 1).await?;
+    let mut last: HashMap<EndpointId, Latest> =
+        last.into_iter().map(|one| (one.endpoint, one)).collect();
+    let overviews = found.into_iter().map(|placed| Overview {
+        last: last.remove(&placed.endpoint.id),
+        endpoint: placed.endpoint,
+        site_name: placed.site_name,
+    });
+    Ok(overviews.collect())
+}
+
+/// The endpoints of a team, or of one of its sites, whose last attempt failed: at most `limit`, and how many there are in
+/// all. Those that were disabled come last; after a week they are left out.
+///
+/// # Errors
+/// The caller may not do it; the team is not within reach.
+pub async fn failing_of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    limit: i64,
+) -> Result<(Vec<Endpoint>, i64), Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    session.require_team(team)?;
+    let key = management.master_key.as_ref();
+    Ok(crud::failing(session.conn(), key, team, site, limit).await?)
+}
+
+/// The latest attempts to send something to an endpoint, each of another delivery, the latest
+/// first.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn latest(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    limit: i64,
+) -> Result<Vec<Latest>, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let endpoint = find(management, &mut session, endpoint).await?;
+    Ok(delivery::latest(session.conn(), &[failing(&endpoint)], limit).await?)
+}
+
+/// Since when it fails, if it does.
+fn failing(endpoint: &Endpoint) -> (EndpointId, Option<chrono::DateTime<chrono::Utc>>) {
+    (endpoint.id, endpoint.health.failing_since)
 }

@@ -7,12 +7,17 @@ mod csv;
 mod dimensions;
 mod machine_agreement;
 mod opinion_counts;
-mod waiting;
+
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{id::SiteId, scope::Scope};
+use domain::{
+    id::{ReviewPolicyId, SiteId},
+    scope::Scope,
+};
 use store::review::quality::{self as read, Span};
 
+use self::dimensions::Names;
 use super::team;
 use crate::{Caller, Management, Refused, sites};
 
@@ -21,7 +26,6 @@ pub use self::{
     dimensions::{ByPolicy, Named, NamedPolicy},
     machine_agreement::{Curve, Machine, MatchedRule, RuleCurves},
     opinion_counts::{Agreement, OpinionCounts, Overturned, Person, Speed},
-    waiting::{Backlog, Waiting},
 };
 
 /// At most so many opinions are counted, the latest.
@@ -146,6 +150,65 @@ pub(super) fn time_range(
         return Err(Refused::field("from", message));
     }
     Ok((from, to))
+}
+
+/// What waits, by site and by policy.
+#[derive(Debug)]
+pub struct Waiting {
+    /// By site.
+    pub by_site: Vec<(Named<SiteId>, Backlog)>,
+    /// By the most severe policy that is suggested.
+    pub by_policy: Vec<ByPolicy<Backlog>>,
+    /// Whether all that waits was counted.
+    pub is_complete: bool,
+}
+
+/// Reviews that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// How many there are.
+    pub reviews: i64,
+    /// How many of them should have been decided by now.
+    pub overdue: i64,
+    /// Since when the first of them has waited.
+    pub oldest: DateTime<Utc>,
+}
+
+impl Backlog {
+    fn add(&mut self, other: Self) {
+        self.reviews += other.reviews;
+        self.overdue += other.overdue;
+        self.oldest = self.oldest.min(other.oldest);
+    }
+}
+
+impl Waiting {
+    fn of(parts: &[read::Backlog], names: &Names, most: i64) -> Self {
+        let mut sites: BTreeMap<SiteId, Backlog> = BTreeMap::new();
+        let mut policies: BTreeMap<Option<ReviewPolicyId>, Backlog> = BTreeMap::new();
+        let mut total = 0;
+        for part in parts {
+            let backlog = Backlog {
+                reviews: part.reviews,
+                overdue: part.overdue,
+                oldest: part.oldest,
+            };
+            total += part.reviews;
+            let add = |known: &mut Backlog| known.add(backlog);
+            sites.entry(part.site).and_modify(add).or_insert(backlog);
+            let add = |known: &mut Backlog| known.add(backlog);
+            let policy = policies.entry(part.suggested);
+            policy.and_modify(add).or_insert(backlog);
+        }
+        Self {
+            by_site: sites
+                .into_iter()
+                .map(|(site, backlog)| (names.site(site), backlog))
+                .collect(),
+            by_policy: names.by_policy(policies),
+            is_complete: total < most,
+        }
+    }
 }
 
 #[cfg(test)]
