@@ -4,7 +4,6 @@
 //! Only what belongs to another team here gets another id, which follows from its own and the team's. Nothing of another team
 //! or of another site is ever changed.
 
-mod item_line;
 mod items;
 mod rules;
 mod site;
@@ -24,8 +23,7 @@ use uuid::Uuid;
 use crate::{Caller, Management, Refused, record};
 
 pub use self::{
-    item_line::{Line, WrongLine},
-    items::{Stored, items},
+    items::{Line, Stored, WrongLine, items},
     rules::{Placed, version},
     site::{GivenSite, site},
 };
