@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api_common::{Description, openapi::written};
+use api_common::Description;
 use poem::Response;
 use tokio::{sync::OnceCell, task::spawn_blocking};
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// The public interface as OpenAPI 3.0.3: pretty JSON with a newline at the end.
 pub fn public() -> String {
-    written(&public::service(), public::openapi::finish)
+    public::document()
 }
 
 /// The management interface, in the same form.

@@ -8,9 +8,8 @@ use domain::{
 };
 use serde_json::json;
 use store::{
-    closure::{self, Closing, NewClosure, NotCreated},
+    closure::{self, NewClosure, NotCreated},
     page::Page,
-    site::settings::ManagedSite,
     team,
 };
 pub use store::closure::{ClosedSite, Closure};
@@ -143,40 +142,11 @@ pub async fn resume(
     Ok(after)
 }
 
-/// Refuses to change a site that is closed, or being closed.
-pub(crate) fn require_open(site: &ManagedSite) -> Result<(), Refused> {
-    match site.closure {
-        None => Ok(()),
-        Some(closure) => Err(site_is_closing(Closing {
-            closure,
-            is_closed: site.closed_at.is_some(),
-        })),
-    }
-}
-
-/// A site cannot be changed because of its closure.
-pub(crate) fn site_is_closing(closing: Closing) -> Refused {
-    is_closing("site", closing)
-}
-
-/// A team cannot have another site because of its closure.
-pub(crate) fn team_is_closing(closing: Closing) -> Refused {
-    is_closing("team", closing)
-}
-
-fn is_closing(what: &str, closing: Closing) -> Refused {
-    let Closing { closure, is_closed } = closing;
-    let detail = if is_closed {
-        format!("The {what} is closed.")
-    } else {
-        format!("The {what} is being closed: cancel the closure {closure} first.")
-    };
-    Refused::conflict(Conflict::Closing, detail)
-}
-
 fn refused(why: NotCreated, is_site: bool) -> Refused {
     match why {
-        NotCreated::Closing(closing) => is_closing(if is_site { "site" } else { "team" }, closing),
+        NotCreated::Closing(closing) => {
+            sites::is_closing(if is_site { "site" } else { "team" }, closing)
+        }
         NotCreated::OfSite(closure) => Refused::conflict(
             Conflict::Closing,
             format!(

@@ -14,7 +14,7 @@ pub use store::{
     page::Page,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, closures, record, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites};
 
 /// The most holds of a team that are in force.
 pub const MOST: i64 = 1_000;
@@ -76,7 +76,7 @@ pub async fn create(
     if let Some(closing) = closure::of_site(session.conn(), new.site).await?
         && closing.is_closed
     {
-        return Err(closures::site_is_closing(closing));
+        return Err(sites::is_closing("site", closing));
     }
     let what = match (new.media, new.author) {
         (Some(_), Some(_)) => {

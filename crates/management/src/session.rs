@@ -1,6 +1,7 @@
 //! The transaction in which a use case runs: who calls, what the caller can do, and what is recorded.
 
 mod begin;
+mod caller;
 mod require;
 
 use std::{
@@ -20,8 +21,9 @@ use store::{
 use uuid::Uuid;
 
 use self::begin::Begun;
-use super::{Credential, Management, Refused};
+use super::{Management, Refused};
 
+pub use self::caller::{AnonymousCaller, Caller, Credential};
 pub(crate) use self::require::{factor_required, factor_set_up_required, require_recent};
 
 /// A transaction of a caller who has the scope for it.

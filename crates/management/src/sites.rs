@@ -5,7 +5,11 @@ use domain::{
     id::{SiteId, TeamId},
     scope::Scope,
 };
-use store::{PgConnection, closure, encryption, provider, rule_group, site};
+use store::{
+    PgConnection,
+    closure::{self, Closing},
+    encryption, provider, rule_group, site,
+};
 pub use store::{
     media::{Content, RetentionPreview},
     page::Page,
@@ -16,7 +20,7 @@ pub use store::{
 };
 
 use crate::{
-    Caller, Change, FieldFault, Management, Noun, Outdated, Refused, Session, closures, created,
+    Caller, Change, Conflict, FieldFault, Management, Noun, Outdated, Refused, Session, created,
     difference, record,
 };
 
@@ -96,7 +100,7 @@ pub(crate) async fn add(
     encryption::check_master_key(conn, key).await?;
     // The team stays locked, so nobody closes it meanwhile.
     if let Some(closing) = closure::of_team(conn, team).await? {
-        return Err(closures::team_is_closing(closing));
+        return Err(is_closing("team", closing));
     }
     let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
     site::settings::change(conn, id, settings).await?;
@@ -163,7 +167,10 @@ pub(crate) async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedS
     let reach = session.reach();
     let site = site::settings::lock(session.conn(), reach, site).await?;
     let site = site.ok_or(Refused::NotFound(Noun::Site))?;
-    closures::require_open(&site)?;
+    if let Some(closure) = site.closure {
+        let is_closed = site.closed_at.is_some();
+        return Err(is_closing("site", Closing { closure, is_closed }));
+    }
     Ok(site)
 }
 
@@ -202,8 +209,19 @@ pub async fn require_open(session: &mut Session, site: SiteId) -> Result<TeamId,
     let team = require(session, site).await?;
     match closure::of_site(session.conn(), site).await? {
         None => Ok(team),
-        Some(closing) => Err(closures::site_is_closing(closing)),
+        Some(closing) => Err(is_closing("site", closing)),
     }
+}
+
+/// A site or a team cannot be changed because of its closure.
+pub(crate) fn is_closing(what: &str, closing: Closing) -> Refused {
+    let Closing { closure, is_closed } = closing;
+    let detail = if is_closed {
+        format!("The {what} is closed.")
+    } else {
+        format!("The {what} is being closed: cancel the closure {closure} first.")
+    };
+    Refused::conflict(Conflict::Closing, detail)
 }
 
 /// The team of a site within the caller's reach.

@@ -17,7 +17,7 @@ use store::{
 
 use super::{Groups, names};
 use crate::{
-    Caller, Management, Refused, Session, closures, record,
+    Caller, Management, Refused, Session, record,
     sites::{self, MOST_GROUPS, require_providers},
 };
 
@@ -148,7 +148,7 @@ pub async fn site(
         return Ok((id, false));
     }
     if let Some(closing) = closure::of_team(session.conn(), team).await? {
-        return Err(closures::team_is_closing(closing));
+        return Err(sites::is_closing("team", closing));
     }
     let mut settings = given.settings(groups)?;
     if require_providers(session.conn(), &settings).await.is_err() {
