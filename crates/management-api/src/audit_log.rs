@@ -67,6 +67,7 @@ impl From<audit::Recorded> for AuditEntry {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct AuditLog;
 
 #[OpenApi(tag = "Tag::AuditLog")]

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Closures;
 
 #[OpenApi(tag = "Tag::Closures")]

@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Erasures;
 
 #[OpenApi(tag = "Tag::Erasures")]

@@ -31,6 +31,7 @@ use super::{
     saved_file::{binary, described, saved_file},
 };
 
+#[derive(Default)]
 pub(crate) struct Exports;
 
 #[OpenApi(tag = "Tag::Exports")]

@@ -32,16 +32,7 @@ pub(super) type Nouns = (
     scans::Scans,
 );
 
-pub(super) fn nouns() -> Nouns {
-    (
-        HashLists,
-        entries::Entries,
-        image::Images,
-        imports::Imports,
-        scans::Scans,
-    )
-}
-
+#[derive(Default)]
 pub(crate) struct HashLists;
 
 #[OpenApi(tag = "Tag::HashLists")]

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct SiteKeys;
 
 #[OpenApi(tag = "Tag::SiteKeys")]

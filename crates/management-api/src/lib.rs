@@ -50,16 +50,12 @@ pub const PREFIX: &str = "/management/v1";
 
 /// The operations, noun by noun. All operations of one path must be in the same noun.
 type Nouns = (
-    teams::Teams,
-    plans::Plans,
-    subscriptions::Subscriptions,
+    (teams::Teams, plans::Plans, subscriptions::Subscriptions),
     (usage::Usage, statistics::Statistics),
-    (sites::Sites, exports::Exports),
-    keys::SiteKeys,
+    (sites::Sites, exports::Exports, keys::SiteKeys),
     rule_groups::Nouns,
     hash_lists::Nouns,
-    recoveries::Recoveries,
-    webhooks::Nouns,
+    (recoveries::Recoveries, webhooks::Nouns),
     providers::Providers,
     queues::Nouns,
     (
@@ -70,8 +66,7 @@ type Nouns = (
         closures::Closures,
         legal_holds::LegalHolds,
     ),
-    tokens::Tokens,
-    people::Nouns,
+    (tokens::Tokens, people::Nouns),
     audit_log::AuditLog,
 );
 
@@ -90,33 +85,7 @@ pub fn document() -> String {
 
 /// The operations, with what their webhooks look like.
 fn service() -> OpenApiService<Nouns, Pings> {
-    let nouns = (
-        teams::Teams,
-        plans::Plans,
-        subscriptions::Subscriptions,
-        // A tuple has at most 16.
-        (usage::Usage, statistics::Statistics),
-        (sites::Sites, exports::Exports),
-        keys::SiteKeys,
-        rule_groups::nouns(),
-        hash_lists::nouns(),
-        recoveries::Recoveries,
-        webhooks::nouns(),
-        providers::Providers,
-        queues::nouns(),
-        (
-            media::Media,
-            reviews::nouns(),
-            review_policies::nouns(),
-            erasures::Erasures,
-            closures::Closures,
-            legal_holds::LegalHolds,
-        ),
-        tokens::Tokens,
-        people::nouns(),
-        audit_log::AuditLog,
-    );
-    OpenApiService::new(nouns, "Gatehouse management", "1.0.0")
+    OpenApiService::new(Nouns::default(), "Gatehouse management", "1.0.0")
         .server(PREFIX)
         .webhooks::<Pings>()
 }

@@ -28,6 +28,7 @@ pub(super) use self::{
     history::without_internals, image::PreviewFile, item::MediaImage, list::ListedMedia,
 };
 
+#[derive(Default)]
 pub(crate) struct Media;
 
 #[OpenApi(tag = "Tag::Media")]

@@ -29,16 +29,6 @@ pub(super) type Nouns = (
     own_account::Me,
 );
 
-pub(super) fn nouns() -> Nouns {
-    (
-        People,
-        invitations::Invitations,
-        sessions::Sessions,
-        sign_in_rules::SignIn,
-        own_account::Me,
-    )
-}
-
 /// Somebody in a team, or an operator.
 #[derive(Serialize, Object)]
 pub(super) struct Person {
@@ -135,6 +125,7 @@ fn ids(sites: Vec<Field<SiteId>>) -> Vec<SiteId> {
     sites.into_iter().map(|site| site.0).collect()
 }
 
+#[derive(Default)]
 pub(crate) struct People;
 
 #[OpenApi(tag = "Tag::People")]

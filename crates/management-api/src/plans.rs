@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Plans;
 
 #[OpenApi(tag = "Tag::Plans")]

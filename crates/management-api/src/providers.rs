@@ -56,6 +56,7 @@ impl KnownProvider {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Providers;
 
 #[OpenApi(tag = "Tag::Providers")]

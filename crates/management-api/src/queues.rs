@@ -21,15 +21,12 @@ use super::{Caller, DEFAULT_LIMIT, Limit, Operation, Tag, example_values};
 /// The operations, noun by noun.
 pub(super) type Nouns = (Queues, dead_jobs::DeadJobs);
 
-pub(super) fn nouns() -> Nouns {
-    (Queues, dead_jobs::DeadJobs)
-}
-
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     [queue_descriptions(), dead_jobs::descriptions()].concat()
 }
 
+#[derive(Default)]
 pub(crate) struct Queues;
 
 #[OpenApi(tag = "Tag::Queues")]

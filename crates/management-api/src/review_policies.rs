@@ -25,10 +25,7 @@ use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_va
 /// The operations, noun by noun.
 pub(super) type Nouns = (ReviewPolicies, desk::Desk);
 
-pub(super) fn nouns() -> Nouns {
-    (ReviewPolicies, desk::Desk)
-}
-
+#[derive(Default)]
 pub(crate) struct ReviewPolicies;
 
 #[OpenApi(tag = "Tag::Reviews")]

@@ -28,15 +28,7 @@ pub(super) type Nouns = (
     bulk::BulkDecisions,
 );
 
-pub(super) fn nouns() -> Nouns {
-    (
-        Reviews,
-        reports::ReviewReports,
-        items::ReviewedItems,
-        bulk::BulkDecisions,
-    )
-}
-
+#[derive(Default)]
 pub(crate) struct Reviews;
 
 #[OpenApi(tag = "Tag::Reviews")]

@@ -43,26 +43,13 @@ pub(super) type Nouns = (
     attachments::Attachments,
 );
 
-pub(super) fn nouns() -> Nouns {
-    (
-        RuleGroups,
-        draft::Drafts,
-        versions::Versions,
-        diff::Diffs,
-        shadow::Shadows,
-        trial::Trials,
-        backtests::Backtests,
-        import_export::Files,
-        attachments::Attachments,
-    )
-}
-
 /// Adds the schemas of rules and of rule files to the document.
 pub(super) fn document(document: &mut Value) {
     rule_schema::declare(document);
     import_export::declare(document);
 }
 
+#[derive(Default)]
 pub(crate) struct RuleGroups;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

@@ -25,6 +25,7 @@ use uuid::Uuid;
 use self::settings::{NewSite, SiteChange};
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Sites;
 
 #[OpenApi(tag = "Tag::Sites")]

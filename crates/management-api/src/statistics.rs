@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::{Caller, Operation, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Statistics;
 
 #[OpenApi(tag = "Tag::Statistics")]

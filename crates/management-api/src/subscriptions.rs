@@ -59,6 +59,7 @@ pub(super) struct NewSubscription {
     started_at: Option<Field<Time>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Subscriptions;
 
 #[OpenApi(tag = "Tag::Subscriptions")]

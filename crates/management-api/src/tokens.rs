@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Tokens;
 
 #[OpenApi(tag = "Tag::Tokens")]

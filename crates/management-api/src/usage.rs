@@ -56,6 +56,7 @@ impl From<usage::Period> for Period {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Usage;
 
 #[OpenApi(tag = "Tag::Usage")]

@@ -15,15 +15,6 @@ pub(super) type Nouns = (
     events::WebhookEvents,
 );
 
-pub(super) fn nouns() -> Nouns {
-    (
-        endpoints::WebhookEndpoints,
-        secret::WebhookSecrets,
-        deliveries::Deliveries,
-        events::WebhookEvents,
-    )
-}
-
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     [

@@ -25,6 +25,7 @@ pub(crate) struct NewListedImage {
     note: Option<Field<Reason>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Images;
 
 #[OpenApi(tag = "Tag::HashLists")]

@@ -23,6 +23,7 @@ use uuid::Uuid;
 
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Imports;
 
 #[OpenApi(tag = "Tag::HashLists")]

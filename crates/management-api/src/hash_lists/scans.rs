@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Scans;
 
 #[OpenApi(tag = "Tag::HashLists")]

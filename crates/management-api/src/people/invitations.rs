@@ -107,6 +107,7 @@ impl From<NewInvitation> for Wanted {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Invitations;
 
 #[OpenApi(tag = "Tag::People")]

@@ -50,6 +50,7 @@ impl From<current_caller::Me> for Myself {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Me;
 
 #[OpenApi(tag = "Tag::People")]

@@ -50,6 +50,7 @@ impl From<Listed> for PersonSession {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Sessions;
 
 #[OpenApi(tag = "Tag::People")]

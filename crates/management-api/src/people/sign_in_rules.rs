@@ -34,6 +34,7 @@ pub(super) struct SignInRulesChange {
     factor_required: Option<bool>,
 }
 
+#[derive(Default)]
 pub(crate) struct SignIn;
 
 #[OpenApi(tag = "Tag::People")]

@@ -19,6 +19,7 @@ use self::cursor::{DeadJobReplay, Given, NewDeadJobReplay, as_id, place_of};
 use super::parameters::{Cause, ErrorText, QueueKey};
 use crate::{After, Caller, DEFAULT_LIMIT, Limit, List, Operation, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct DeadJobs;
 
 #[OpenApi(tag = "Tag::Queues")]

@@ -89,6 +89,7 @@ impl DeskSettingsChange {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Desk;
 
 #[OpenApi(tag = "Tag::Reviews")]

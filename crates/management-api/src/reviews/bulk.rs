@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use self::schemas::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct BulkDecisions;
 
 #[OpenApi(tag = "Tag::Reviews")]

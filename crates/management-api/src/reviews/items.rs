@@ -119,6 +119,7 @@ impl From<GoldenItem> for GoldenMedia {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct ReviewedItems;
 
 #[OpenApi(tag = "Tag::Reviews")]

@@ -21,6 +21,7 @@ use crate::{
     saved_file::{described, saved_file},
 };
 
+#[derive(Default)]
 pub(crate) struct ReviewReports;
 
 #[OpenApi(tag = "Tag::Reviews")]

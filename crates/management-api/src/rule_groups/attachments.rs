@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{RuleGroup, group_example};
 use crate::{Caller, List, Operation, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Attachments;
 
 #[OpenApi(tag = "Tag::Sites")]

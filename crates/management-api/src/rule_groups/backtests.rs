@@ -15,6 +15,7 @@ use serde_json::json;
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Backtests;
 
 #[OpenApi(tag = "Tag::Backtests")]

@@ -58,6 +58,7 @@ impl From<Difference> for RuleGroupDifference {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Diffs;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

@@ -48,6 +48,7 @@ pub(crate) struct DraftChange {
     revision: i64,
 }
 
+#[derive(Default)]
 pub(crate) struct Drafts;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

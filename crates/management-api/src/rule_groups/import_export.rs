@@ -35,6 +35,7 @@ use crate::{Caller, Operation, Tag};
 
 impl_apirequest_for_payload!(RuleFileBody);
 
+#[derive(Default)]
 pub(crate) struct Files;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::{RuleGroup, group_example};
 use crate::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Shadows;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

@@ -24,6 +24,7 @@ use crate::{
     rule_groups::rules::RuleDocuments,
 };
 
+#[derive(Default)]
 pub(crate) struct Trials;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Versions;
 
 #[OpenApi(tag = "Tag::RuleGroups")]

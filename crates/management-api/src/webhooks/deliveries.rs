@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Deliveries;
 
 #[OpenApi(tag = "Tag::Webhooks")]

@@ -17,6 +17,7 @@ use self::schemas::{
 };
 use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct WebhookEndpoints;
 
 #[OpenApi(tag = "Tag::Webhooks")]

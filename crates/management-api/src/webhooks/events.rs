@@ -69,6 +69,7 @@ impl From<Told> for WebhookEventDelivery {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct WebhookEvents;
 
 #[OpenApi(tag = "Tag::Webhooks")]

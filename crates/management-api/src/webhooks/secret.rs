@@ -69,6 +69,7 @@ impl From<IssuedSecret> for IssuedWebhookSecret {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct WebhookSecrets;
 
 #[OpenApi(tag = "Tag::Webhooks")]
