@@ -2,7 +2,7 @@
 //! query) of a request and nowhere else.
 
 use api_common::{
-    problem::{Code, Refusal},
+    Code, Refusal,
     text_decoding::{self, Text},
 };
 use domain::{

@@ -5,7 +5,7 @@ pub(crate) mod openai;
 pub(crate) mod perspective;
 mod submit_and_wait;
 
-use api_common::problem::Refusal;
+use api_common::Refusal;
 
 /// The longest text that an answer repeats, in bytes. It is kept while the request waits, when the memory of the body is free again.
 const REPEATED: usize = 1_000;

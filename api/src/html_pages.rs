@@ -1,6 +1,6 @@
 //! The pages for people: `/`, which links to the documents, and a page for each interface.
 
-use api_common::response::Json;
+use api_common::Json;
 use poem::{
     Endpoint, IntoResponse as _, Request, Response,
     endpoint::make_sync,

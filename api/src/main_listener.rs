@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use api_common::operations::Operations;
+use api_common::Operations;
 use http_server::{BodyReader, BodySettings, Middleware, RefusalSettings, Routes, SlowRefusals};
 use management::Management;
 use poem::{Endpoint, Response, Route, endpoint::make, get, http::Method, post};

@@ -1,9 +1,6 @@
 //! `/healthz` and `/readyz`, on every listener of every process.
 
-use api_common::{
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, Refusal};
 use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, get, http::Method};
 use serde::Serialize;
 use tokio::sync::watch;

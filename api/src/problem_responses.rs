@@ -1,6 +1,6 @@
 //! The answers that the server gives in place of a handler, as problem documents.
 
-use api_common::problem::{self, Code, Refusal};
+use api_common::{Code, Refusal, problem};
 use http_server::{ErrorResponse, ErrorResponses, Fault, RequestId};
 use poem::{Error, Response, http::HeaderMap};
 

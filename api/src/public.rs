@@ -7,14 +7,8 @@ mod submit;
 use std::sync::Arc;
 
 use api_common::{
-    body::{JsonBody, OptionalJsonBody},
-    idempotency::IdempotencyHeader,
-    operations::Operations,
-    public_schemas::Events,
-    query_parameters::QueryField,
-    rate_limit_headers::RateLimited,
-    response::Json,
-    text_decoding::Text,
+    IdempotencyHeader, Json, JsonBody, Operations, OptionalJsonBody, QueryField, RateLimited,
+    openapi::written, public_schemas::Events, text_decoding::Text,
 };
 use domain::submission::SubmissionLimits;
 use http_server::BodyReader;
@@ -28,7 +22,6 @@ use uuid::Uuid;
 
 use crate::{
     caller::Bearer,
-    openapi_documents,
     prefer_header::{Prefer, Preferred},
 };
 
@@ -55,7 +48,12 @@ pub(crate) const PREFIX: &str = "/functions/v1";
 
 /// The operations, which work with `public` and read bodies with `reader`.
 pub(crate) fn operations(public: Arc<Public>, reader: BodyReader) -> Operations {
-    Operations::new(PREFIX, service, openapi_documents::public, public, reader)
+    Operations::new(PREFIX, service, document, public, reader)
+}
+
+/// The OpenAPI document: pretty JSON with a newline at the end.
+pub(crate) fn document() -> String {
+    written(&service(), openapi::finish)
 }
 
 pub(crate) fn service() -> OpenApiService<PublicApi, Events> {

@@ -6,10 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api_common::{
-    idempotency::IdempotencyHeader,
-    problem::{Code, Refusal},
-};
+use api_common::{Code, IdempotencyHeader, Refusal};
 use domain::{key::SecretHash, media::Action, rate_limit::RatePolicy, score::Category};
 use futures::future::{join_all, try_join_all};
 use http_server::Held;

@@ -1,23 +1,22 @@
 //! `get-media-status`: the status of an item, by POST or GET.
 
-mod schemas;
+use std::collections::HashMap;
 
 use api_common::{
-    problem::{Code, Refusal},
-    rate_limit_headers::RateLimited,
-    raw_json::RawJson,
-    response::Json,
+    Code, Json, RateLimited, RawJson, Refusal,
+    public_schemas::ModerationDetails,
     text_decoding::{self, Text},
 };
 use chrono::{DateTime, Utc};
 use domain::{event::timestamp, id::MediaId, key::SecretHash, rate_limit::RatePolicy};
-use serde::{Serialize, Serializer};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use store::item_status::Answer;
+use uuid::Uuid;
 
 use super::Public;
 use crate::caller::{self, Bearer};
-
-pub(crate) use schemas::{MediaStatus, StatusRequest};
 
 impl StatusRequest {
     /// A GET can have a query and a body. A value in both must be the same.
@@ -140,4 +139,51 @@ async fn refuse_id(public: &Public, key: SecretHash, message: &'static str) -> R
         Ok(None) => Refusal::invalid_api_key(),
         Err(error) => error.into(),
     }
+}
+
+/// The item, and the key that may read it.
+#[derive(Deserialize, Object)]
+pub(crate) struct StatusRequest {
+    /// The site key: `site_` followed by a run of characters.
+    pub(crate) api_key: Option<Text>,
+    /// The item's id, from the answer of `submit-media`.
+    pub(crate) media_id: Option<Text>,
+}
+
+/// A media item's status. All fields are always present. A field without a value is null.
+#[derive(Serialize, Object)]
+pub(crate) struct MediaStatus {
+    /// The item's id.
+    media_id: Uuid,
+    /// Your identifier of the item.
+    #[oai(nullable)]
+    app_media_id: Option<String>,
+    /// The site's id.
+    site_id: Uuid,
+    /// `image` if the item has an image, otherwise `text`.
+    content_type: String,
+    /// The status. If the site's status vocabulary is `completed`, this is `pending` or `completed`, and `action`
+    /// has the result.
+    status: String,
+    /// What to do with the item: `approve` (show it), `block` (do not show it) or `review` (wait for a moderator).
+    /// Null while pending.
+    #[oai(nullable)]
+    action: Option<String>,
+    /// The reasons, as in the event `media.moderated`. Null while pending.
+    #[serde(rename = "moderationResult")]
+    #[oai(rename = "moderationResult", nullable)]
+    moderation_result: Option<RawJson<ModerationDetails>>,
+    /// What decided: `ai`, `rule` or `manual` (a person).
+    #[oai(nullable)]
+    moderation_type: Option<String>,
+    /// When the item was accepted.
+    #[serde(serialize_with = "iso8601")]
+    created_at: DateTime<Utc>,
+    /// When the verdict was made.
+    #[serde(serialize_with = "iso8601_or_null")]
+    #[oai(nullable)]
+    moderated_at: Option<DateTime<Utc>>,
+    /// The submitted `metadata`, unchanged.
+    #[oai(nullable)]
+    metadata: Option<RawJson<HashMap<String, Value>>>,
 }

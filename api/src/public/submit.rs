@@ -1,7 +1,5 @@
 //! `POST /submit-media`: from a parsed body to a committed submission.
 
-mod awaited_verdict;
-mod refusals;
 mod schemas;
 mod wait_for_verdict;
 
@@ -10,40 +8,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api_common::{
-    body::JsonBody,
-    idempotency::IdempotencyHeader,
-    problem::{Code, Refusal},
-    rate_limit_headers::RateLimited,
-    response::Json,
-};
+use api_common::{Code, IdempotencyHeader, Json, JsonBody, RateLimited, Refusal};
 use domain::{
     id::{MediaId, TeamId},
     idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
+    media::{Status, StatusVocabulary},
     rate_limit::RatePolicy,
     submission::Submission,
 };
+use serde_json::value::RawValue;
 use store::{
-    accept::{Acceptance, Idempotency, NewMedia},
+    accept::{self, Acceptance, Idempotency, NewMedia},
+    item_status::MediaStatus,
     jobs::Marks,
     site::Site,
+    verdict_waiters,
 };
 use telemetry::trace::{Context, Kind, Span, Step};
 use tracing::debug;
 use uuid::Uuid;
 
+use self::wait_for_verdict::{Waiting, expect};
 use super::Public;
 use crate::{
     caller::{self, Bearer},
     prefer_header::{Prefer, Preferred},
 };
-use refusals::{refusal, turned_away};
-use wait_for_verdict::{Waiting, expect};
 
-pub(crate) use awaited_verdict::Verdict;
-pub(crate) use refusals::REFUSALS;
-pub(crate) use schemas::{Accepted, SubmitRequest};
+pub(crate) use self::schemas::{Accepted, SubmitRequest};
 
 /// How often a submission is prepared again because its site has changed meanwhile.
 const PREPARATIONS: usize = 5;
@@ -261,4 +254,112 @@ fn identify(key: IdempotencyKey, submission: &Submission) -> Idempotency {
         key,
         fingerprint: Fingerprint::of(submission),
     }
+}
+
+/// A verdict.
+pub(crate) struct Verdict {
+    pub(crate) media: MediaId,
+    /// Never `pending`.
+    pub(crate) status: Status,
+    /// How the site wants the status spelled.
+    pub(crate) vocabulary: StatusVocabulary,
+    /// `moderation_details`.
+    pub(crate) details: Option<Box<RawValue>>,
+}
+
+impl Verdict {
+    /// As the worker has given it, whose process is this one. None: its details are no JSON.
+    fn given(
+        media: MediaId,
+        vocabulary: StatusVocabulary,
+        verdict: verdict_waiters::Verdict,
+    ) -> Option<Self> {
+        let verdict_waiters::Verdict { status, details } = verdict;
+        Some(Self {
+            media,
+            status,
+            vocabulary,
+            details: Some(RawValue::from_string(details.as_ref().to_owned()).ok()?),
+        })
+    }
+}
+
+impl From<&MediaStatus> for Verdict {
+    /// As Postgres has it.
+    fn from(status: &MediaStatus) -> Self {
+        Self {
+            media: status.media,
+            status: status.status,
+            vocabulary: status.vocabulary,
+            details: status.details.clone(),
+        }
+    }
+}
+
+/// The problems that this operation can answer with.
+pub(crate) const REFUSALS: &[Code] = &[
+    Code::InvalidRequest,
+    Code::EmptySubmission,
+    Code::ConflictingContent,
+    Code::TextTooLarge,
+    Code::ImageTooLarge,
+    Code::InvalidImage,
+    Code::UnsupportedImage,
+    Code::UnknownRuleGroup,
+    Code::InvalidApiKey,
+    Code::NoActiveSubscription,
+    Code::SiteClosed,
+    Code::QuotaExceeded,
+    Code::RequestTimeout,
+    Code::IdempotencyConflict,
+    Code::PayloadTooLarge,
+    Code::UnsupportedMediaType,
+    Code::RateLimited,
+    Code::InternalError,
+    Code::Overloaded,
+];
+
+/// Counts a submission that could not be prepared.
+/// [`Acceptor::accept`](store::accept::Acceptor::accept) counts the others.
+fn turned_away(error: store::Error) -> Refusal {
+    accept::turned_away(&error);
+    error.into()
+}
+
+fn refusal(acceptance: Acceptance) -> Refusal {
+    let (code, detail) = match acceptance {
+        Acceptance::NoSubscription => (
+            Code::NoActiveSubscription,
+            "The team has no active subscription.",
+        ),
+        Acceptance::QuotaExceeded => (
+            Code::QuotaExceeded,
+            "The team has used up the submissions of its plan for this billing period.",
+        ),
+        Acceptance::DeliveriesExceeded => (
+            Code::QuotaExceeded,
+            "The webhooks that the submission causes are more than the team's plan has left of its deliveries for this billing \
+             period.",
+        ),
+        Acceptance::IdempotencyConflict => (
+            Code::IdempotencyConflict,
+            "Another request was accepted under this Idempotency-Key: repeat that one unchanged, or use a new key.",
+        ),
+        Acceptance::Refused => (
+            Code::InvalidRequest,
+            "The submission cannot be stored as it is: one of its values is more than the database takes.",
+        ),
+        Acceptance::Failed => (
+            Code::InternalError,
+            "The submission could not be stored. Trying again will not help: report the request_id to the operator.",
+        ),
+        Acceptance::Untried => (
+            Code::Overloaded,
+            "Several submissions of your team could not be stored, and this one arrived together with them. Send it again.",
+        ),
+        Acceptance::Accepted | Acceptance::Repeated(_) | Acceptance::Stale => {
+            return Refusal::overloaded();
+        }
+    };
+    Refusal::new(code, detail)
 }

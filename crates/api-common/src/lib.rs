@@ -2,15 +2,28 @@
 //! written, and what OpenAPI documents say about these. `problem/code.rs` alone maps errors to status codes.
 
 pub mod body;
-pub mod field;
-pub mod idempotency;
+mod field;
+mod idempotency;
 pub mod openapi;
-pub mod operations;
-pub mod path_parameters;
+mod operations;
+mod path_parameters;
 pub mod problem;
 pub mod public_schemas;
-pub mod query_parameters;
-pub mod rate_limit_headers;
-pub mod raw_json;
-pub mod response;
+mod query_parameters;
+mod rate_limit_headers;
+mod raw_json;
+mod response;
 pub mod text_decoding;
+
+pub use self::{
+    body::{JsonBody, OptionalJsonBody},
+    field::{Described, Field, Time, given, or, or_null},
+    idempotency::IdempotencyHeader,
+    operations::{Description, Operations},
+    path_parameters::{Path, Segment},
+    problem::{Code, Refusal},
+    query_parameters::{Parameters, Query, QueryField, given_once},
+    rate_limit_headers::RateLimited,
+    raw_json::RawJson,
+    response::{Accepted, Created, Json, New, NoContent},
+};

@@ -92,7 +92,7 @@ impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
 /// The parameters that an operation has. It asks for them one after the other, before it begins.
 /// The router adds one list to each request with a query.
 #[derive(Clone, Default)]
-pub struct Taken(Arc<Mutex<Vec<&'static str>>>);
+pub(crate) struct Taken(Arc<Mutex<Vec<&'static str>>>);
 
 /// The parameters of a request, to compare with those of its operation.
 pub struct Parameters {

@@ -12,9 +12,9 @@ use poem_openapi::{
 };
 
 /// The header with what is left now.
-pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// The header with what is allowed in a minute.
-pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// An answer, with the rate limits of its site key and its team in the present minute.
 pub struct RateLimited<T> {
@@ -44,7 +44,7 @@ impl<T: ApiResponse> ApiResponse for RateLimited<T> {
 
 /// Adds both headers. `RateLimit` has the limit with fewer requests left. `RateLimit-Policy` has
 /// both.
-pub fn declare(headers: &mut HeaderMap, rate: &RateStanding) {
+pub(crate) fn declare(headers: &mut HeaderMap, rate: &RateStanding) {
     let nearer = rate.tighter();
     let stands = format!(
         "\"{}\";r={};t={}",

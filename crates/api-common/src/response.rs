@@ -50,52 +50,39 @@ impl<T: Type> ApiResponse for Json<T> {
 }
 
 /// Something new, with status 201.
-pub struct Created<T> {
-    /// The path of the new thing.
-    pub location: String,
-    /// The thing.
-    pub value: T,
-}
-
-impl<T: Serialize + Send> IntoResponse for Created<T> {
-    fn into_response(self) -> Response {
-        Json(self.value)
-            .with_header(header::LOCATION, self.location)
-            .with_status(StatusCode::CREATED)
-            .into_response()
-    }
-}
-
-impl<T: Type> ApiResponse for Created<T> {
-    fn meta() -> MetaResponses {
-        success(201, "Created.", json_content::<T>(), vec![location()])
-    }
-
-    fn register(registry: &mut Registry) {
-        T::register(registry);
-    }
-}
+pub type Created<T> = New<T, 201>;
 
 /// Something new that runs in the background from now on, with status 202.
-pub struct Accepted<T> {
-    /// The path of the new thing.
-    pub location: String,
-    /// The thing.
-    pub value: T,
+pub type Accepted<T> = New<T, 202>;
+
+/// Something new, with this status.
+pub struct New<T, const STATUS: u16> {
+    location: String,
+    value: T,
 }
 
-impl<T: Serialize + Send> IntoResponse for Accepted<T> {
+impl<T, const STATUS: u16> New<T, STATUS> {
+    /// Something new, and its path.
+    pub fn at(location: String, value: impl Into<T>) -> Self {
+        let value = value.into();
+        Self { location, value }
+    }
+}
+
+impl<T: Serialize + Send, const STATUS: u16> IntoResponse for New<T, STATUS> {
     fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(STATUS).expect("201 or 202");
         Json(self.value)
             .with_header(header::LOCATION, self.location)
-            .with_status(StatusCode::ACCEPTED)
+            .with_status(status)
             .into_response()
     }
 }
 
-impl<T: Type> ApiResponse for Accepted<T> {
+impl<T: Type, const STATUS: u16> ApiResponse for New<T, STATUS> {
     fn meta() -> MetaResponses {
-        success(202, "Accepted.", json_content::<T>(), vec![location()])
+        let description = if STATUS == 201 { "Created." } else { "Accepted." };
+        success(STATUS, description, json_content::<T>(), vec![location()])
     }
 
     fn register(registry: &mut Registry) {

@@ -1,33 +1,21 @@
 //! The audit log: list.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
-use api_common::{
-    field::{Field, Time},
-    problem::Refusal,
-    query_parameters::Query,
-    raw_json::RawJson,
-    response::Json,
-};
+use api_common::{Field, Json, Query, RawJson, Refusal, Time};
 use domain::{
     audit::Action,
     id::{ActorId, TeamId},
     scope::Scope,
 };
-use management::{Management, audit_log};
-use poem::web::Data;
+use management::audit_log;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::audit::{self, Filter};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// A recorded change.
 #[derive(Serialize, Object)]
@@ -79,6 +67,7 @@ impl From<audit::Recorded> for AuditEntry {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct AuditLog;
 
 #[OpenApi(tag = "Tag::AuditLog")]
@@ -90,7 +79,6 @@ impl AuditLog {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_audit_log(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only changes made at this time or later.
         since: Query<Time>,
@@ -113,7 +101,7 @@ impl AuditLog {
             target: target_id.0,
             actor: None,
         };
-        let entries = audit_log::list(&management, &caller, filter, part.page()).await?;
+        let entries = audit_log::list(&caller.management, &caller, filter, part.page()).await?;
         Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
     }
 }
@@ -132,8 +120,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "request_id": "0199f0a2-4c11-7d61-8a7e-1f6f0b7f5c55",
         "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
     });
-    vec![Operation {
-        answer: Some(example_values::list(&entry)),
-        ..Operation::new("listAuditLog", Scope::AuditRead)
-    }]
+    vec![
+        Operation::new("listAuditLog", Scope::AuditRead)
+            .answer(example_values::list(&entry)),
+    ]
 }

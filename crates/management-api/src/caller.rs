@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use api_common::{problem::Refusal, query_parameters::Parameters};
+use api_common::{Parameters, Refusal};
 use domain::key::ManagementToken;
 use http_server::{RequestId, sender};
 use management::{FieldProblem, Management};
@@ -16,20 +16,17 @@ use poem_openapi::{
 };
 
 /// The caller that a request names. The token is well-formed, but may not exist.
-pub(super) struct Caller(management::Caller);
-
-impl Caller {
-    /// The caller, for work that goes on after the answer has begun.
-    pub(super) fn into_inner(self) -> management::Caller {
-        self.0
-    }
+pub(super) struct Caller {
+    /// What the use cases work with.
+    pub(super) management: Arc<Management>,
+    caller: management::Caller,
 }
 
 impl Deref for Caller {
     type Target = management::Caller;
 
     fn deref(&self) -> &management::Caller {
-        &self.0
+        &self.caller
     }
 }
 
@@ -72,7 +69,8 @@ impl<'a> ApiExtractor<'a> for Caller {
         let token = bearer(request.headers()).map(|token| token.hash());
         let management = request
             .data::<Arc<Management>>()
-            .expect("the listener gives every request its state");
+            .expect("the listener gives every request its state")
+            .clone();
         let arrived = management.rate_limit.arrive(sender(request), token).await;
         arrived.map_err(Refusal::from)?;
         let token = token.ok_or_else(Refusal::invalid_token)?;
@@ -81,10 +79,11 @@ impl<'a> ApiExtractor<'a> for Caller {
             .data::<RequestId>()
             .expect("the front gives every request its id");
         let caller = management::Caller::token(token, request.as_str().to_owned());
-        Ok(Self(match parameters {
+        let caller = match parameters {
             Some(parameters) => caller.checked(move || unknown(&parameters)),
             None => caller,
-        }))
+        };
+        Ok(Self { management, caller })
     }
 }
 

@@ -1,33 +1,20 @@
 //! Site keys: list, create, rotate, read, disable.
 
-mod openapi;
-mod schemas;
-
-use std::sync::Arc;
-
-use api_common::{
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
+use api_common::{Code, Created, Field, Json, NoContent, Path, Query, Refusal, Time};
+use domain::{
+    id::{SiteId, SiteKeyId},
+    scope::Scope,
 };
-use domain::id::{SiteId, SiteKeyId};
-use management::{
-    Management,
-    site_keys::{self, IssuedKey},
-};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use management::site_keys::{self, IssuedKey};
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use store::site::keys::KeyRecord;
+use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-pub(super) use schemas::{IssuedSiteKey, SiteKey};
-
+#[derive(Default)]
 pub(crate) struct SiteKeys;
 
 #[OpenApi(tag = "Tag::SiteKeys")]
@@ -42,7 +29,6 @@ impl SiteKeys {
     )]
     async fn list_site_keys(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -52,7 +38,7 @@ impl SiteKeys {
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let keys = site_keys::list(&management, &caller, site_id.0, part.page()).await?;
+        let keys = site_keys::list(&caller.management, &caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(keys, |key| key.id.as_uuid())))
     }
 
@@ -67,12 +53,11 @@ impl SiteKeys {
     )]
     async fn create_site_key(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let issued = site_keys::create(&management, &caller, site_id.0).await?;
+        let issued = site_keys::create(&caller.management, &caller, site_id.0).await?;
         Ok(created(issued))
     }
 
@@ -87,12 +72,11 @@ impl SiteKeys {
     )]
     async fn rotate_site_keys(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let issued = site_keys::rotate(&management, &caller, site_id.0).await?;
+        let issued = site_keys::rotate(&caller.management, &caller, site_id.0).await?;
         Ok(created(issued))
     }
 
@@ -104,14 +88,13 @@ impl SiteKeys {
     )]
     async fn get_site_key(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
-        let key = site_keys::get(&management, &caller, site_id.0, key_id.0).await?;
+        let key = site_keys::get(&caller.management, &caller, site_id.0, key_id.0).await?;
         Ok(Json(key.into()))
     }
 
@@ -125,22 +108,92 @@ impl SiteKeys {
     )]
     async fn disable_site_key(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
-        site_keys::disable(&management, &caller, site_id.0, key_id.0).await?;
+        site_keys::disable(&caller.management, &caller, site_id.0, key_id.0).await?;
         Ok(NoContent)
     }
 }
 
 fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
     let key = &issued.key;
-    Created {
-        location: format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id),
-        value: issued.into(),
+    let location = format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id);
+    Created::at(location, issued)
+}
+
+/// A site key without its secret.
+#[derive(Serialize, Object)]
+pub(crate) struct SiteKey {
+    /// The key's id.
+    id: Uuid,
+    /// The site that it submits for.
+    site_id: Uuid,
+    /// Its last four characters.
+    hint: String,
+    /// When it was created.
+    created_at: Field<Time>,
+    /// When it was disabled. `null` if it works.
+    #[oai(nullable)]
+    disabled_at: Option<Field<Time>>,
+}
+
+impl From<KeyRecord> for SiteKey {
+    fn from(record: KeyRecord) -> Self {
+        Self {
+            id: record.id.as_uuid(),
+            site_id: record.site.as_uuid(),
+            hint: record.hint,
+            created_at: record.created_at.into(),
+            disabled_at: record.disabled_at.map(Field::from),
+        }
     }
+}
+
+/// A new site key with its secret.
+#[derive(Serialize, Object)]
+pub(crate) struct IssuedSiteKey {
+    /// The key itself. Keep it in your application's back end. It is shown only here.
+    secret: String,
+    /// The key as later requests show it.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    key: SiteKey,
+}
+
+impl From<IssuedKey> for IssuedSiteKey {
+    fn from(issued: IssuedKey) -> Self {
+        Self {
+            secret: issued.secret.expose().to_owned(),
+            key: issued.key.into(),
+        }
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let key = json!({
+        "id": "01980f6d-09aa-7bbb-8ccc-0123456789ab",
+        "site_id": example_values::SITE,
+        "hint": "w3Zk",
+        "created_at": example_values::CREATED_AT,
+        "disabled_at": null,
+    });
+    let mut issued = json!({ "secret": "site_EXAMPLEexampleEXAMPLEexamplew3Zk" });
+    api_common::openapi::extend(&mut issued, "", key.clone());
+    vec![
+        Operation::new("listSiteKeys", Scope::KeysRead)
+            .answer(example_values::list(&key)),
+        Operation::new("createSiteKey", Scope::KeysWrite)
+            .problems(&[Code::LimitReached])
+            .answer(issued.clone()),
+        Operation::new("rotateSiteKeys", Scope::KeysWrite)
+            .problems(&[Code::LimitReached])
+            .answer(issued),
+        Operation::new("getSiteKey", Scope::KeysRead).answer(key),
+        Operation::new("disableSiteKey", Scope::KeysWrite),
+    ]
 }

@@ -1,32 +1,21 @@
 //! Legal holds: list, create, read, lift.
 
-mod openapi;
-mod schemas;
-
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Created, Json},
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use domain::{
+    author::Author,
+    id::{ActorId, HoldId, MediaId, SiteId},
+    reason::Reason,
+    scope::Scope,
 };
-use domain::id::HoldId;
-use management::{Management, legal_holds};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use management::legal_holds;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-use schemas::{LegalHold, NewLegalHold};
-
+#[derive(Default)]
 pub(crate) struct LegalHolds;
 
 #[OpenApi(tag = "Tag::LegalHolds")]
@@ -37,7 +26,6 @@ impl LegalHolds {
     #[oai(path = "/legal-holds", method = "get", operation_id = "listLegalHolds")]
     async fn list_legal_holds(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only holds of this site.
         site_id: Query<Uuid>,
@@ -48,7 +36,7 @@ impl LegalHolds {
     ) -> Result<Json<List<LegalHold>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let site = site_id.0.map(Into::into);
-        let holds = legal_holds::list(&management, &caller, site, part.page()).await?;
+        let holds = legal_holds::list(&caller.management, &caller, site, part.page()).await?;
         Ok(Json(part.list(holds, |hold| hold.id.as_uuid())))
     }
 
@@ -64,15 +52,11 @@ impl LegalHolds {
     )]
     async fn create_legal_hold(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewLegalHold>,
     ) -> Result<Created<LegalHold>, Refusal> {
-        let hold = legal_holds::create(&management, &caller, request.value.into()).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/legal-holds/{}", hold.id),
-            value: hold.into(),
-        })
+        let hold = legal_holds::create(&caller.management, &caller, request.value.into()).await?;
+        Ok(Created::at(format!("{PREFIX}/legal-holds/{}", hold.id), hold))
     }
 
     /// Read a legal hold
@@ -83,12 +67,11 @@ impl LegalHolds {
     )]
     async fn get_legal_hold(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hold.
         hold_id: Path<HoldId>,
     ) -> Result<Json<LegalHold>, Refusal> {
-        let hold = legal_holds::get(&management, &caller, hold_id.0).await?;
+        let hold = legal_holds::get(&caller.management, &caller, hold_id.0).await?;
         Ok(Json(hold.into()))
     }
 
@@ -103,12 +86,115 @@ impl LegalHolds {
     )]
     async fn lift_legal_hold(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hold.
         hold_id: Path<HoldId>,
     ) -> Result<Json<LegalHold>, Refusal> {
-        let hold = legal_holds::lift(&management, &caller, hold_id.0).await?;
+        let hold = legal_holds::lift(&caller.management, &caller, hold_id.0).await?;
         Ok(Json(hold.into()))
     }
+}
+
+/// A legal hold: while it is in force, nothing is removed of what it names.
+#[derive(Serialize, Object)]
+pub(crate) struct LegalHold {
+    /// The hold.
+    id: Uuid,
+    /// The team.
+    team_id: Uuid,
+    /// The site. Without `media_id` and `author`, all of its items are held.
+    site_id: Uuid,
+    /// The item that is held.
+    #[oai(nullable)]
+    media_id: Option<Uuid>,
+    /// The author whose items are held.
+    #[oai(nullable)]
+    author: Option<Field<Author>>,
+    /// Why.
+    reason: Field<Reason>,
+    /// The person or the token that created it. `null` for the command line.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was created.
+    created_at: Field<Time>,
+    /// When it was lifted. `null` while it is in force.
+    #[oai(nullable)]
+    lifted_at: Option<Field<Time>>,
+}
+
+impl From<legal_holds::Hold> for LegalHold {
+    fn from(hold: legal_holds::Hold) -> Self {
+        Self {
+            id: hold.id.as_uuid(),
+            team_id: hold.team.as_uuid(),
+            site_id: hold.site.as_uuid(),
+            media_id: hold.what.media().map(MediaId::as_uuid),
+            author: hold.what.author().cloned().map(Field),
+            reason: Field(hold.reason),
+            created_by: hold.created_by.map(ActorId::as_uuid),
+            created_at: hold.created_at.into(),
+            lifted_at: hold.lifted_at.map(Field::from),
+        }
+    }
+}
+
+/// A legal hold to create: of a site, of one of its items, or of one of its authors.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewLegalHold {
+    /// The site.
+    site_id: Field<SiteId>,
+    /// Hold only this item of the site.
+    #[serde(default, deserialize_with = "given")]
+    media_id: Option<Field<MediaId>>,
+    /// Hold only items by this author. An item has the author that it had when it was accepted. Not together with `media_id`.
+    #[serde(default, deserialize_with = "given")]
+    author: Option<Field<Author>>,
+    /// Why, for the people who read this later.
+    reason: Field<Reason>,
+}
+
+impl From<NewLegalHold> for legal_holds::NewHold {
+    fn from(new: NewLegalHold) -> Self {
+        Self {
+            site: new.site_id.0,
+            media: new.media_id.map(|media| media.0),
+            author: new.author.map(|author| author.0),
+            reason: new.reason.0,
+        }
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    vec![
+        Operation::new("listLegalHolds", Scope::HoldsRead)
+            .answer(example_values::list(&hold(&json!(null)))),
+        Operation::new("createLegalHold", Scope::HoldsWrite)
+            .problems(&[Code::LimitReached])
+            .request(json!({
+                "site_id": example_values::SITE,
+                "media_id": example_values::MEDIA,
+                "reason": "Case 12/2026 of the public prosecutor.",
+            }))
+            .answer(hold(&json!(null))),
+        Operation::new("getLegalHold", Scope::HoldsRead)
+            .answer(hold(&json!(null))),
+        Operation::new("liftLegalHold", Scope::HoldsWrite)
+            .answer(hold(&json!("2026-05-02T08:30:00.000000Z"))),
+    ]
+}
+
+fn hold(lifted_at: &Value) -> Value {
+    json!({
+        "id": example_values::HOLD,
+        "team_id": example_values::TEAM,
+        "site_id": example_values::SITE,
+        "media_id": example_values::MEDIA,
+        "author": null,
+        "reason": "Case 12/2026 of the public prosecutor.",
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
+        "lifted_at": lifted_at,
+    })
 }

@@ -23,6 +23,7 @@ mod recoveries;
 mod review_policies;
 mod reviews;
 mod rule_groups;
+mod saved_file;
 mod sites;
 mod statistics;
 mod subscriptions;
@@ -33,26 +34,28 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use api_common::{openapi::written, operations::Operations, public_schemas::Pings};
+use api_common::{Operations, openapi::written, public_schemas::Pings};
 use http_server::BodyReader;
 use management::Management;
 use poem_openapi::{OpenApiService, Tags};
+
+use self::{
+    caller::Caller,
+    list::{After, DEFAULT_LIMIT, Limit, List, Part},
+    openapi::{Operation, example_values},
+};
 
 /// The path of all operations. It contains the version.
 pub const PREFIX: &str = "/management/v1";
 
 /// The operations, noun by noun. All operations of one path must be in the same noun.
 type Nouns = (
-    teams::Teams,
-    plans::Plans,
-    subscriptions::Subscriptions,
+    (teams::Teams, plans::Plans, subscriptions::Subscriptions),
     (usage::Usage, statistics::Statistics),
-    (sites::Sites, exports::Exports),
-    keys::SiteKeys,
+    (sites::Sites, exports::Exports, keys::SiteKeys),
     rule_groups::Nouns,
     hash_lists::Nouns,
-    recoveries::Recoveries,
-    webhooks::Nouns,
+    (recoveries::Recoveries, webhooks::Nouns),
     providers::Providers,
     queues::Nouns,
     (
@@ -63,8 +66,7 @@ type Nouns = (
         closures::Closures,
         legal_holds::LegalHolds,
     ),
-    tokens::Tokens,
-    people::Nouns,
+    (tokens::Tokens, people::Nouns),
     audit_log::AuditLog,
 );
 
@@ -83,39 +85,13 @@ pub fn document() -> String {
 
 /// The operations, with what their webhooks look like.
 fn service() -> OpenApiService<Nouns, Pings> {
-    let nouns = (
-        teams::Teams,
-        plans::Plans,
-        subscriptions::Subscriptions,
-        // A tuple has at most 16.
-        (usage::Usage, statistics::Statistics),
-        (sites::Sites, exports::Exports),
-        keys::SiteKeys,
-        rule_groups::nouns(),
-        hash_lists::nouns(),
-        recoveries::Recoveries,
-        webhooks::nouns(),
-        providers::Providers,
-        queues::nouns(),
-        (
-            media::Media,
-            reviews::nouns(),
-            review_policies::nouns(),
-            erasures::Erasures,
-            closures::Closures,
-            legal_holds::LegalHolds,
-        ),
-        tokens::Tokens,
-        people::nouns(),
-        audit_log::AuditLog,
-    );
-    OpenApiService::new(nouns, "Gatehouse management", "1.0.0")
+    OpenApiService::new(Nouns::default(), "Gatehouse management", "1.0.0")
         .server(PREFIX)
         .webhooks::<Pings>()
 }
 
 /// What the document says about each operation, in the same order.
-fn descriptions() -> Vec<openapi::Operation> {
+fn descriptions() -> Vec<Operation> {
     [
         teams::descriptions(),
         plans::descriptions(),

@@ -1,53 +1,34 @@
 //! Media: list, read, get the image, decide.
 
-mod decision;
 mod history;
 mod image;
 mod item;
 mod list;
-mod preview;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::Time,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
 use domain::{
     author::Author,
     id::{MediaId, RuleId},
-    media::Status,
+    media::{ModerationType, Ruling, Seen, Status, VerdictNumber},
+    reason::Reason,
     scope::Scope,
     score::Category,
 };
-use management::{Management, media};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use management::media;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use store::media::Filter;
 use uuid::Uuid;
 
-use self::{
-    decision::{Decided, NewDecision},
-    image::ImageFile,
-    item::MediaItem,
-    list::AppMediaId,
-};
-use super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use self::{image::ImageFile, item::MediaItem, list::AppMediaId};
+use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
-pub(super) use self::image::{NO_STORE, NOSNIFF, protecting_headers};
 pub(super) use self::{
-    history::without_internals, item::MediaImage, list::ListedMedia, preview::PreviewFile,
+    history::without_internals, image::PreviewFile, item::MediaImage, list::ListedMedia,
 };
 
+#[derive(Default)]
 pub(crate) struct Media;
 
 #[OpenApi(tag = "Tag::Media")]
@@ -62,7 +43,6 @@ impl Media {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only media of this site.
         site_id: Query<Uuid>,
@@ -99,7 +79,7 @@ impl Media {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(MediaId::from);
-        let page = media::list(&management, &caller, &filter, after, part.limit()).await?;
+        let page = media::list(&caller.management, &caller, &filter, after, part.limit()).await?;
         Ok(Json(
             part.list_to(page.media, page.next.map(MediaId::as_uuid)),
         ))
@@ -112,12 +92,11 @@ impl Media {
     #[oai(path = "/media/:media_id", method = "get", operation_id = "getMedia")]
     async fn get_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<MediaItem>, Refusal> {
-        let item = media::get(&management, &caller, media_id.0).await?;
+        let item = media::get(&caller.management, &caller, media_id.0).await?;
         Ok(Json(item.try_into()?))
     }
 
@@ -132,12 +111,11 @@ impl Media {
     )]
     async fn get_media_image(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<ImageFile, Refusal> {
-        let image = media::image(&management, &caller, media_id.0).await?;
+        let image = media::image(&caller.management, &caller, media_id.0).await?;
         Ok(ImageFile::new(image))
     }
 
@@ -155,12 +133,11 @@ impl Media {
     )]
     async fn get_media_preview(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<PreviewFile, Refusal> {
-        let preview = media::preview(&management, &caller, media_id.0).await?;
+        let preview = media::preview(&caller.management, &caller, media_id.0).await?;
         Ok(PreviewFile::new(media_id.0.as_uuid(), preview))
     }
 
@@ -178,14 +155,13 @@ impl Media {
     )]
     async fn decide_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
         request: JsonBody<NewDecision>,
     ) -> Result<Json<Decided>, Refusal> {
         let decision = request.value.into();
-        let decided = media::decide(&management, &caller, media_id.0, decision).await?;
+        let decided = media::decide(&caller.management, &caller, media_id.0, decision).await?;
         Ok(Json(decided.into()))
     }
 }
@@ -193,33 +169,105 @@ impl Media {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example_values::list(&list::example())),
-            ..Operation::new("listMedia", Scope::MediaRead)
-        },
-        Operation {
-            answer: Some(item::example()),
-            ..Operation::new("getMedia", Scope::MediaRead)
-        },
+        Operation::new("listMedia", Scope::MediaRead)
+            .answer(example_values::list(&list::example())),
+        Operation::new("getMedia", Scope::MediaRead)
+            .answer(item::example()),
         Operation::new("getMediaImage", Scope::MediaRead),
-        Operation {
-            problems: &[
+        Operation::new("getMediaPreview", Scope::MediaRead)
+            .problems(&[
                 Code::ImageNotPreviewed,
                 Code::PreviewTimedOut,
                 Code::DarkroomUnavailable,
-            ],
-            ..Operation::new("getMediaPreview", Scope::MediaRead)
-        },
-        Operation {
-            problems: &[
+            ]),
+        Operation::new("decideMedia", Scope::MediaDecide)
+            .problems(&[
                 Code::StillPending,
                 Code::AlreadyDecided,
                 Code::MediaChanged,
                 Code::VerdictChanged,
-            ],
-            request: Some(decision::example_request()),
-            answer: Some(decision::example()),
-            ..Operation::new("decideMedia", Scope::MediaDecide)
-        },
+            ])
+            .request(decision_example())
+            .answer(decided_example()),
     ]
+}
+
+/// A moderator's decision.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDecision {
+    /// Whether the item may be displayed.
+    decision: Field<Ruling>,
+    /// The reason. The application can read it.
+    reason: Field<Reason>,
+    /// The item's status when the moderator looked at it. If it has another status by now, nothing is decided.
+    #[serde(default, deserialize_with = "given")]
+    expected_status: Option<Field<Status>>,
+    /// The item's `verdict` when the moderator looked at it. If another verdict is in force by now, nothing is decided.
+    /// This is stricter than `expected_status`: an item can get the same status again, but never the same number.
+    #[serde(default, deserialize_with = "given")]
+    expected_verdict: Option<Field<VerdictNumber>>,
+}
+
+/// A decision that is in force.
+#[derive(Serialize, Object)]
+pub(crate) struct Decided {
+    /// The item.
+    media_id: Uuid,
+    /// Its status now.
+    status: Field<Status>,
+    /// Its status before.
+    previous_status: Field<Status>,
+    /// Always `manual`.
+    moderation_type: Field<ModerationType>,
+    /// When it was decided.
+    moderated_at: Field<Time>,
+    /// The number of this verdict. An item's verdicts count from 1.
+    verdict: u16,
+}
+
+impl From<NewDecision> for media::NewDecision {
+    fn from(new: NewDecision) -> Self {
+        Self {
+            ruling: new.decision.0,
+            reason: new.reason.0,
+            seen: Seen {
+                status: new.expected_status.map(|status| status.0),
+                verdict: new.expected_verdict.map(|verdict| verdict.0),
+            },
+        }
+    }
+}
+
+impl From<media::Decided> for Decided {
+    fn from(decided: media::Decided) -> Self {
+        let step = decided.step;
+        Self {
+            media_id: decided.media.as_uuid(),
+            status: Field(step.to()),
+            previous_status: Field(step.from().status),
+            moderation_type: Field(ModerationType::Manual),
+            moderated_at: decided.moderated_at.into(),
+            verdict: step.number(),
+        }
+    }
+}
+
+fn decision_example() -> Value {
+    json!({
+        "decision": "approve",
+        "reason": "Satire, clearly marked as such.",
+        "expected_verdict": 1,
+    })
+}
+
+fn decided_example() -> Value {
+    json!({
+        "media_id": example_values::MEDIA,
+        "status": "approved",
+        "previous_status": "pending_review",
+        "moderation_type": "manual",
+        "moderated_at": "2026-01-31T14:30:00.123456Z",
+        "verdict": 2,
+    })
 }

@@ -5,38 +5,20 @@ mod own_account;
 mod sessions;
 mod sign_in_rules;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Json, NoContent},
-};
+use api_common::{Code, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given, or};
 use domain::{
     id::{MemberId, SiteId, TeamId},
     role::Role,
     scope::Scope,
 };
-use management::{
-    Management,
-    people::{self, Standing, password_resets},
-};
-use poem::web::Data;
+use management::people::{self, Standing, password_resets};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::person::{self, one_time_link};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// The operations about people, in the order of the document.
 pub(super) type Nouns = (
@@ -46,16 +28,6 @@ pub(super) type Nouns = (
     sign_in_rules::SignIn,
     own_account::Me,
 );
-
-pub(super) fn nouns() -> Nouns {
-    (
-        People,
-        invitations::Invitations,
-        sessions::Sessions,
-        sign_in_rules::SignIn,
-        own_account::Me,
-    )
-}
 
 /// Somebody in a team, or an operator.
 #[derive(Serialize, Object)]
@@ -115,7 +87,7 @@ pub(super) struct PersonChange {
 
 impl PersonChange {
     fn applied_to(self, standing: Standing) -> Standing {
-        let role = self.role.map_or(standing.role, |role| role.0);
+        let role = or(self.role, standing.role);
         Standing {
             role,
             // A role that is not limited to sites forgets them.
@@ -153,6 +125,7 @@ fn ids(sites: Vec<Field<SiteId>>) -> Vec<SiteId> {
     sites.into_iter().map(|site| site.0).collect()
 }
 
+#[derive(Default)]
 pub(crate) struct People;
 
 #[OpenApi(tag = "Tag::People")]
@@ -163,7 +136,6 @@ impl People {
     #[oai(path = "/people", method = "get", operation_id = "listPeople")]
     async fn list_people(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// How many at most.
         limit: Query<Limit>,
@@ -171,7 +143,7 @@ impl People {
         cursor: After,
     ) -> Result<Json<List<Person>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let people = people::list(&management, &caller, part.page()).await?;
+        let people = people::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(people, |person| person.id.as_uuid())))
     }
 
@@ -183,12 +155,11 @@ impl People {
     )]
     async fn get_person(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<Person>, Refusal> {
-        let person = people::get(&management, &caller, person_id.0).await?;
+        let person = people::get(&caller.management, &caller, person_id.0).await?;
         Ok(Json(person.into()))
     }
 
@@ -203,14 +174,13 @@ impl People {
     )]
     async fn update_person(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
         request: JsonBody<PersonChange>,
     ) -> Result<Json<Person>, Refusal> {
         let edit = |standing| request.value.applied_to(standing);
-        let person = people::update(&management, &caller, person_id.0, edit).await?;
+        let person = people::update(&caller.management, &caller, person_id.0, edit).await?;
         Ok(Json(person.into()))
     }
 
@@ -226,12 +196,11 @@ impl People {
     )]
     async fn disable_person(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<NoContent, Refusal> {
-        people::disable(&management, &caller, person_id.0).await?;
+        people::disable(&caller.management, &caller, person_id.0).await?;
         Ok(NoContent)
     }
 
@@ -247,12 +216,11 @@ impl People {
     )]
     async fn create_password_reset(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<PasswordReset>, Refusal> {
-        let issued = password_resets::create(&management, &caller, person_id.0).await?;
+        let issued = password_resets::create(&caller.management, &caller, person_id.0).await?;
         Ok(Json(issued.into()))
     }
 }
@@ -271,32 +239,22 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "disabled_at": null,
     });
     let own = vec![
-        Operation {
-            answer: Some(example_values::list(&person)),
-            ..Operation::new("listPeople", Scope::PeopleRead)
-        },
-        Operation {
-            answer: Some(person.clone()),
-            ..Operation::new("getPerson", Scope::PeopleRead)
-        },
-        Operation {
-            problems: &[Code::LastOwner],
-            request: Some(json!({ "role": "moderator", "site_ids": [example_values::SITE] })),
-            answer: Some(person),
-            ..Operation::new("updatePerson", Scope::PeopleWrite)
-        },
-        Operation {
-            problems: &[Code::LastOwner],
-            ..Operation::new("disablePerson", Scope::PeopleWrite)
-        },
-        Operation {
-            problems: &[Code::InOtherTeams],
-            answer: Some(json!({
+        Operation::new("listPeople", Scope::PeopleRead)
+            .answer(example_values::list(&person)),
+        Operation::new("getPerson", Scope::PeopleRead)
+            .answer(person.clone()),
+        Operation::new("updatePerson", Scope::PeopleWrite)
+            .problems(&[Code::LastOwner])
+            .request(json!({ "role": "moderator", "site_ids": [example_values::SITE] }))
+            .answer(person),
+        Operation::new("disablePerson", Scope::PeopleWrite)
+            .problems(&[Code::LastOwner]),
+        Operation::new("createPasswordReset", Scope::PeopleWrite)
+            .problems(&[Code::InOtherTeams])
+            .answer(json!({
                 "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx",
                 "expires_at": "2026-02-01T12:00:00.123456Z",
             })),
-            ..Operation::new("createPasswordReset", Scope::PeopleWrite)
-        },
     ];
     [
         own,

@@ -2,31 +2,23 @@
 
 mod bulk;
 mod items;
-mod openapi;
 mod reports;
 mod schemas;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::Refusal,
-    response::{Json, NoContent},
-};
-use domain::{id::ReviewId, review::NoteText};
-use management::{Management, reviews};
-use poem::web::Data;
+use api_common::{Code, Json, JsonBody, NoContent, Path, Refusal};
+use domain::{id::ReviewId, review::NoteText, scope::Scope};
+use management::reviews;
 use poem_openapi::OpenApi;
+use serde_json::{Value, json};
 
-use super::{Tag, caller::Caller, media::PreviewFile};
-
-use items::{NewNote, WrittenNote};
-pub(super) use openapi::descriptions;
-use schemas::{
-    ClaimedReviews, HeldDecision, Lease, NewClaim, NewEscalation, NewReviewDecision, Review,
-    WaitingReviews,
+use self::{
+    items::{NewNote, WrittenNote},
+    schemas::{
+        ClaimedReviews, HeldDecision, Lease, NewClaim, NewEscalation, NewReviewDecision, Review,
+        WaitingReviews,
+    },
 };
+use super::{Caller, Operation, Tag, example_values, media::PreviewFile};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -36,15 +28,7 @@ pub(super) type Nouns = (
     bulk::BulkDecisions,
 );
 
-pub(super) fn nouns() -> Nouns {
-    (
-        Reviews,
-        reports::ReviewReports,
-        items::ReviewedItems,
-        bulk::BulkDecisions,
-    )
-}
-
+#[derive(Default)]
 pub(crate) struct Reviews;
 
 #[OpenApi(tag = "Tag::Reviews")]
@@ -65,12 +49,11 @@ impl Reviews {
     )]
     async fn claim_reviews(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewClaim>,
     ) -> Result<Json<ClaimedReviews>, Refusal> {
         let most = request.value.most();
-        let shown = reviews::claim(&management, &caller, most).await?;
+        let shown = reviews::claim(&caller.management, &caller, most).await?;
         Ok(Json(ClaimedReviews::try_from(shown)?))
     }
 
@@ -82,12 +65,8 @@ impl Reviews {
         method = "get",
         operation_id = "countWaitingReviews"
     )]
-    async fn count_waiting_reviews(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<WaitingReviews>, Refusal> {
-        let waiting = reviews::waiting(&management, &caller).await?;
+    async fn count_waiting_reviews(&self, caller: Caller) -> Result<Json<WaitingReviews>, Refusal> {
+        let waiting = reviews::waiting(&caller.management, &caller).await?;
         Ok(Json(waiting.into()))
     }
 
@@ -101,12 +80,11 @@ impl Reviews {
     )]
     async fn get_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Review>, Refusal> {
-        let shown = reviews::get(&management, &caller, review_id.0).await?;
+        let shown = reviews::get(&caller.management, &caller, review_id.0).await?;
         Ok(Json(Review::try_from(shown)?))
     }
 
@@ -120,12 +98,11 @@ impl Reviews {
     )]
     async fn get_review_preview(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<PreviewFile, Refusal> {
-        let preview = reviews::preview(&management, &caller, review_id.0).await?;
+        let preview = reviews::preview(&caller.management, &caller, review_id.0).await?;
         Ok(PreviewFile::new(review_id.0.as_uuid(), preview))
     }
 
@@ -139,12 +116,11 @@ impl Reviews {
     )]
     async fn renew_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Lease>, Refusal> {
-        let until = reviews::renew(&management, &caller, review_id.0).await?;
+        let until = reviews::renew(&caller.management, &caller, review_id.0).await?;
         Ok(Json(Lease::new(review_id.0, until)))
     }
 
@@ -159,12 +135,11 @@ impl Reviews {
     )]
     async fn skip_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::skip(&management, &caller, review_id.0).await?;
+        reviews::skip(&caller.management, &caller, review_id.0).await?;
         Ok(NoContent)
     }
 
@@ -178,14 +153,13 @@ impl Reviews {
     )]
     async fn escalate_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
         request: JsonBody<NewEscalation>,
     ) -> Result<NoContent, Refusal> {
         let note: Option<NoteText> = request.value.into();
-        reviews::escalate(&management, &caller, review_id.0, note.as_ref()).await?;
+        reviews::escalate(&caller.management, &caller, review_id.0, note.as_ref()).await?;
         Ok(NoContent)
     }
 
@@ -199,14 +173,13 @@ impl Reviews {
     )]
     async fn create_review_note(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
         request: JsonBody<NewNote>,
     ) -> Result<Json<WrittenNote>, Refusal> {
         let text = request.value.into_text();
-        let id = reviews::add_note(&management, &caller, review_id.0, &text).await?;
+        let id = reviews::add_note(&caller.management, &caller, review_id.0, &text).await?;
         Ok(Json(WrittenNote::new(id.as_uuid())))
     }
 
@@ -220,12 +193,11 @@ impl Reviews {
     )]
     async fn unveil_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::unveil(&management, &caller, review_id.0).await?;
+        reviews::unveil(&caller.management, &caller, review_id.0).await?;
         Ok(NoContent)
     }
 
@@ -242,14 +214,13 @@ impl Reviews {
     )]
     async fn decide_review(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
         request: JsonBody<NewReviewDecision>,
     ) -> Result<Json<HeldDecision>, Refusal> {
         let new = request.value.into();
-        let held = reviews::decide(&management, &caller, review_id.0, new).await?;
+        let held = reviews::decide(&caller.management, &caller, review_id.0, new).await?;
         Ok(Json(held.into()))
     }
 
@@ -263,12 +234,157 @@ impl Reviews {
     )]
     async fn undo_review_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Review>, Refusal> {
-        let shown = reviews::undo(&management, &caller, review_id.0).await?;
+        let shown = reviews::undo(&caller.management, &caller, review_id.0).await?;
         Ok(Json(Review::try_from(shown)?))
     }
+}
+
+/// What refuses somebody who does not have the review.
+const NOT_YOURS: &[Code] = &[Code::ReviewNotYours, Code::ReviewDecided];
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let mut operations = vec![
+        Operation::new("claimReviews", Scope::MediaDecide)
+            .request(json!({ "limit": 2 }))
+            .answer(json!({ "data": [review()] })),
+        Operation::new("countWaitingReviews", Scope::ReviewsRead)
+            .answer(json!({ "data": [{
+                "site_id": example_values::SITE,
+                "severity": "high",
+                "tier": "everybody",
+                "reviews": 120,
+                "overdue": 3,
+                "oldest_waiting_since": example_values::CREATED_AT,
+            }] })),
+        Operation::new("getReview", Scope::MediaDecide)
+            .answer(review()),
+        Operation::new("getReviewPreview", Scope::MediaDecide)
+            .problems(&[
+                Code::ImageNotPreviewed,
+                Code::PreviewTimedOut,
+                Code::DarkroomUnavailable,
+            ]),
+        Operation::new("renewReview", Scope::MediaDecide)
+            .problems(NOT_YOURS)
+            .answer(
+                json!({ "id": example_values::REVIEW, "leased_until": "2026-01-31T14:35:00.123456Z" }),
+            ),
+        Operation::new("skipReview", Scope::MediaDecide)
+            .problems(NOT_YOURS),
+        Operation::new("escalateReview", Scope::MediaDecide)
+            .problems(&[
+                Code::ReviewNotYours,
+                Code::ReviewDecided,
+                Code::ReviewEscalated,
+            ])
+            .request(json!({ "note": "The second sentence may be a quotation." })),
+        Operation::new("createReviewNote", Scope::MediaDecide)
+            .problems(NOT_YOURS)
+            .request(note())
+            .answer(json!({ "id": example_values::NOTE })),
+        Operation::new("unveilReview", Scope::MediaDecide)
+            .problems(NOT_YOURS),
+        Operation::new("decideReview", Scope::MediaDecide)
+            .problems(NOT_YOURS)
+            .request(json!({ "decision": "reject", "policy_id": example_values::POLICY }))
+            .answer(json!({
+                "id": example_values::REVIEW,
+                "decision": "reject",
+                "held_until": "2026-01-31T14:30:10.123456Z",
+            })),
+        Operation::new("undoReviewDecision", Scope::MediaDecide)
+            .problems(&[Code::ReviewUndecided, Code::ReviewTold])
+            .answer(review()),
+    ];
+    operations.extend(reports::descriptions());
+    operations.extend(about_items());
+    operations.extend(bulk::descriptions(&review()));
+    operations
+}
+
+/// The operations on items outside of reviews.
+fn about_items() -> Vec<Operation> {
+    vec![
+        Operation::new("appealMedia", Scope::MediaAppeal)
+            .problems(&[Code::StillPending, Code::StillInReview, Code::AppealOpen])
+            .request(json!({ "text": "It is a line of a song." }))
+            .answer(json!({
+                "media_id": example_values::MEDIA,
+                "status": "rejected",
+                "due_at": "2026-01-31T16:00:00.123456Z",
+            })),
+        Operation::new("listMediaNotes", Scope::MediaRead)
+            .answer(json!({ "data": [{
+                "id": example_values::NOTE,
+                "by": example_values::PERSON,
+                "name": "Ada",
+                "text": note()["text"],
+                "written_at": example_values::CREATED_AT,
+            }] })),
+        Operation::new("createMediaNote", Scope::MediaDecide)
+            .request(note())
+            .answer(json!({ "id": example_values::NOTE })),
+        Operation::new("listRelatedMedia", Scope::MediaRead)
+            .answer(json!({ "data": [], "next_cursor": null })),
+        Operation::new("setGoldenMedia", Scope::ReviewsManage)
+            .problems(&[Code::StillInReview, Code::NeverInReview])
+            .request(json!({ "expected": "reject" })),
+        Operation::new("unsetGoldenMedia", Scope::ReviewsManage),
+        Operation::new("listGoldenMedia", Scope::ReviewsManage)
+            .answer(example_values::list(&json!({
+                "media_id": example_values::MEDIA,
+                "site_id": example_values::SITE,
+                "expected": "reject",
+                "added_by": example_values::PERSON,
+                "added_at": example_values::CREATED_AT,
+            }))),
+    ]
+}
+
+fn note() -> Value {
+    json!({ "text": "The same picture as last week." })
+}
+
+fn review() -> Value {
+    json!({
+        "id": example_values::REVIEW,
+        "site_id": example_values::SITE,
+        "site_name": "Community forum",
+        "kind": "review",
+        "severity": "high",
+        "tier": "everybody",
+        "waiting_since": example_values::CREATED_AT,
+        "due_at": "2026-01-31T16:00:00.123456Z",
+        "leased_until": "2026-01-31T14:35:00.123456Z",
+        "content_type": "text",
+        "body": "You people should all leave.",
+        "content_url": null,
+        "image": null,
+        "has_preview": false,
+        "metadata": { "user": { "id": "u-81" } },
+        "author": "u-81",
+        "author_history": { "approved": 11, "rejected": 2, "pending_review": 0 },
+        "details": {
+            "rule_violations": [{
+                "rule_id": example_values::RULE,
+                "rule_name": "hate",
+                "rule_type": "ai_threshold",
+                "confidence": 0.62,
+                "details": "The score for hate is 0.62, and 0.5 asks for review.",
+            }],
+            "ai_analysis": { "hate": 0.62 },
+            "processing_time_ms": 431,
+            "reason": "the rule hate asks for review",
+            "flagged_categories": ["hate"],
+        },
+        "trace": { "unchecked": [] },
+        "suggested_policy_ids": [example_values::POLICY],
+        "notes": [],
+        "earlier": [],
+    })
 }

@@ -1,32 +1,19 @@
 //! A team's subscription: read, put.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Field, Json, JsonBody, Path, Refusal, Time};
 use domain::{
     id::{PlanId, TeamId},
     plan::SubscriptionState,
     scope::Scope,
 };
-use management::{Management, subscriptions};
-use poem::web::Data;
+use management::subscriptions;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::subscription::{self, Wanted};
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values};
 
 /// The plan of a team, and whether the subscription is active. Every team has a subscription.
 #[derive(Serialize, Object)]
@@ -72,6 +59,7 @@ pub(super) struct NewSubscription {
     started_at: Option<Field<Time>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Subscriptions;
 
 #[OpenApi(tag = "Tag::Subscriptions")]
@@ -84,12 +72,11 @@ impl Subscriptions {
     )]
     async fn get_subscription(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Subscription>, Refusal> {
-        let subscription = subscriptions::get(&management, &caller, team_id.0).await?;
+        let subscription = subscriptions::get(&caller.management, &caller, team_id.0).await?;
         Ok(Json(subscription.into()))
     }
 
@@ -103,7 +90,6 @@ impl Subscriptions {
     )]
     async fn put_subscription(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
@@ -114,7 +100,8 @@ impl Subscriptions {
             state: request.value.state.0,
             started_at: request.value.started_at.map(|time| time.0.0),
         };
-        let subscription = subscriptions::replace(&management, &caller, team_id.0, wanted).await?;
+        let subscription =
+            subscriptions::replace(&caller.management, &caller, team_id.0, wanted).await?;
         Ok(Json(subscription.into()))
     }
 }
@@ -129,15 +116,11 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "past_due_since": null,
     });
     vec![
-        Operation {
-            answer: Some(subscription.clone()),
-            ..Operation::new("getSubscription", Scope::SubscriptionsRead)
-        },
-        Operation {
-            problems: &[Code::OperatorsOnly],
-            request: Some(json!({ "plan_id": example_values::PLAN, "state": "active" })),
-            answer: Some(subscription),
-            ..Operation::new("putSubscription", Scope::SubscriptionsWrite)
-        },
+        Operation::new("getSubscription", Scope::SubscriptionsRead)
+            .answer(subscription.clone()),
+        Operation::new("putSubscription", Scope::SubscriptionsWrite)
+            .problems(&[Code::OperatorsOnly])
+            .request(json!({ "plan_id": example_values::PLAN, "state": "active" }))
+            .answer(subscription),
     ]
 }

@@ -1,27 +1,14 @@
 //! How much of its plan a team has used.
 
-use std::sync::Arc;
-
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, Path, Refusal, Time};
 use domain::{id::TeamId, scope::Scope};
-use management::Management;
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
 use store::usage;
 use uuid::Uuid;
 
-use super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::{Caller, Operation, Tag, example_values};
 
 /// How much of its plan a team has used.
 #[derive(Serialize, Object)]
@@ -69,6 +56,7 @@ impl From<usage::Period> for Period {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Usage;
 
 #[OpenApi(tag = "Tag::Usage")]
@@ -83,12 +71,11 @@ impl Usage {
     )]
     async fn get_usage(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<TeamUsage>, Refusal> {
-        let periods = management::usage::periods(&management, &caller, team_id.0).await?;
+        let periods = management::usage::periods(&caller.management, &caller, team_id.0).await?;
         Ok(Json(TeamUsage {
             team_id: team_id.0.as_uuid(),
             periods: periods.into_iter().map(Period::from).collect(),
@@ -119,8 +106,5 @@ pub(super) fn descriptions() -> Vec<Operation> {
             },
         ],
     });
-    vec![Operation {
-        answer: Some(usage),
-        ..Operation::new("getUsage", Scope::UsageRead)
-    }]
+    vec![Operation::new("getUsage", Scope::UsageRead).answer(usage)]
 }

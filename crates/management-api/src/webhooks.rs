@@ -5,7 +5,7 @@ mod endpoints;
 mod events;
 mod secret;
 
-use super::openapi::Operation;
+use super::Operation;
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -14,15 +14,6 @@ pub(super) type Nouns = (
     deliveries::Deliveries,
     events::WebhookEvents,
 );
-
-pub(super) fn nouns() -> Nouns {
-    (
-        endpoints::WebhookEndpoints,
-        secret::WebhookSecrets,
-        deliveries::Deliveries,
-        events::WebhookEvents,
-    )
-}
 
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {

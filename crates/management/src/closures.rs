@@ -6,16 +6,15 @@ use domain::{
     id::{ClosureId, HoldId, SiteId, TeamId},
     scope::Scope,
 };
-use serde_json::{Value, json};
-pub use store::closure::{ClosedSite, Closure};
+use serde_json::json;
 use store::{
-    closure::{self, Closing, NewClosure, NotCreated},
+    closure::{self, NewClosure, NotCreated},
     page::Page,
-    site::settings::ManagedSite,
     team,
 };
+pub use store::closure::{ClosedSite, Closure};
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record, sites};
 
 /// What to close.
 #[derive(Debug)]
@@ -87,9 +86,8 @@ pub async fn create(
     let (id, jobs) = started.map_err(|why| refused(why, site.is_some()))?;
     let closure = find(&mut session, id).await?;
     let details = created(&closure);
-    session
-        .commit(change(Action::ClosureCreate, &closure, details))
-        .await?;
+    let action = Action::ClosureCreate;
+    record(session, action, closure.team, closure.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(closure)
 }
@@ -109,9 +107,8 @@ pub async fn cancel(
     let after = find(&mut session, closure).await?;
     if is_cancelled {
         let details = json!({ "cancelled": before });
-        session
-            .commit(change(Action::ClosureCancel, &after, details))
-            .await?;
+        let action = Action::ClosureCancel;
+        record(session, action, after.team, after.id, details).await?;
         return Ok(after);
     }
     if after.state == domain::closure::ClosureState::Cancelled {
@@ -139,47 +136,17 @@ pub async fn resume(
     };
     let after = find(&mut session, closure).await?;
     let details = json!({ "resumed": after });
-    session
-        .commit(change(Action::ClosureResume, &after, details))
-        .await?;
+    let action = Action::ClosureResume;
+    record(session, action, after.team, after.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(after)
 }
 
-/// Refuses to change a site that is closed, or being closed.
-pub(crate) fn require_open(site: &ManagedSite) -> Result<(), Refused> {
-    match site.closure {
-        None => Ok(()),
-        Some(closure) => Err(site_is_closing(Closing {
-            closure,
-            is_closed: site.closed_at.is_some(),
-        })),
-    }
-}
-
-/// A site cannot be changed because of its closure.
-pub(crate) fn site_is_closing(closing: Closing) -> Refused {
-    is_closing("site", closing)
-}
-
-/// A team cannot have another site because of its closure.
-pub(crate) fn team_is_closing(closing: Closing) -> Refused {
-    is_closing("team", closing)
-}
-
-fn is_closing(what: &str, closing: Closing) -> Refused {
-    let Closing { closure, is_closed } = closing;
-    let detail = if is_closed {
-        format!("The {what} is closed.")
-    } else {
-        format!("The {what} is being closed: cancel the closure {closure} first.")
-    };
-    Refused::conflict(Conflict::Closing, detail)
-}
-
 fn refused(why: NotCreated, is_site: bool) -> Refused {
     match why {
-        NotCreated::Closing(closing) => is_closing(if is_site { "site" } else { "team" }, closing),
+        NotCreated::Closing(closing) => {
+            sites::is_closing(if is_site { "site" } else { "team" }, closing)
+        }
         NotCreated::OfSite(closure) => Refused::conflict(
             Conflict::Closing,
             format!(
@@ -239,15 +206,6 @@ fn no_such(field: &str, message: &str, refused: Refused) -> Refused {
     match refused {
         Refused::NotFound(_) => Refused::field(field, message),
         refused => refused,
-    }
-}
-
-fn change(action: Action, closure: &Closure, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(closure.team),
-        target: closure.id.as_uuid(),
-        details,
     }
 }
 

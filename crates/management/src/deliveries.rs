@@ -1,11 +1,10 @@
 //! Deliveries: list, read, send again.
 
-mod request_headers;
-
 use domain::{
     audit::Action,
     id::{DeliveryId, SiteId, TeamId},
     scope::Scope,
+    signature::{SERVICE_SIGNATURE, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP},
 };
 use serde_json::json;
 use store::{
@@ -13,14 +12,12 @@ use store::{
     endpoint::labels,
     site,
 };
-
-pub use self::request_headers::{SentHeader, headers};
 pub use store::{
     delivery::{Delivery, Filter, Latest, Listed, LoggedAttempt, Page},
     endpoint::Label,
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites};
 
 /// At most `limit` deliveries of a site that are older than `after`. Deliveries of the newest
 /// events come first.
@@ -103,19 +100,14 @@ pub async fn resend(
     let reach = session.reach();
     let resent = delivery::resend(session.conn(), reach, delivery).await??;
     let after = find(management, &mut session, delivery).await?;
-    session
-        .commit(Change {
-            action: Action::DeliveryResend,
-            team: Some(resent.team),
-            target: delivery.as_uuid(),
-            details: json!({
-                "site_id": resent.site,
-                "endpoint_id": resent.endpoint,
-                "event_id": resent.event,
-                "changed": { "state": { "from": resent.from, "to": after.listed.status } },
-            }),
-        })
-        .await?;
+    let details = json!({
+        "site_id": resent.site,
+        "endpoint_id": resent.endpoint,
+        "event_id": resent.event,
+        "changed": { "state": { "from": resent.from, "to": after.listed.status } },
+    });
+    let action = Action::DeliveryResend;
+    record(session, action, resent.team, delivery, details).await?;
     management.queue.enqueued(&resent.jobs);
     Ok(after)
 }
@@ -152,4 +144,39 @@ impl From<NotResent> for Refused {
             ),
         }
     }
+}
+
+/// A header of a delivery's attempts.
+#[derive(Clone, Debug)]
+pub struct SentHeader {
+    /// Its name, in lower case.
+    pub name: String,
+    /// Its value. `None` if each attempt has its own, and for the endpoint's own headers, whose
+    /// values are never shown.
+    pub value: Option<String>,
+}
+
+/// The headers of a request. Each attempt has its own signatures, and the values of the endpoint's
+/// own headers are never shown.
+pub fn headers(delivery: &Delivery) -> Vec<SentHeader> {
+    let listed = &delivery.listed;
+    let header = |name: &str, value: Option<String>| SentHeader {
+        name: name.to_ascii_lowercase(),
+        value,
+    };
+    let known = [
+        ("content-type", Some("application/json".to_owned())),
+        ("user-agent", Some("Service-Webhook/1.0".to_owned())),
+        ("x-service-event", Some(listed.kind.to_string())),
+        ("x-service-delivery-id", Some(listed.id.to_string())),
+        (STANDARD_ID, Some(listed.event.to_string())),
+        (STANDARD_TIMESTAMP, None),
+        (STANDARD_SIGNATURE, None),
+        (SERVICE_SIGNATURE, None),
+    ];
+    let known = known.into_iter().map(|(name, value)| header(name, value));
+    let custom = delivery.headers.iter();
+    known
+        .chain(custom.map(|custom| header(custom.name(), None)))
+        .collect()
 }

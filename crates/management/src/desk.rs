@@ -3,11 +3,9 @@
 
 use domain::{audit::Action, id::SiteId, scope::Scope};
 pub use store::desk_settings::DeskSettings;
-use store::{desk_settings, site};
+use store::desk_settings;
 
-use crate::{
-    Caller, Change, Management, Noun, Outdated, Refused, Session, closures, difference, sites,
-};
+use crate::{Caller, Management, Outdated, Refused, Session, difference, record, sites};
 
 /// The settings for a site.
 ///
@@ -66,10 +64,7 @@ async fn locked(
     site: SiteId,
 ) -> Result<(Session, DeskSettings), Refused> {
     let mut session = management.change(caller, Scope::ReviewsManage).await?;
-    let reach = session.reach();
-    let locked = site::settings::lock(session.conn(), reach, site).await?;
-    let locked = locked.ok_or(Refused::NotFound(Noun::Site))?;
-    closures::require_open(&locked)?;
+    sites::lock(&mut session, site).await?;
     let before = desk_settings::settings(session.conn(), site).await?;
     Ok((session, before))
 }
@@ -83,14 +78,7 @@ async fn change(
     if let Some(details) = difference(&before, &after) {
         desk_settings::change(session.conn(), site, &after).await?;
         let team = sites::require(&mut session, site).await?;
-        session
-            .commit(Change {
-                action: Action::DeskUpdate,
-                team: Some(team),
-                target: site.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::DeskUpdate, team, site, details).await?;
     }
     Ok(after)
 }

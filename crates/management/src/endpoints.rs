@@ -1,34 +1,36 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
-mod audit_entry;
-mod enable;
-mod health;
-mod ping;
 mod settings;
+
+use std::collections::HashMap;
 
 use domain::{
     audit::Action,
     id::{EndpointId, SiteId, TeamId},
+    reason::Reason,
     scope::Scope,
+    webhook::CustomHeader,
 };
-use serde_json::Value;
-pub use store::endpoint::crud::Endpoint;
+use serde_json::{Value, json};
 use store::{
+    delivery::{self, Latest},
     encryption::{self, MasterKey},
     endpoint::crud,
     jobs,
     page::Page,
 };
-
-use crate::{Caller, Change, Management, Noun, Outdated, Refused, Session, sites};
-
-pub use self::{
-    ping::ping,
-    settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond},
+pub use store::endpoint::{
+    Pinged,
+    crud::{Endpoint, Settings},
 };
-pub use enable::{disable, enable, retry_now};
-pub use health::{Overview, failing_of_team, latest, of_team};
-pub use store::endpoint::{Pinged, crud::Settings};
+use url::Url;
+
+use crate::{
+    Caller, Change, Management, Noun, Outdated, Refused, Session, created, deliveries, difference,
+    sites,
+};
+
+pub use self::settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///
@@ -88,8 +90,8 @@ pub(crate) async fn add(
     check_key(session, key).await?;
     let id = crud::add(session.conn(), key, site, &settings).await?;
     let endpoint = find(management, session, id).await?;
-    let details = audit_entry::creation(site, &settings);
-    let change = changed(Action::EndpointCreate, &endpoint, details);
+    let details = creation(site, &settings);
+    let change = Change::new(Action::EndpointCreate, endpoint.team, endpoint.id, details);
     Ok((endpoint, change))
 }
 
@@ -140,7 +142,7 @@ async fn apply(
     let endpoint = before.id;
     let old = before.settings.clone();
     let settings = change.applied_to(old, before.team, &management.endpoint_checks)?;
-    let Some(details) = audit_entry::change(&before.settings, &settings) else {
+    let Some(details) = change(&before.settings, &settings) else {
         return Ok(before);
     };
     let key = management.master_key.as_ref();
@@ -166,7 +168,7 @@ pub async fn delete(
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let endpoint = lock(management, &mut session, endpoint).await?;
     crud::delete(session.conn(), endpoint.id).await?;
-    let details = audit_entry::deletion(&endpoint);
+    let details = deletion(&endpoint);
     record(session, Action::EndpointDelete, &endpoint, details).await?;
     management.queue.wake([jobs::WEBHOOKS]);
     Ok(())
@@ -209,14 +211,198 @@ async fn record(
     endpoint: &Endpoint,
     details: Value,
 ) -> Result<(), Refused> {
-    session.commit(changed(action, endpoint, details)).await
+    crate::record(session, action, endpoint.team, endpoint.id, details).await
 }
 
-fn changed(action: Action, endpoint: &Endpoint, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(endpoint.team),
-        target: endpoint.id.as_uuid(),
-        details,
+/// The details of a new endpoint.
+fn creation(site: SiteId, settings: &Settings) -> Value {
+    created(&with_site(site, settings))
+}
+
+/// The details of a deletion.
+fn deletion(endpoint: &Endpoint) -> Value {
+    json!({ "deleted": with_site(endpoint.site, &endpoint.settings) })
+}
+
+/// The details of a change. `None` if nothing changed.
+fn change(before: &Settings, after: &Settings) -> Option<Value> {
+    if before == after {
+        return None;
     }
+    let (from, to) = (shown(before), shown(after));
+    let mut details = difference(&from, &to).unwrap_or_else(|| json!({ "changed": {} }));
+    // If the difference is in a part that is not shown, the log only says that there is one.
+    for (member, differs) in [
+        ("origin", before.url != after.url),
+        ("header_names", before.headers != after.headers),
+    ] {
+        if differs {
+            details["changed"][member] = json!({ "from": from[member], "to": to[member] });
+        }
+    }
+    Some(details)
+}
+
+fn with_site(site: SiteId, settings: &Settings) -> Value {
+    let mut shown = shown(settings);
+    shown["site_id"] = json!(site);
+    shown
+}
+
+fn shown(settings: &Settings) -> Value {
+    let names: Vec<&str> = settings.headers.iter().map(CustomHeader::name).collect();
+    json!({
+        "origin": origin(&settings.url),
+        "events": settings.events,
+        "description": settings.description,
+        "max_per_second": settings.max_per_second,
+        "header_names": names,
+    })
+}
+
+/// Scheme, host and port.
+fn origin(url: &str) -> String {
+    let url = Url::parse(url);
+    url.map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
+}
+
+/// Disables an endpoint: it gets no events that happen from now on. An endpoint that is already
+/// disabled keeps its reason.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn disable(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    reason: &Reason,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = lock(management, &mut session, endpoint).await?;
+    if !crud::disable(session.conn(), endpoint, reason.as_str()).await? {
+        return Ok(before);
+    }
+    let after = find(management, &mut session, endpoint).await?;
+    let details = json!({ "reason": reason });
+    record(session, Action::EndpointDisable, &after, details).await?;
+    Ok(after)
+}
+
+/// Enables an endpoint, whatever disabled it. It counts as new: its delivery health is reset, and
+/// waiting deliveries are sent at once.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn enable(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = lock(management, &mut session, endpoint).await?;
+    if !crud::enable(session.conn(), endpoint).await? {
+        return Ok(before);
+    }
+    let after = find(management, &mut session, endpoint).await?;
+    let reason = json!({ "from": before.disabled_reason, "to": null });
+    let details = json!({ "changed": { "disabled_reason": reason } });
+    record(session, Action::EndpointEnable, &after, details).await?;
+    management.queue.wake([jobs::WEBHOOKS]);
+    Ok(after)
+}
+
+/// Makes the deliveries that wait for their next attempt due now, and returns their number. The
+/// endpoint's delivery health is reset.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn retry_now(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<u64, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let endpoint = lock(management, &mut session, endpoint).await?;
+    let deliveries = crud::retry_now(session.conn(), endpoint.id).await?;
+    let details = json!({ "deliveries": deliveries });
+    record(session, Action::EndpointRetry, &endpoint, details).await?;
+    management.queue.wake([jobs::WEBHOOKS]);
+    Ok(deliveries)
+}
+
+/// An endpoint in the list of its team's endpoints.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// The name of its site.
+    pub site_name: String,
+    /// The latest attempt to send something to it, if there is one among its latest deliveries.
+    pub last: Option<Latest>,
+}
+
+/// The endpoints of a team, or of one of its sites: those that fail first, then those that are
+/// disabled, then the others, the oldest first.
+///
+/// # Errors
+/// The caller may not do it; the team or the site is not within reach.
+pub async fn of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    page: Page,
+) -> Result<Vec<Overview>, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    deliveries::sites_of(&mut session, team, site).await?;
+    let (conn, key) = (session.conn(), management.master_key.as_ref());
+    let found = crud::of_team(conn, key, team, site, page).await?;
+    let endpoints = found.iter().map(|placed| failing(&placed.endpoint));
+    let endpoints: Vec<_> = endpoints.collect();
+    let last = delivery::latest(conn, &endpoints, 1).await?;
+    let mut last: HashMap<EndpointId, Latest> =
+        last.into_iter().map(|one| (one.endpoint, one)).collect();
+    let overviews = found.into_iter().map(|placed| Overview {
+        last: last.remove(&placed.endpoint.id),
+        endpoint: placed.endpoint,
+        site_name: placed.site_name,
+    });
+    Ok(overviews.collect())
+}
+
+/// The endpoints of a team, or of one of its sites, whose last attempt failed: at most `limit`, and how many there are in
+/// all. Those that were disabled come last; after a week they are left out.
+///
+/// # Errors
+/// The caller may not do it; the team is not within reach.
+pub async fn failing_of_team(
+    management: &Management,
+    caller: &Caller,
+    (team, site): (TeamId, Option<SiteId>),
+    limit: i64,
+) -> Result<(Vec<Endpoint>, i64), Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    session.require_team(team)?;
+    let key = management.master_key.as_ref();
+    Ok(crud::failing(session.conn(), key, team, site, limit).await?)
+}
+
+/// The latest attempts to send something to an endpoint, each of another delivery, the latest
+/// first.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn latest(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    limit: i64,
+) -> Result<Vec<Latest>, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let endpoint = find(management, &mut session, endpoint).await?;
+    Ok(delivery::latest(session.conn(), &[failing(&endpoint)], limit).await?)
+}
+
+/// Since when it fails, if it does.
+fn failing(endpoint: &Endpoint) -> (EndpointId, Option<chrono::DateTime<chrono::Utc>>) {
+    (endpoint.id, endpoint.health.failing_since)
 }

@@ -7,15 +7,15 @@ use domain::{
     scope::Scope,
     submission::MAX_APP_MEDIA_ID,
 };
-use serde_json::{Value, json};
-pub use store::erasure::{Erasure, PublicKey, certificate};
+use serde_json::json;
 use store::{
     erasure::{self, NewErasure},
     page::Page,
     site::settings,
 };
+pub use store::erasure::{Erasure, PublicKey, certificate};
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// Which items to erase.
 #[derive(Debug)]
@@ -95,9 +95,8 @@ pub async fn create(
     })?;
     let erasure = find(&mut session, id).await?;
     let details = created(&erasure);
-    session
-        .commit(change(Action::ErasureCreate, &erasure, details))
-        .await?;
+    let action = Action::ErasureCreate;
+    record(session, action, erasure.team, erasure.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(erasure)
 }
@@ -118,20 +117,10 @@ pub async fn resume(
     };
     let after = find(&mut session, erasure).await?;
     let details = json!({ "resumed": after });
-    session
-        .commit(change(Action::ErasureResume, &after, details))
-        .await?;
+    let action = Action::ErasureResume;
+    record(session, action, after.team, after.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(after)
-}
-
-fn change(action: Action, erasure: &Erasure, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(erasure.team),
-        target: erasure.id.as_uuid(),
-        details,
-    }
 }
 
 async fn find(session: &mut Session, erasure: ErasureId) -> Result<Erasure, Refused> {

@@ -1,17 +1,16 @@
 //! Why a use case was refused, in terms that every interface can show: no status codes, no HTML.
 
-mod conflict;
-mod field_errors;
 mod resource;
 
 use std::borrow::Cow;
 
-use domain::{decision::ImageProblem, role::Role, scope::Scope};
+use domain::{
+    decision::ImageProblem, media::NoRuling, role::Role, rules::RuleErrors, scope::Scope,
+    submission::Fault,
+};
 use store::Error;
 
-pub use conflict::Conflict;
-pub use field_errors::{FieldFault, FieldProblem, Fields};
-pub use resource::Noun;
+pub use self::resource::Noun;
 
 /// Why a use case was refused. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -231,4 +230,156 @@ pub enum NoImage {
     /// The retention has removed it.
     #[error("The image is no longer stored: the retention of its site has removed it.")]
     Removed,
+}
+
+/// The members of a request that are wrong.
+#[derive(Debug)]
+pub struct Fields {
+    /// The kind of the first mistake.
+    pub fault: FieldFault,
+    /// What is wrong, member by member.
+    pub problems: Vec<FieldProblem>,
+    /// How many are listed, if there are more.
+    pub cut_at: Option<usize>,
+}
+
+/// The kind of a wrong member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldFault {
+    /// Its value is not valid.
+    Invalid,
+    /// It names a rule group that the team does not have.
+    UnknownRuleGroup,
+    /// It is not allowed in a submission.
+    Submission(Fault),
+}
+
+/// What is wrong with one member of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldProblem {
+    /// The member's name or path, such as `rules[2].pattern`.
+    pub field: String,
+    /// What to do, for a developer. It continues a sentence that begins with the name: `must be
+    /// ...`.
+    pub message: String,
+    /// The character of the member, from 0, at which the mistake is, if known.
+    pub position: Option<usize>,
+}
+
+/// Rules are in the member `rules`.
+impl From<&RuleErrors> for Refused {
+    fn from(errors: &RuleErrors) -> Self {
+        let problems = errors.iter().map(|error| FieldProblem {
+            field: error.path(),
+            message: match error.place {
+                Some(place) => format!("{} ({place})", error.message),
+                None => error.message.clone(),
+            },
+            position: error.position,
+        });
+        Self::Fields(Fields {
+            fault: FieldFault::Invalid,
+            problems: problems.collect(),
+            cut_at: errors.has_more().then_some(RuleErrors::MOST),
+        })
+    }
+}
+
+impl From<NoRuling> for Refused {
+    fn from(none: NoRuling) -> Self {
+        match none {
+            NoRuling::StillPending => Self::conflict(
+                Conflict::StillPending,
+                "The item is pending: people decide after the machine.",
+            ),
+            NoRuling::AlreadyDecided(status) => Self::conflict(
+                Conflict::AlreadyDecided,
+                format!("The item is {status} already."),
+            ),
+            NoRuling::Changed => Self::conflict(
+                Conflict::MediaChanged,
+                "Somebody else has decided about the item meanwhile: read it again.",
+            ),
+            NoRuling::VerdictChanged(now) => Self::conflict(
+                Conflict::VerdictChanged,
+                format!(
+                    "The item's verdict has the number {} by now, and the item is {}: read it again.",
+                    now.verdicts, now.status,
+                ),
+            ),
+        }
+    }
+}
+
+/// The reason for a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// The item is not decided by the machine yet.
+    StillPending,
+    /// The item has that verdict already.
+    AlreadyDecided,
+    /// Somebody else decided meanwhile.
+    MediaChanged,
+    /// The item has another verdict than the one that the moderator saw.
+    VerdictChanged,
+    /// Somebody else edited the draft meanwhile.
+    DraftChanged,
+    /// Sites use the rule group.
+    RuleGroupInUse,
+    /// The version is live.
+    VersionIsLive,
+    /// Rule groups use the hash list.
+    HashListInUse,
+    /// An entry with this hash exists.
+    AlreadyListed,
+    /// The item has no hashes.
+    ImageNotHashed,
+    /// The image cannot be decoded.
+    ImageNotPreviewed,
+    /// The endpoint is disabled.
+    EndpointDisabled,
+    /// The delivery has not ended.
+    DeliveryPending,
+    /// The team has a backtest that has not ended.
+    BacktestRunning,
+    /// A scan of the hash list over the same items has not ended.
+    ScanRunning,
+    /// The endpoint has a recovery that has not ended.
+    RecoveryRunning,
+    /// Somebody else has the review by now, or nobody.
+    ReviewNotYours,
+    /// Somebody has decided in the review already.
+    ReviewDecided,
+    /// The caller has not decided in the review.
+    ReviewUndecided,
+    /// What was decided in the review was told already.
+    ReviewTold,
+    /// Somebody has appealed already.
+    AppealOpen,
+    /// The item waits for a person anyway.
+    StillInReview,
+    /// The machine decided about the item, without a person.
+    NeverInReview,
+    /// The team has a bulk decision that has not ended.
+    BulkDecisionRunning,
+    /// More reviews match the filter than the lead was shown.
+    MoreReviewsMatch,
+    /// The leads have the review already.
+    ReviewEscalated,
+    /// Another one has this name.
+    NameTaken,
+    /// The site or the team is closed, or being closed.
+    Closing,
+    /// A legal hold is in force.
+    LegalHold,
+    /// The limit for these is reached.
+    LimitReached,
+    /// The team would have no owner.
+    LastOwner,
+    /// The person is in the team already.
+    AlreadyMember,
+    /// The person has a second factor already.
+    FactorExists,
+    /// The person is in other teams, too.
+    InOtherTeams,
 }

@@ -5,28 +5,31 @@
 
 pub mod archive;
 mod archive_member;
-mod concurrent_reads;
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use domain::{
     audit::Action,
-    id::{ExportId, SiteId},
+    id::{ExportId, SiteId, TeamId},
     scope::Scope,
 };
 use serde_json::json;
-pub use store::export::{Export, MOST};
 use store::{
     export::{self, NewExport},
     page::Page,
     site,
 };
+pub use store::export::{Export, MOST};
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
-use archive::{Cursor, Part};
-use archive_member::Built;
-pub use concurrent_reads::ConcurrentReads;
-use concurrent_reads::Turn;
+use self::{
+    archive::{Cursor, Part},
+    archive_member::Built,
+};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// How long one answer goes on. Then it ends after a whole member, and the client goes on with another request, so that
 /// slow clients cannot keep others waiting for their turn for ever.
@@ -87,13 +90,8 @@ pub async fn create(
         Refused::conflict(Conflict::LimitReached, detail)
     })?;
     let export = find(&mut session, id).await?;
-    let change = Change {
-        action: Action::ExportCreate,
-        team: Some(export.team),
-        target: export.site.as_uuid(),
-        details: created(&export),
-    };
-    session.commit(change).await?;
+    let action = Action::ExportCreate;
+    record(session, action, export.team, export.site, created(&export)).await?;
     Ok(export)
 }
 
@@ -119,13 +117,9 @@ pub async fn open(
     let export = find(&mut session, export).await?;
     let turn = management.exports.take(export.team)?;
     let cursor = after.unwrap_or_default();
-    let change = Change {
-        action: Action::ExportRead,
-        team: Some(export.team),
-        target: export.site.as_uuid(),
-        details: json!({ "read": { "export_id": export.id, "after_member": cursor.number } }),
-    };
-    session.commit(change).await?;
+    let details = json!({ "read": { "export_id": export.id, "after_member": cursor.number } });
+    let action = Action::ExportRead;
+    record(session, action, export.team, export.site, details).await?;
     Ok(Reading {
         export,
         cursor,
@@ -179,4 +173,64 @@ async fn find(session: &mut Session, export: ExportId) -> Result<Export, Refused
     let reach = session.reach();
     let export = export::find(session.conn(), reach, export).await?;
     export.ok_or(Refused::NotFound(Noun::Export))
+}
+
+/// Archives that are read at once in a process.
+const AT_ONCE: usize = 4;
+
+/// In how many seconds to try again.
+const SOON: u32 = 5;
+
+/// The teams whose archives are being read.
+#[derive(Clone, Debug, Default)]
+pub struct ConcurrentReads(Arc<Mutex<HashSet<TeamId>>>);
+
+/// An archive that is being read. It ends when this is dropped.
+struct Turn {
+    of: ConcurrentReads,
+    team: TeamId,
+}
+
+impl ConcurrentReads {
+    /// A turn of this team.
+    ///
+    /// # Errors
+    /// The team reads an archive, or too many others do.
+    fn take(&self, team: TeamId) -> Result<Turn, Refused> {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.len() >= AT_ONCE || !running.insert(team) {
+            return Err(Refused::TooManyDownloads { seconds: SOON });
+        }
+        Ok(Turn {
+            of: self.clone(),
+            team,
+        })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut running = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&self.team);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_team_reads_one_archive_at_a_time_and_all_together_a_few() {
+        let streams = ConcurrentReads::default();
+        let team = |n| TeamId::from(Uuid::from_u128(n));
+        let first = streams.take(team(0)).unwrap();
+        assert!(streams.take(team(0)).is_err());
+        let others: Vec<_> = (1..20).filter_map(|n| streams.take(team(n)).ok()).collect();
+        assert_eq!(others.len(), AT_ONCE - 1);
+        drop(first);
+        assert!(streams.take(team(1)).is_err());
+        assert!(streams.take(team(0)).is_ok());
+    }
 }

@@ -6,29 +6,29 @@
 pub mod entries;
 pub mod imports;
 pub mod scans;
-mod view;
 
+use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
     bounded_integer::BoundedInteger,
-    id::{HashListId, TeamId},
+    id::{ActorId, HashListId, TeamId},
     image_hash::{ListKind, MAX_DISTANCE},
     name::Name,
+    reach::Reach,
     reason::Reason,
     scope::Scope,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
+pub use store::hash_list::MAX_ENTRIES;
 use store::{
-    hash_list::{self, MAX_SHARED},
+    hash_list::{self, HashList, MAX_SHARED},
     page::Page,
 };
-use uuid::Uuid;
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created, difference};
-use view::{find, keep, lock, visible};
-
-pub use store::hash_list::MAX_ENTRIES;
-pub use view::VisibleHashList;
+use crate::{
+    Caller, Conflict, Forbidden, Management, Noun, Refused, Session, created, difference, record,
+};
 
 /// In how many bits hashes may differ.
 pub type Distance = BoundedInteger<0, 31>;
@@ -196,23 +196,6 @@ pub async fn delete(
     record(session, Action::HashListDelete, team, id, details).await
 }
 
-/// Records a change of a list, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: Option<TeamId>,
-    target: Uuid,
-    details: Value,
-) -> Result<(), Refused> {
-    let change = Change {
-        action,
-        team,
-        target,
-        details,
-    };
-    session.commit(change).await
-}
-
 fn unknown() -> Refused {
     Refused::NotFound(Noun::HashList)
 }
@@ -224,4 +207,96 @@ fn unknown() -> Refused {
 )]
 fn bits(distance: Distance) -> u32 {
     distance.get() as u32
+}
+
+/// A hash list, as the caller can see it. The audit log shows it in the same way.
+#[derive(Clone, Debug, Serialize)]
+pub struct VisibleHashList {
+    /// The list.
+    pub id: HashListId,
+    /// Its team. `None`: it is shared.
+    #[serde(rename = "team_id")]
+    pub team: Option<TeamId>,
+    /// Its name.
+    pub name: String,
+    /// Its description, if it has one.
+    pub description: Option<String>,
+    /// What it means that an image is on the list.
+    pub kind: ListKind,
+    /// In how many bits the PDQ hash of an image can differ from an entry.
+    pub max_distance: u32,
+    /// Counts the changes of its entries.
+    pub revision: i64,
+    /// How many entries it has. `None` if the caller cannot see them.
+    pub entry_count: Option<i64>,
+    /// Who created it. `None` if the caller cannot see that.
+    pub created_by: Option<ActorId>,
+    /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
+    pub created_at: DateTime<Utc>,
+}
+
+impl VisibleHashList {
+    fn new(list: HashList, to: Reach) -> Self {
+        let whole = is_kept_by(&list, to);
+        Self {
+            id: list.id,
+            team: list.team,
+            name: list.name,
+            description: (!list.description.is_empty()).then_some(list.description),
+            kind: list.kind,
+            max_distance: list.max_distance,
+            revision: list.revision,
+            entry_count: whole.then_some(list.entries),
+            created_by: list.created_by.filter(|_| whole),
+            created_at: list.created_at,
+        }
+    }
+}
+
+/// A list within the caller's reach, as the caller can see it.
+async fn visible(
+    session: &mut Session,
+    list: HashListId,
+) -> Result<VisibleHashList, Refused> {
+    let list = find(session, list).await?;
+    Ok(VisibleHashList::new(list, session.reach()))
+}
+
+/// A list within the caller's reach, including shared lists.
+async fn find(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
+    let reach = session.reach();
+    let list = hash_list::find(session.conn(), reach, list).await?;
+    list.ok_or_else(unknown)
+}
+
+/// A list whose entries the caller can see and change.
+async fn keep(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
+    let list = find(session, list).await?;
+    if is_kept_by(&list, session.reach()) {
+        Ok(list)
+    } else {
+        Err(Refused::Forbidden(
+            Forbidden::SharedList,
+            "The list is shared: teams may use it, and operators see and change what is on it."
+                .into(),
+        ))
+    }
+}
+
+/// The same, locked: nobody else changes the list in this transaction.
+async fn lock(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
+    let found = keep(session, list).await?;
+    let reach = session.reach();
+    let locked = hash_list::lock(session.conn(), reach, found.id).await?;
+    locked.ok_or_else(unknown)
+}
+
+/// Whether a caller can see and change the entries of a list: teams of their own lists, operators
+/// of all lists.
+fn is_kept_by(list: &HashList, reach: Reach) -> bool {
+    match reach {
+        Reach::Everything => true,
+        Reach::Team(_) => list.team.is_some(),
+    }
 }

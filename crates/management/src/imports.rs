@@ -4,7 +4,6 @@
 //! Only what belongs to another team here gets another id, which follows from its own and the team's. Nothing of another team
 //! or of another site is ever changed.
 
-mod item_line;
 mod items;
 mod rules;
 mod site;
@@ -18,17 +17,16 @@ use domain::{
     scope::Scope,
 };
 use serde_json::Value;
+pub use store::export::{ExportedGroup, ListedVersion};
 use uuid::Uuid;
 
-use crate::{Caller, Change, Management, Refused};
+use crate::{Caller, Management, Refused, record};
 
 pub use self::{
-    item_line::{Line, WrongLine},
-    items::{Stored, items},
+    items::{Line, Stored, WrongLine, items},
     rules::{Placed, version},
     site::{GivenSite, site},
 };
-pub use store::export::{ExportedGroup, ListedVersion};
 
 /// Where an archive goes.
 #[derive(Debug)]
@@ -69,13 +67,8 @@ pub async fn finish(
     details: Value,
 ) -> Result<(), Refused> {
     let session = management.change(caller, Scope::SitesWrite).await?;
-    let change = Change {
-        action: Action::SiteImport,
-        team: Some(target.team),
-        target: target.site.as_uuid(),
-        details,
-    };
-    session.commit(change).await
+    let action = Action::SiteImport;
+    record(session, action, target.team, target.site, details).await
 }
 
 /// Names for something that is called so elsewhere, the best one first.

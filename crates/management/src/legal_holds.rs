@@ -14,7 +14,7 @@ pub use store::{
     page::Page,
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, closures, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites};
 
 /// The most holds of a team that are in force.
 pub const MOST: i64 = 1_000;
@@ -76,7 +76,7 @@ pub async fn create(
     if let Some(closing) = closure::of_site(session.conn(), new.site).await?
         && closing.is_closed
     {
-        return Err(closures::site_is_closing(closing));
+        return Err(sites::is_closing("site", closing));
     }
     let what = match (new.media, new.author) {
         (Some(_), Some(_)) => {
@@ -101,9 +101,7 @@ pub async fn create(
     let id = legal_hold::create(session.conn(), of, &what, &new.reason, actor).await?;
     let hold = find(&mut session, id).await?;
     let details = json!({ "created": described(&hold) });
-    session
-        .commit(change(Action::HoldCreate, &hold, details))
-        .await?;
+    record(session, Action::HoldCreate, hold.team, hold.id, details).await?;
     Ok(hold)
 }
 
@@ -119,9 +117,7 @@ pub async fn lift(management: &Management, caller: &Caller, hold: HoldId) -> Res
     }
     let lifted = find(&mut session, before.id).await?;
     let details = json!({ "lifted": described(&lifted) });
-    session
-        .commit(change(Action::HoldLift, &lifted, details))
-        .await?;
+    record(session, Action::HoldLift, lifted.team, lifted.id, details).await?;
     Ok(lifted)
 }
 
@@ -140,15 +136,6 @@ async fn require_media(session: &mut Session, site: SiteId, media: MediaId) -> R
         Ok(())
     } else {
         Err(unknown())
-    }
-}
-
-fn change(action: Action, hold: &Hold, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(hold.team),
-        target: hold.id.as_uuid(),
-        details,
     }
 }
 

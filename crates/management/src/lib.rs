@@ -11,7 +11,6 @@
 
 pub mod account;
 pub mod audit_log;
-mod caller;
 pub mod closures;
 mod connection_shares;
 pub mod dead_jobs;
@@ -56,14 +55,16 @@ pub mod webhook_secrets;
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
 
+pub(crate) use self::session::record;
 pub use self::{
-    caller::{AnonymousCaller, Caller, Credential},
     endpoint_checks::{EndpointChecks, Judge, Ping},
     error::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, NoImage, Noun, Refused},
     passwords::Passwords,
     preview_pool::{MakePreview, PreviewError, PreviewPool},
     rate_limit::{RateLimit, RateLimitSettings},
-    session::{Change, Doing, Session, Snapshot, created, difference},
+    session::{
+        AnonymousCaller, Caller, Change, Credential, Doing, Session, Snapshot, created, difference,
+    },
     sign_on::SignOn,
     stale_revision::{Changer, Outdated},
     trial_pool::{Analyse, Analysed, TrialPool},

@@ -1,26 +1,29 @@
 //! Media: list, read, look at the image, decide.
 
-mod appeals;
-mod decisions;
 pub mod explanation;
 pub(crate) mod previews;
 
+use chrono::{DateTime, Utc};
 use domain::{
+    audit::Action,
     id::{MediaId, SiteId},
+    media::{NoRuling, Ruling, Seen, Status, Step},
+    reason::Reason,
+    review::NoteText,
     scope::Scope,
 };
-use store::{PgPool, media};
-
-use crate::{Caller, Management, Noun, Refused};
-
-pub use self::{
-    appeals::{Appealed, appeal},
-    decisions::{Decided, NewDecision, decide, may_decide},
-    previews::{obstacle, preview},
+use serde_json::json;
+use store::{
+    PgPool, media,
+    review::{self, NewNote, appeal},
 };
 pub use store::media::{
     Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED, Waiting,
 };
+
+use crate::{Caller, Conflict, Management, Noun, Refused, record};
+
+pub use self::previews::{obstacle, preview};
 
 /// An item's inline image, which is read slice by slice.
 #[derive(Clone, Debug)]
@@ -133,5 +136,152 @@ pub async fn image(
     Ok(StoredImage {
         image: image.ok_or(Refused::NotFound(Noun::Image))?,
         pool: management.pool.clone(),
+    })
+}
+
+/// What a moderator decides.
+#[derive(Clone, Debug)]
+pub struct NewDecision {
+    /// Whether the item may be displayed.
+    pub ruling: Ruling,
+    /// The reason. The application can read it.
+    pub reason: Reason,
+    /// What the moderator saw of the item. If it is different by now, nothing is decided.
+    pub seen: Seen,
+}
+
+/// A decision that is in force.
+#[derive(Clone, Copy, Debug)]
+pub struct Decided {
+    /// The item.
+    pub media: MediaId,
+    /// The status before and after, and the number of the verdict.
+    pub step: Step,
+    /// When it was decided.
+    pub moderated_at: DateTime<Utc>,
+}
+
+/// Whether the caller can decide about items of this site.
+///
+/// # Errors
+/// The caller may not see items.
+pub async fn may_decide(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<bool, Refused> {
+    let session = management.read(caller, Scope::MediaRead).await?;
+    Ok(session.has(Scope::MediaDecide) && session.require_own_site(site).is_ok())
+}
+
+/// Stores a decision with its event and deliveries, and wakes the workers.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach; it is pending, has that verdict already, or somebody else
+/// decided meanwhile.
+pub async fn decide(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+    new: NewDecision,
+) -> Result<Decided, Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let reach = session.reach();
+    let found = media::standing(session.conn(), reach, media).await?;
+    let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;
+    if session.has_own_sites() {
+        let site = media::site_of(session.conn(), media).await?;
+        session.require_own_site(site)?;
+    }
+    let step = standing.ruled(new.ruling, new.seen)?;
+
+    let decision = media::Decision {
+        media,
+        step,
+        reason: &new.reason,
+        moderator: session.actor(),
+    };
+    let decided = media::decide(session.conn(), decision).await?;
+    let Some(decided) = decided else {
+        // Somebody else decided between the two statements. This one waited for that commit.
+        let now = media::standing(session.conn(), reach, media).await?;
+        let now = now.filter(|_| new.seen.verdict.is_some());
+        let changed = now.map_or(NoRuling::Changed, |(_, now)| NoRuling::VerdictChanged(now));
+        return Err(changed.into());
+    };
+    let (from, to) = (step.from().status, step.to());
+    let details = json!({
+        "changed": { "status": { "from": from, "to": to } },
+        "verdict": step.number(),
+    });
+    record(session, Action::MediaDecide, team, media, details).await?;
+    management.queue.enqueued(&decided.jobs);
+    Ok(Decided {
+        media,
+        step,
+        moderated_at: decided.moderated_at,
+    })
+}
+
+/// An appeal that waits for a person.
+#[derive(Clone, Copy, Debug)]
+pub struct Appealed {
+    /// The item.
+    pub media: MediaId,
+    /// Its status, which stays until somebody decides otherwise.
+    pub status: Status,
+    /// When somebody should have looked.
+    pub due_at: DateTime<Utc>,
+}
+
+/// Asks that somebody who has not decided about the item looks at it again. The words of the appeal
+/// become a note that this person sees.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach; it has no final verdict; an appeal
+/// is open.
+pub async fn appeal(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+    words: Option<&NoteText>,
+) -> Result<Appealed, Refused> {
+    let mut session = management.change(caller, Scope::MediaAppeal).await?;
+    let reach = session.reach();
+    let found = media::standing(session.conn(), reach, media).await?;
+    let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;
+    match standing.status {
+        Status::Approved | Status::Rejected => {}
+        Status::Pending => return Err(NoRuling::StillPending.into()),
+        Status::PendingReview => {
+            return Err(Refused::conflict(
+                Conflict::StillInReview,
+                "The item waits for a person already.",
+            ));
+        }
+    }
+    let opened = appeal::open(session.conn(), media).await?;
+    let opened = opened.ok_or_else(|| {
+        Refused::conflict(
+            Conflict::AppealOpen,
+            "An appeal against this verdict waits for a person already.",
+        )
+    })?;
+    if let (Some(body), Some(by)) = (words, session.actor().id()) {
+        let note = NewNote {
+            media,
+            team,
+            review: Some(opened.review),
+            by,
+            body,
+        };
+        review::add_note(session.conn(), note).await?;
+    }
+    let details = json!({ "review_id": opened.review, "status": standing.status });
+    record(session, Action::MediaAppeal, team, media, details).await?;
+    Ok(Appealed {
+        media,
+        status: standing.status,
+        due_at: opened.due_at,
     })
 }

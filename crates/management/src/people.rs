@@ -29,7 +29,7 @@ use store::{
     team,
 };
 
-use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, difference};
+use crate::{Caller, Conflict, Forbidden, Management, Noun, Refused, Session, difference, record};
 
 /// The fields of a person that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,14 +135,7 @@ pub async fn update(
     }
     let after = find(&mut session, member).await?;
     if let Some(details) = difference(&before, &after) {
-        session
-            .commit(Change {
-                action: Action::PersonUpdate,
-                team: after.team,
-                target: member.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::PersonUpdate, after.team, member, details).await?;
     }
     Ok(after)
 }
@@ -191,14 +184,9 @@ async fn end_membership(mut session: Session, person: Person) -> Result<(), Refu
     if person::memberships(conn, person.user).await?.is_empty() {
         session::end_all(conn, person.user, None).await?;
     }
-    session
-        .commit(Change {
-            action: Action::PersonDisable,
-            team: person.team,
-            target: person.id.as_uuid(),
-            details: json!({ "email": person.email, "role": person.role }),
-        })
-        .await
+    let details = json!({ "email": person.email, "role": person.role });
+    let action = Action::PersonDisable;
+    record(session, action, person.team, person.id, details).await
 }
 
 /// A person whom nobody else changes until the transaction ends.

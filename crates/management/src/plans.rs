@@ -1,10 +1,14 @@
 //! Plans: list, create, read, change.
 
-use domain::{audit::Action, id::PlanId, scope::Scope};
-pub use store::plan::{Plan, Terms};
+use domain::{
+    audit::Action,
+    id::{PlanId, TeamId},
+    scope::Scope,
+};
 use store::{page::Page, plan};
+pub use store::plan::{Plan, Terms};
 
-use crate::{Caller, Change, Management, Noun, Refused, created, difference};
+use crate::{Caller, Management, Noun, Refused, created, difference, record};
 
 /// Plans within the caller's reach, the oldest first. A team reaches only the plan that it subscribes to.
 ///
@@ -43,14 +47,8 @@ pub async fn create(
     let mut session = management.change(caller, Scope::PlansWrite).await?;
     session.require_operator()?;
     let plan = plan::create(session.conn(), terms).await?;
-    session
-        .commit(Change {
-            action: Action::PlanCreate,
-            team: None,
-            target: plan.id.as_uuid(),
-            details: created(&plan),
-        })
-        .await?;
+    let action = Action::PlanCreate;
+    record(session, action, None::<TeamId>, plan.id, created(&plan)).await?;
     Ok(plan)
 }
 
@@ -76,14 +74,7 @@ pub async fn update(
     };
     if let Some(details) = difference(&before, &after) {
         plan::change(session.conn(), plan, &after.terms).await?;
-        session
-            .commit(Change {
-                action: Action::PlanUpdate,
-                team: None,
-                target: plan.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::PlanUpdate, None::<TeamId>, plan, details).await?;
     }
     Ok(after)
 }

@@ -10,14 +10,14 @@ use domain::{
     recovery::RecoveryKind,
     scope::Scope,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 pub use store::recovery::Recovery;
 use store::{
     page::Page,
     recovery::{self, Target},
 };
 
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -119,9 +119,9 @@ pub async fn create(
     })?;
     let recovery = find(&mut session, id).await?;
     let details = created(&recovery);
-    session
-        .commit(change(Action::RecoveryCreate, &recovery, details))
-        .await?;
+    // The audit log names the endpoint of a recovery as its target.
+    let action = Action::RecoveryCreate;
+    record(session, action, recovery.team, recovery.endpoint, details).await?;
     management.queue.enqueued(&jobs);
     Ok(recovery)
 }
@@ -143,20 +143,9 @@ pub async fn cancel(
     }
     let after = find(&mut session, recovery).await?;
     let details = json!({ "cancelled": after });
-    session
-        .commit(change(Action::RecoveryCancel, &after, details))
-        .await?;
+    let action = Action::RecoveryCancel;
+    record(session, action, after.team, after.endpoint, details).await?;
     Ok(after)
-}
-
-/// The audit log names the endpoint of a recovery as its target.
-fn change(action: Action, recovery: &Recovery, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(recovery.team),
-        target: recovery.endpoint.as_uuid(),
-        details,
-    }
 }
 
 async fn target(session: &mut Session, endpoint: EndpointId) -> Result<Target, Refused> {

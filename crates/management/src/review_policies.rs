@@ -14,7 +14,7 @@ pub use store::{
 };
 
 use crate::{
-    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, created, difference,
+    Caller, Conflict, Management, Noun, Outdated, Refused, Session, created, difference, record,
 };
 
 /// The most categories of a policy, and the most names of rules.
@@ -86,14 +86,7 @@ pub async fn create(
     let id = review_policy::create(session.conn(), team, settings).await?;
     let policy = find(&mut session, id.map_err(taken)?).await?;
     let details = created(&policy);
-    session
-        .commit(Change {
-            action: Action::PolicyCreate,
-            team: Some(team),
-            target: policy.id.as_uuid(),
-            details,
-        })
-        .await?;
+    record(session, Action::PolicyCreate, team, policy.id, details).await?;
     Ok(policy)
 }
 
@@ -145,14 +138,9 @@ pub async fn delete(
 ) -> Result<(), Refused> {
     let (mut session, before) = locked(management, caller, policy).await?;
     review_policy::delete(session.conn(), before.id).await?;
-    session
-        .commit(Change {
-            action: Action::PolicyDelete,
-            team: Some(before.team),
-            target: before.id.as_uuid(),
-            details: json!({ "deleted": { "code": before.settings.code, "name": before.settings.name } }),
-        })
-        .await
+    let details = json!({ "deleted": { "code": before.settings.code, "name": before.settings.name } });
+    let action = Action::PolicyDelete;
+    record(session, action, before.team, before.id, details).await
 }
 
 async fn locked(
@@ -177,14 +165,7 @@ async fn change(
     changed.map_err(taken)?;
     let after = find(&mut session, before.id).await?;
     if let Some(details) = difference(&before, &after) {
-        session
-            .commit(Change {
-                action: Action::PolicyUpdate,
-                team: Some(after.team),
-                target: after.id.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::PolicyUpdate, after.team, after.id, details).await?;
     }
     Ok(after)
 }

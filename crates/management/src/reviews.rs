@@ -6,31 +6,28 @@
 
 pub mod bulk;
 mod decision;
-mod exposure;
-mod golden_set;
-mod lease;
 mod notes;
 pub mod quality;
-mod view;
 
+use chrono::{DateTime, NaiveDate, Utc};
 use domain::{
     actor::Actor,
+    audit::Action,
     id::{ActorId, ReviewId, TeamId},
-    review::Tier,
+    review::{NoteText, Tier},
     scope::Scope,
 };
-use store::review::{self, Locked, NewClaim};
-pub use store::review::{AuthorHistory, Earlier, Note, Review, Waiting, golden::GoldenItem};
+use serde_json::json;
+use store::review::{self, Locked, NewClaim, NewNote, exposure};
+pub use store::review::{
+    AuthorHistory, Earlier, Note, Review, Waiting, exposure::Exposure, golden::GoldenItem,
+};
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews, record};
 
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
-    exposure::{Exposure, Exposures, exposures},
-    golden_set::{golden_items, golden_of, set_golden, unset_golden},
-    lease::{escalate, renew, skip, unveil},
-    notes::{add_note, add_note_to, notes_of},
-    view::ReviewView,
+    notes::{add_note, add_note_to, golden_items, golden_of, notes_of, set_golden, unset_golden},
 };
 
 /// The reviews that the caller has, and if these are fewer than `most`, the most urgent ones that
@@ -176,4 +173,177 @@ async fn lock_own(session: &mut Session, review: ReviewId) -> Result<(ActorId, L
         ));
     }
     Ok((actor, locked))
+}
+
+/// At most so many rows are read.
+const ROWS: usize = 10_000;
+
+/// How much people have seen.
+#[derive(Debug)]
+pub struct Exposures {
+    /// The first day.
+    pub from: NaiveDate,
+    /// The last day.
+    pub to: NaiveDate,
+    /// A row for each person and day, the latest day first.
+    pub rows: Vec<Exposure>,
+    /// Whether these are all rows of the span.
+    pub is_complete: bool,
+}
+
+/// What people have decided and uncovered on the days of a span. Who leads reviews sees it of everybody in the team, anybody else
+/// only of themselves.
+///
+/// # Errors
+/// The caller may not read about reviews; the span is too long.
+pub async fn exposures(
+    management: &Management,
+    caller: &Caller,
+    from: Option<DateTime<Utc>>,
+    to: Option<DateTime<Utc>>,
+) -> Result<Exposures, Refused> {
+    let (from, to) = quality::time_range(from, to, Utc::now())?;
+    let (from, to) = (from.date_naive(), to.date_naive());
+    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+    let (actor, team) = reviewer(&session)?;
+    let only = (!session.has(Scope::ReviewsManage)).then_some(actor);
+    let most = i64::try_from(ROWS + 1).unwrap_or(i64::MAX);
+    let mut rows = exposure::of_days(session.conn(), team, only, (from, to), most).await?;
+    let is_complete = rows.len() <= ROWS;
+    rows.truncate(ROWS);
+    Ok(Exposures {
+        from,
+        to,
+        rows,
+        is_complete,
+    })
+}
+
+/// A review with what is known around it.
+#[derive(Debug)]
+pub struct ReviewView {
+    /// The review.
+    pub review: Review,
+    /// What became of earlier items of its author. `None`: the item has no author.
+    pub author: Option<AuthorHistory>,
+    /// What the team's people have noted about the item, the oldest note first.
+    pub notes: Vec<Note>,
+    /// Why there is no preview of its image, as far as it is known before one is made.
+    pub unseen: Option<Refused>,
+}
+
+impl ReviewView {
+    /// The review; none if it has ended.
+    async fn of(
+        management: &Management,
+        session: &mut Session,
+        review: ReviewId,
+    ) -> Result<Option<Self>, Refused> {
+        let conn = session.conn();
+        let Some(review) = review::view(conn, review).await? else {
+            return Ok(None);
+        };
+        let only = (!review.shows_all_notes()).then_some(review.id);
+        Ok(Some(Self {
+            author: AuthorHistory::of(conn, &review).await?,
+            notes: if review.has_notes {
+                review::notes_of(conn, review.media, only).await?
+            } else {
+                Vec::new()
+            },
+            unseen: previews::obstacle_of(management, review.content_type, review.image),
+            review,
+        }))
+    }
+}
+
+/// Keeps a review for another [`LEASE`](domain::review::LEASE), and says until when. Call it while
+/// the person is active.
+///
+/// # Errors
+/// The caller may not decide items, does not have this review any more, or has had it for an hour.
+pub async fn renew(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+) -> Result<DateTime<Utc>, Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    lock_own(&mut session, review).await?;
+    let until = review::renew(session.conn(), review).await?;
+    let until = until.ok_or_else(|| {
+        Refused::conflict(
+            Conflict::ReviewNotYours,
+            "You have had this review for an hour, so others may take it. Decide it, or skip it.",
+        )
+    })?;
+    session.commit_unrecorded().await?;
+    Ok(until)
+}
+
+/// Leaves a review to others. The caller does not get it again, and after three people have skipped
+/// it, it is the leads'. A lead who skips it gets it again later.
+///
+/// # Errors
+/// The caller may not decide items, or does not have this review any more.
+pub async fn skip(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let (actor, locked) = lock_own(&mut session, review).await?;
+    let tier = review::skip(session.conn(), review, actor).await?;
+    let details = json!({ "review_id": review, "tier": tier });
+    let action = Action::ReviewSkip;
+    record(session, action, locked.team, locked.media, details).await
+}
+
+/// Passes a review up to the leads, with a note for them.
+///
+/// # Errors
+/// The caller may not decide items, or does not have this review any more; the leads have it
+/// already.
+pub async fn escalate(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+    note: Option<&NoteText>,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let (actor, locked) = lock_own(&mut session, review).await?;
+    if locked.tier == Tier::Leads {
+        return Err(Refused::conflict(
+            Conflict::ReviewEscalated,
+            "The leads are asked already: decide it, or skip it.",
+        ));
+    }
+    if let Some(body) = note {
+        let note = NewNote {
+            media: locked.media,
+            team: locked.team,
+            review: Some(review),
+            by: actor,
+            body,
+        };
+        review::add_note(session.conn(), note).await?;
+    }
+    review::escalate(session.conn(), review).await?;
+    let details = json!({ "review_id": review, "has_note": note.is_some() });
+    let action = Action::ReviewEscalate;
+    record(session, action, locked.team, locked.media, details).await
+}
+
+/// Notes that the caller has unveiled the picture of a review: people see how much they have seen.
+///
+/// # Errors
+/// The caller may not decide items, or does not have this review any more.
+pub async fn unveil(
+    management: &Management,
+    caller: &Caller,
+    review: ReviewId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let (actor, locked) = lock_own(&mut session, review).await?;
+    exposure::count_unveiled(session.conn(), actor, locked.team).await?;
+    session.commit_unrecorded().await
 }

@@ -8,12 +8,10 @@ pub mod edits;
 pub mod files;
 mod hash_lists;
 pub mod overview;
-mod rule_bytes_quota;
 pub mod shadow;
 pub mod threshold;
 pub mod trials;
 pub mod versions;
-mod warnings;
 
 use std::collections::HashMap;
 
@@ -22,21 +20,23 @@ use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId, TeamId},
     name::Name,
     reason::Reason,
-    rules::{InputRules, RuleType},
+    rules::{InputRules, Rule, RuleKind, RuleType},
     scope::Scope,
+    score::Category,
 };
-use serde_json::{Value, json};
-use store::rule_group::{self, Authorship, Version};
-
-use crate::{
-    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference,
-    trial_pool::Checked,
+use serde_json::json;
+use store::{
+    provider,
+    rule_group::{self, Authorship, Version},
 };
-
-pub use self::warnings::Warning;
 pub use store::{
     page::Page,
     rule_group::{Group, JudgedSite},
+};
+
+use crate::{
+    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference, record,
+    trial_pool::Checked,
 };
 
 /// A rule group to create.
@@ -128,7 +128,7 @@ pub async fn create(
     session.require_team(team)?;
     let note = new.note.as_ref().map_or("", Reason::as_str);
     let (group, change) = add(management, &mut session, team, &new.name, &compiled, note).await?;
-    let warnings = warnings::of(&mut session, &compiled.rules).await?;
+    let warnings = warnings_of(&mut session, &compiled.rules).await?;
     session.commit(change).await?;
     Ok(CreatedRuleGroup { group, warnings })
 }
@@ -143,7 +143,7 @@ pub(crate) async fn add(
     note: &str,
 ) -> Result<(Group, Change), Refused> {
     hash_lists::require(session, team, &compiled.rules).await?;
-    rule_bytes_quota::require(management, session, team).await?;
+    require_rule_bytes(management, session, team).await?;
     let authorship = Authorship {
         by: session.actor(),
         note,
@@ -152,7 +152,7 @@ pub(crate) async fn add(
     let id = rule_group::create_as(conn, team, name.as_str(), version, authorship).await?;
     let group = find(session, id).await?;
     let details = json!({ "created": group, "rules": compiled.rules.len() });
-    let change = changed(Action::RuleGroupCreate, team, id, details);
+    let change = Change::new(Action::RuleGroupCreate, team, id, details);
     Ok((group, change))
 }
 
@@ -260,26 +260,66 @@ async fn named_version(
     version.ok_or_else(|| Refused::field(field, "is no version of this group"))
 }
 
-/// Records a change of a group, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    group: RuleGroupId,
-    details: Value,
-) -> Result<(), Refused> {
-    session.commit(changed(action, team, group, details)).await
-}
-
-fn changed(action: Action, team: TeamId, group: RuleGroupId, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(team),
-        target: group.as_uuid(),
-        details,
-    }
-}
-
 fn unknown() -> Refused {
     Refused::NotFound(Noun::RuleGroup)
+}
+
+/// Refuses a team that has stored the allowed amount of rules within 24 hours.
+async fn require_rule_bytes(
+    management: &Management,
+    session: &mut Session,
+    team: TeamId,
+) -> Result<(), Refused> {
+    let stored = rule_group::stored_of_late(session.conn(), team).await?;
+    let most = management.rules_per_day;
+    if u64::try_from(stored).unwrap_or(0) < most {
+        return Ok(());
+    }
+    let mib = most >> 20;
+    let detail = format!(
+        "The team has stored {mib} MiB of rules, in versions and backtests, within the last 24 hours, which is the most: try again later."
+    );
+    Err(Refused::conflict(Conflict::LimitReached, detail))
+}
+
+/// Something that an author of rules should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The member that the warning is about, such as `rules[3].category`.
+    pub field: String,
+    /// What the author should know about it.
+    pub message: String,
+}
+
+/// The warnings about these rules.
+async fn warnings_of(session: &mut Session, rules: &[Rule]) -> Result<Vec<Warning>, Refused> {
+    let scorable = provider::scorable(session.conn()).await?;
+    Ok(unscorable(rules, &scorable).map(Warning::new).collect())
+}
+
+/// The enabled rules about categories that no provider can score: the place of each rule, and its
+/// category.
+fn unscorable(rules: &[Rule], scorable: &[Category]) -> impl Iterator<Item = (usize, Category)> {
+    rules.iter().enumerate().filter_map(|(place, rule)| {
+        let asked = match &rule.kind {
+            RuleKind::AiThreshold(threshold) if rule.enabled => threshold.category,
+            RuleKind::AiThreshold(_)
+            | RuleKind::Keyword(_)
+            | RuleKind::Regex(_)
+            | RuleKind::Link(_)
+            | RuleKind::ImageHash(_) => return None,
+        };
+        (!scorable.contains(&asked)).then_some((place, asked))
+    })
+}
+
+impl Warning {
+    fn new((place, category): (usize, Category)) -> Self {
+        Self {
+            field: format!("rules[{place}].category"),
+            message: format!(
+                "No configured provider can score `{category}`, so the rule never matches."
+            ),
+        }
+    }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 pub use store::site::keys::KeyRecord;
 use store::{page::Page, site};
 
-use crate::{Caller, Change, Management, Noun, Refused, Session, created, sites};
+use crate::{Caller, Change, Management, Noun, Refused, Session, created, record, sites};
 
 /// A site key that was just created.
 #[derive(Debug)]
@@ -128,14 +128,8 @@ pub async fn disable(
     if !site::keys::disable(session.conn(), key).await? {
         return Ok(());
     }
-    session
-        .commit(Change {
-            action: Action::KeyDisable,
-            team: Some(team),
-            target: key.as_uuid(),
-            details: json!({ "site_id": found.site, "hint": found.hint }),
-        })
-        .await
+    let details = json!({ "site_id": found.site, "hint": found.hint });
+    record(session, Action::KeyDisable, team, key, details).await
 }
 
 async fn find(session: &mut Session, site: SiteId, key: SiteKeyId) -> Result<KeyRecord, Refused> {
@@ -152,11 +146,6 @@ async fn issue(
     (id, secret): (SiteKeyId, SiteKey),
 ) -> Result<(IssuedKey, Change), Refused> {
     let key = find(session, site, id).await?;
-    let change = Change {
-        action,
-        team: Some(team),
-        target: key.id.as_uuid(),
-        details: created(&key),
-    };
+    let change = Change::new(action, team, key.id, created(&key));
     Ok((IssuedKey { key, secret }, change))
 }

@@ -1,30 +1,27 @@
 //! Sites: list, create, read, change.
 
-mod checks;
-mod readiness;
-mod retention_preview;
-
 use domain::{
     audit::Action,
     id::{SiteId, TeamId},
     scope::Scope,
 };
-use store::{closure, encryption, rule_group, site};
+use store::{
+    PgConnection,
+    closure::{self, Closing},
+    encryption, provider, rule_group, site,
+};
 pub use store::{
+    media::{Content, RetentionPreview},
     page::Page,
-    site::settings::{ManagedSite, Settings},
+    site::{
+        readiness::{Counts, Readiness},
+        settings::{ManagedSite, Settings},
+    },
 };
 
 use crate::{
-    Caller, Change, Management, Noun, Outdated, Refused, Session, closures, created, difference,
-};
-use checks::{require_groups, unknown_group};
-
-pub(crate) use self::checks::require_providers;
-pub use self::{
-    checks::{MOST_GROUPS, MOST_PROVIDERS},
-    readiness::{Counts, Readiness, counts, readiness},
-    retention_preview::{Content, RetentionPreview, outlook},
+    Caller, Change, Conflict, FieldFault, Management, Noun, Outdated, Refused, Session, created,
+    difference, record,
 };
 
 /// A site that was just created.
@@ -103,17 +100,12 @@ pub(crate) async fn add(
     encryption::check_master_key(conn, key).await?;
     // The team stays locked, so nobody closes it meanwhile.
     if let Some(closing) = closure::of_team(conn, team).await? {
-        return Err(closures::team_is_closing(closing));
+        return Err(is_closing("team", closing));
     }
     let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
     site::settings::change(conn, id, settings).await?;
     let site = find(session, id).await?;
-    let change = Change {
-        action: Action::SiteCreate,
-        team: Some(team),
-        target: site.id.as_uuid(),
-        details: created(&site),
-    };
+    let change = Change::new(Action::SiteCreate, team, site.id, created(&site));
     let issued = IssuedSite {
         site,
         webhook_secret: secret.expose().to_owned(),
@@ -160,18 +152,26 @@ pub async fn update_seen(
     change(session, before, settings).await.map(Ok)
 }
 
-/// A site within the caller's reach, locked until the transaction ends.
 async fn locked(
     management: &Management,
     caller: &Caller,
     site: SiteId,
 ) -> Result<(Session, ManagedSite), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
-    let reach = session.reach();
-    let before = site::settings::lock(session.conn(), reach, site).await?;
-    let before = before.ok_or(Refused::NotFound(Noun::Site))?;
-    closures::require_open(&before)?;
+    let before = lock(&mut session, site).await?;
     Ok((session, before))
+}
+
+/// A site within the caller's reach, locked until the transaction ends. It is neither closed nor being closed.
+pub(crate) async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
+    let reach = session.reach();
+    let site = site::settings::lock(session.conn(), reach, site).await?;
+    let site = site.ok_or(Refused::NotFound(Noun::Site))?;
+    if let Some(closure) = site.closure {
+        let is_closed = site.closed_at.is_some();
+        return Err(is_closing("site", Closing { closure, is_closed }));
+    }
+    Ok(site)
 }
 
 /// Gives a locked site these settings.
@@ -190,14 +190,7 @@ async fn change(
     // The groups keep their order, each once.
     let after = find(&mut session, before.id).await?;
     if let Some(details) = difference(&before, &after) {
-        session
-            .commit(Change {
-                action: Action::SiteUpdate,
-                team: Some(team),
-                target: after.id.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::SiteUpdate, team, after.id, details).await?;
     }
     Ok(after)
 }
@@ -216,8 +209,19 @@ pub async fn require_open(session: &mut Session, site: SiteId) -> Result<TeamId,
     let team = require(session, site).await?;
     match closure::of_site(session.conn(), site).await? {
         None => Ok(team),
-        Some(closing) => Err(closures::site_is_closing(closing)),
+        Some(closing) => Err(is_closing("site", closing)),
     }
+}
+
+/// A site or a team cannot be changed because of its closure.
+pub(crate) fn is_closing(what: &str, closing: Closing) -> Refused {
+    let Closing { closure, is_closed } = closing;
+    let detail = if is_closed {
+        format!("The {what} is closed.")
+    } else {
+        format!("The {what} is being closed: cancel the closure {closure} first.")
+    };
+    Refused::conflict(Conflict::Closing, detail)
 }
 
 /// The team of a site within the caller's reach.
@@ -228,4 +232,120 @@ pub async fn require(session: &mut Session, site: SiteId) -> Result<TeamId, Refu
     let team = site::team_of(session.conn(), site).await?;
     team.filter(|team| session.reach().covers(*team))
         .ok_or(Refused::NotFound(Noun::Site))
+}
+
+/// The most rule groups that a site can have. All of them judge every submission.
+pub const MOST_GROUPS: usize = 50;
+
+/// The most providers that a site can have. In the worst case, a text is sent to all of them.
+pub const MOST_PROVIDERS: usize = 20;
+
+/// Refuses groups of other teams, as if they did not exist.
+async fn require_groups(
+    conn: &mut PgConnection,
+    team: TeamId,
+    settings: &Settings,
+) -> Result<(), Refused> {
+    let Settings {
+        default_rule_group,
+        rule_groups,
+        ..
+    } = settings;
+    if rule_groups.len() > MOST_GROUPS {
+        let message = format!("must have at most {MOST_GROUPS}");
+        return Err(Refused::field("rule_group_ids", message));
+    }
+    let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
+    let own = site::settings::own_groups(conn, team, &named).await?;
+    let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
+        return Ok(());
+    };
+    let field = match foreign.checked_sub(1) {
+        None => "default_rule_group_id".to_owned(),
+        Some(place) => format!("rule_group_ids[{place}]"),
+    };
+    Err(unknown_group(field))
+}
+
+/// Refuses providers that no worker is configured with.
+pub(crate) async fn require_providers(
+    conn: &mut PgConnection,
+    settings: &Settings,
+) -> Result<(), Refused> {
+    let Some(named) = &settings.providers else {
+        return Ok(());
+    };
+    if !(1..=MOST_PROVIDERS).contains(&named.len()) {
+        let message = format!("must have 1 to {MOST_PROVIDERS}");
+        return Err(Refused::field("providers", message));
+    }
+    let known: Vec<String> = provider::list(conn)
+        .await?
+        .into_iter()
+        .map(|provider| provider.name)
+        .collect();
+    for (place, name) in named.iter().enumerate() {
+        let message = if !known.contains(name) {
+            format!("is no configured provider; there are: {}", known.join(", "))
+        } else if named[..place].contains(name) {
+            "is named twice".to_owned()
+        } else {
+            continue;
+        };
+        return Err(Refused::field(format!("providers[{place}]"), message));
+    }
+    Ok(())
+}
+
+fn unknown_group(field: impl Into<String>) -> Refused {
+    let message = "is no rule group of the site's team";
+    Refused::field_of(FieldFault::UnknownRuleGroup, field, message)
+}
+
+/// Counts the keys and endpoints of these sites, as far as they are within the caller's reach.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn counts(
+    management: &Management,
+    caller: &Caller,
+    sites: &[SiteId],
+) -> Result<Vec<Counts>, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    session.require(Scope::KeysRead)?;
+    session.require(Scope::WebhooksRead)?;
+    let reach = session.reach();
+    Ok(store::site::readiness::counts(session.conn(), reach, sites).await?)
+}
+
+/// Whether a site was tried and has rules.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn readiness(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<Readiness, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    session.require(Scope::WebhooksRead)?;
+    session.require(Scope::RulesRead)?;
+    let reach = session.reach();
+    let readiness = store::site::readiness::readiness(session.conn(), reach, site).await?;
+    readiness.ok_or(Refused::NotFound(Noun::Site))
+}
+
+/// What is removed of a site now, and what is next.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn outlook(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<RetentionPreview, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    let reach = session.reach();
+    let outlook = store::media::retention_preview(session.conn(), reach, site).await?;
+    outlook.ok_or(Refused::NotFound(Noun::Site))
 }

@@ -4,7 +4,7 @@ use domain::{audit::Action, id::TeamId, scope::Scope};
 use store::subscription;
 pub use store::subscription::{Subscription, Wanted};
 
-use crate::{Caller, Change, Management, Noun, Refused, difference};
+use crate::{Caller, Management, Noun, Refused, difference, record};
 
 /// A team's subscription.
 ///
@@ -37,14 +37,7 @@ pub async fn replace(
     let before = before.ok_or(Refused::NotFound(Noun::Team))?;
     let after = subscription::change(session.conn(), team, wanted).await?;
     if let Some(details) = difference(&before, &after) {
-        session
-            .commit(Change {
-                action: Action::SubscriptionUpdate,
-                team: Some(team),
-                target: team.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::SubscriptionUpdate, team, team, details).await?;
     }
     Ok(after)
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 pub use store::team::Team;
 use store::{page::Page, plan, team};
 
-use crate::{Caller, Change, Management, Noun, Refused, Session, difference};
+use crate::{Caller, Change, Management, Noun, Refused, Session, difference, record};
 
 /// Teams within the caller's reach, the oldest first.
 ///
@@ -63,12 +63,8 @@ pub(crate) async fn add(
     session.require_operator()?;
     let plan = plan.unwrap_or(plan::UNLIMITED);
     let team = team::create(session.conn(), name, plan).await?;
-    let change = Change {
-        action: Action::TeamCreate,
-        team: Some(team.id),
-        target: team.id.as_uuid(),
-        details: json!({ "created": team, "plan_id": plan }),
-    };
+    let details = json!({ "created": team, "plan_id": plan });
+    let change = Change::new(Action::TeamCreate, team.id, team.id, details);
     Ok((team, change))
 }
 
@@ -92,14 +88,7 @@ pub async fn update(
         after.name = name.into();
     }
     if let Some(details) = difference(&before, &after) {
-        session
-            .commit(Change {
-                action: Action::TeamUpdate,
-                team: Some(team),
-                target: team.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::TeamUpdate, team, team, details).await?;
     }
     Ok(after)
 }

@@ -1,20 +1,23 @@
 //! Tokens: list, create, read, disable.
 
-mod new_token;
-
-use domain::{actor::Actor, audit::Action, id::TokenId, key::ManagementToken, scope::Scope};
+use chrono::{DateTime, SecondsFormat, Utc};
+use domain::{
+    actor::Actor,
+    audit::Action,
+    id::{TeamId, TokenId},
+    key::ManagementToken,
+    name::Name,
+    scope::Scope,
+};
 use serde_json::json;
-pub use store::token::{Extent, Token};
 use store::{
     page::Page,
     person::one_time_link,
     token::{self, LAST_GENERATION, NotDisabled},
 };
+pub use store::token::{Extent, Token};
 
 use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
-use new_token::{expires_at, scopes};
-
-pub use new_token::NewToken;
 
 /// A token that was just created.
 #[derive(Debug)]
@@ -110,12 +113,7 @@ pub(crate) async fn add(
     };
     let (conn, grant) = session.parts();
     let (token, secret) = token::create(conn, grant, wanted).await?;
-    let change = Change {
-        action: Action::TokenCreate,
-        team,
-        target: token.id.as_uuid(),
-        details: created(&token),
-    };
+    let change = Change::new(Action::TokenCreate, team, token.id, created(&token));
     Ok((IssuedToken { token, secret }, change))
 }
 
@@ -143,15 +141,13 @@ pub async fn disable(
         .map(|token| Actor::Token(token.id))
         .collect();
     one_time_link::cancel_made_by(conn, &actors).await?;
-    let changes = disabled.into_iter().map(|disabled| Change {
-        action: Action::TokenDisable,
-        team: disabled.team,
-        target: disabled.id.as_uuid(),
-        details: if disabled.id == token.id {
+    let changes = disabled.into_iter().map(|disabled| {
+        let details = if disabled.id == token.id {
             json!({ "name": disabled.name })
         } else {
             json!({ "name": disabled.name, "with": token.id })
-        },
+        };
+        Change::new(Action::TokenDisable, disabled.team, disabled.id, details)
     });
     session.commit_all(changes.collect()).await
 }
@@ -175,4 +171,52 @@ fn not_disabled(error: NotDisabled, asked: TokenId) -> Refused {
         NotDisabled::Store(error) => return error.into(),
     };
     Refused::Forbidden(Forbidden::MissingScope, detail.into())
+}
+
+/// A token to create.
+#[derive(Debug)]
+pub struct NewToken {
+    /// What it is called.
+    pub name: Name,
+    /// The team in which it acts. `None`: the team of the caller. If an operator names no team, the
+    /// new token is an operator's token.
+    pub team: Option<TeamId>,
+    /// What it can do: only scopes that the caller has.
+    pub scopes: Vec<Scope>,
+    /// When it expires, at the latest when the caller does. `None`: when the caller does.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// The scopes of a new token, each once. There must be at least one, and the caller must have all
+/// of them.
+fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refused> {
+    let mut scopes = new.scopes.clone();
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.is_empty() {
+        return Err(Refused::field("scopes", "must have at least one"));
+    }
+    match scopes.iter().find(|scope| !session.has(**scope)) {
+        Some(lacking) => Err(Refused::missing_scope(*lacking)),
+        None => Ok(scopes),
+    }
+}
+
+/// When a new token expires: in the future, and not after the caller does.
+fn expires_at(
+    session: &Session,
+    new: &NewToken,
+) -> Result<Option<DateTime<Utc>>, Refused> {
+    if new.expires_at.is_some_and(|at| at <= Utc::now()) {
+        return Err(Refused::field("expires_at", "must be in the future"));
+    }
+    session
+        .grant()
+        .expiry_of_child(new.expires_at)
+        .map_err(|own| {
+            let own = own.to_rfc3339_opts(SecondsFormat::Micros, true);
+            let message =
+                format!("must not be after {own}, when the token that creates it expires");
+            Refused::field("expires_at", message)
+        })
 }

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use domain::{audit::Action, event::timestamp, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
 use serde::Serialize;
 use serde_json::json;
-pub use store::site::webhook_secret::{Rotated, Standing};
 use store::{encryption, site};
+pub use store::site::webhook_secret::{Rotated, Standing};
 
-use crate::{Caller, Change, Management, Noun, Refused, sites};
+use crate::{Caller, Management, Noun, Refused, record, sites};
 
 /// A webhook secret that was just created.
 #[derive(Debug)]
@@ -88,17 +88,11 @@ pub async fn rotate(
     let rotated = site::webhook_secret::rotate(session.conn(), key, site, activate_at).await?;
     let rotated = rotated.ok_or(Refused::NotFound(Noun::Site))?;
     let dropped = Dropped::by(&rotated.before);
-    session
-        .commit(Change {
-            action: Action::WebhookSecretRotate,
-            team: Some(team),
-            target: site.as_uuid(),
-            details: json!({
-                "activates_at": timestamp(rotated.activates_at),
-                "previous_until": timestamp(rotated.previous_until),
-                "dropped": dropped,
-            }),
-        })
-        .await?;
+    let details = json!({
+        "activates_at": timestamp(rotated.activates_at),
+        "previous_until": timestamp(rotated.previous_until),
+        "dropped": dropped,
+    });
+    record(session, Action::WebhookSecretRotate, team, site, details).await?;
     Ok(IssuedSecret { rotated, dropped })
 }

@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use api_common::{
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, Refusal};
 use domain::rate_limit::RatePolicy;
 use poem::{Endpoint, IntoResponse as _, Request, Response, endpoint::make};
 use serde::Serialize;
 
-use super::{super::submit_and_wait::authenticate, error::failed, key};
+use super::{super::submit_and_wait::authenticate, failed, key};
 use crate::public::Public;
 
 /// The days on which OpenAI announced the models, in seconds since 1970: 2024-09-26 and 2022-08-10.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use api_common::{body::parse, problem::Refusal, text_decoding::Text};
+use api_common::{Refusal, body::parse, text_decoding::Text};
 use domain::submission::is_data_uri;
 use serde::{
     Deserialize, Deserializer,

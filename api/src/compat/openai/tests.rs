@@ -1,8 +1,8 @@
-use api_common::problem::{Code, Refusal};
+use api_common::{Code, Refusal};
 use serde_json::{Value, json};
 
 use super::{
-    error::failed,
+    failed,
     request::{Modalities, inputs},
 };
 

@@ -1,6 +1,6 @@
 //! Refusals in Google's format.
 
-use api_common::problem::Refusal;
+use api_common::Refusal;
 use poem::{
     Response,
     http::{HeaderMap, HeaderValue, StatusCode, header},

@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 
 use api_common::{
+    Refusal,
     body::parse,
-    problem::Refusal,
     text_decoding::{self, Text},
 };
 use domain::submission::SubmissionLimits;
 use serde::Deserialize;
 
-use super::{
-    super::can_be_repeated,
-    attribute::Attribute,
-    sentences::{Span, sentences},
-};
+use super::{super::can_be_repeated, Attribute, Span, sentences};
 use crate::public::SubmitRequest;
 
 /// The most attributes in a request.

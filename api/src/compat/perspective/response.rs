@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use api_common::problem::{Code, Refusal};
+use api_common::{Code, Refusal};
 use serde::Serialize;
 
 use super::{
     super::submit_and_wait::{Item, Judged},
+    Span,
     error::Failed,
     request::{Rest, Wish},
-    sentences::Span,
 };
 
 /// The whole answer. Empty members are left out, as in Google's JSON.

@@ -1,4 +1,4 @@
-use api_common::problem::{Code, Refusal};
+use api_common::{Code, Refusal};
 use domain::{
     id::MediaId,
     media::{Status, StatusVocabulary},
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    super::submit_and_wait::Judged, attribute::Attribute, discovery, error::Failed, request::Asked,
-    response::Analysis, sentences::sentences,
+    super::submit_and_wait::Judged, Attribute, discovery, error::Failed, request::Asked,
+    response::Analysis, sentences,
 };
 use crate::public::Verdict;
 

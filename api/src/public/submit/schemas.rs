@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{public_schemas::ModerationDetails, raw_json::RawJson, text_decoding::Text};
+use api_common::{RawJson, public_schemas::ModerationDetails, text_decoding::Text};
 use domain::{
     id::MediaId,
     media::Status,
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::awaited_verdict::Verdict;
+use super::Verdict;
 
 /// A submission: a text, an image, or both. Unknown fields are ignored. Null, an empty text, an empty URL and an
 /// empty image count as not given. No value may contain the character U+0000.

@@ -13,7 +13,7 @@ use store::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::{super::Public, awaited_verdict::Verdict};
+use super::{super::Public, Verdict};
 
 /// The pauses between two looks at an item that an earlier request had stored, the first and the longest.
 const FIRST_LOOK: Duration = Duration::from_millis(50);

@@ -1,38 +1,22 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
-mod openapi;
-mod schemas;
-
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
 use domain::{
-    id::{HashEntryId, HashListId},
-    image_hash::{HashAlgorithm, HashPrefix, Pdq},
+    id::{ActorId, HashEntryId, HashListId, MediaId},
+    image_hash::{HashAlgorithm, HashPrefix, Pdq, Sha256Digest},
+    reason::Reason,
+    scope::Scope,
 };
-use management::{
-    Management,
-    hash_lists::entries::{self, EntryFilter, FoundEntries},
-};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use management::hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash};
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use store::hash_list::entry;
+use uuid::Uuid;
 
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::{descriptions, entry_example};
-pub(crate) use schemas::{HashEntry, NewHashEntry};
-
+#[derive(Default)]
 pub(crate) struct Entries;
 
 #[OpenApi(tag = "Tag::HashLists")]
@@ -54,7 +38,6 @@ impl Entries {
     )]
     async fn list_hash_entries(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -76,7 +59,7 @@ impl Entries {
             near: near.0,
         };
         let list = hash_list_id.0;
-        let found = entries::list(&management, &caller, list, filter, part.page()).await?;
+        let found = entries::list(&caller.management, &caller, list, filter, part.page()).await?;
         Ok(Json(match found {
             FoundEntries::All(entries) => part.list(entries, |entry| entry.id.as_uuid()),
             FoundEntries::WithHash(entries) => List::whole(entries),
@@ -96,14 +79,13 @@ impl Entries {
     )]
     async fn create_hash_entry(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashEntry>,
     ) -> Result<Created<HashEntry>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
-        let entry = entries::create(&management, &caller, list, new).await?;
+        let entry = entries::create(&caller.management, &caller, list, new).await?;
         Ok(created(list, entry))
     }
 
@@ -115,7 +97,6 @@ impl Entries {
     )]
     async fn get_hash_entry(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -123,7 +104,7 @@ impl Entries {
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<Json<HashEntry>, Refusal> {
         let (list, entry) = (hash_list_id.0, hash_entry_id.0);
-        let entry = entries::get(&management, &caller, list, entry).await?;
+        let entry = entries::get(&caller.management, &caller, list, entry).await?;
         Ok(Json(entry.into()))
     }
 
@@ -137,7 +118,6 @@ impl Entries {
     )]
     async fn delete_hash_entry(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -145,15 +125,125 @@ impl Entries {
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<NoContent, Refusal> {
         let (list, entry) = (hash_list_id.0, hash_entry_id.0);
-        entries::delete(&management, &caller, list, entry).await?;
+        entries::delete(&caller.management, &caller, list, entry).await?;
         Ok(NoContent)
     }
 }
 
 /// An entry that was just added to a list.
 pub(super) fn created(list: HashListId, entry: entry::Entry) -> Created<HashEntry> {
-    Created {
-        location: format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id),
-        value: entry.into(),
+    let location = format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id);
+    Created::at(location, entry)
+}
+
+/// An entry of a hash list.
+#[derive(Serialize, Object)]
+pub(crate) struct HashEntry {
+    /// The ID of the entry.
+    id: Uuid,
+    /// The SHA-256 of the file. `null` if only the PDQ hash is known.
+    #[oai(nullable)]
+    sha256: Option<Field<Sha256Digest>>,
+    /// The PDQ hash of the image. `null` if only the SHA-256 is known.
+    #[oai(nullable)]
+    pdq: Option<Field<Pdq>>,
+    /// A note about the entry.
+    #[oai(nullable)]
+    note: Option<String>,
+    /// The media item whose image was added. `null` if the entry was added by its hash.
+    #[oai(nullable)]
+    media_id: Option<Uuid>,
+    /// By how many bits it differs from the hash in `near`. `null` if you did not search with `near`.
+    #[oai(nullable)]
+    distance: Option<u32>,
+    /// The revision of the list that added it.
+    revision: i64,
+    /// The token that added it.
+    #[oai(nullable)]
+    added_by: Option<Uuid>,
+    /// When it was added.
+    added_at: Field<Time>,
+}
+
+impl From<entry::Entry> for HashEntry {
+    fn from(entry: entry::Entry) -> Self {
+        Self {
+            id: entry.id.as_uuid(),
+            sha256: entry.hashes.sha256().map(Field),
+            pdq: entry.hashes.pdq().map(Field),
+            note: (!entry.note.is_empty()).then_some(entry.note),
+            media_id: entry.media.map(MediaId::as_uuid),
+            distance: None,
+            revision: entry.revision,
+            added_by: entry.added_by.map(ActorId::as_uuid),
+            added_at: entry.added_at.into(),
+        }
     }
+}
+
+impl From<(entry::Entry, u32)> for HashEntry {
+    fn from((entry, distance): (entry::Entry, u32)) -> Self {
+        Self {
+            distance: Some(distance),
+            ..entry.into()
+        }
+    }
+}
+
+/// A hash to add to a list.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewHashEntry {
+    /// The SHA-256 of a file. Give this, `pdq`, or both for one image.
+    #[oai(nullable)]
+    sha256: Option<Field<Sha256Digest>>,
+    /// The PDQ hash of an image.
+    #[oai(nullable)]
+    pdq: Option<Field<Pdq>>,
+    /// A note about the entry.
+    #[oai(nullable)]
+    note: Option<Field<Reason>>,
+}
+
+impl From<NewHashEntry> for NewHash {
+    fn from(new: NewHashEntry) -> Self {
+        Self {
+            sha256: new.sha256.map(|hash| hash.0),
+            pdq: new.pdq.map(|hash| hash.0),
+            note: new.note.map(|note| note.0),
+        }
+    }
+}
+
+pub(crate) fn entry_example() -> Value {
+    json!({
+        "id": example_values::HASH_ENTRY,
+        "sha256": null,
+        "pdq": example_values::PDQ,
+        "note": "Reported twice in January.",
+        "media_id": null,
+        "distance": null,
+        "revision": 12,
+        "added_by": example_values::TOKEN,
+        "added_at": example_values::CREATED_AT,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let entry = entry_example();
+    vec![
+        Operation::new("listHashEntries", Scope::HashListsRead)
+            .problems(&[Code::SharedList])
+            .answer(example_values::list(&entry)),
+        Operation::new("createHashEntry", Scope::HashListsWrite)
+            .problems(&[Code::SharedList, Code::AlreadyListed, Code::LimitReached])
+            .request(json!({ "pdq": example_values::PDQ, "note": "Reported twice in January." }))
+            .answer(entry.clone()),
+        Operation::new("getHashEntry", Scope::HashListsRead)
+            .problems(&[Code::SharedList])
+            .answer(entry),
+        Operation::new("deleteHashEntry", Scope::HashListsWrite)
+            .problems(&[Code::SharedList]),
+    ]
 }

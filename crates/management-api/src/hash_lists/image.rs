@@ -1,31 +1,18 @@
 //! Add an item's image to a hash list, by the hashes that are stored with the item.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::Field,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::Created,
-};
+use api_common::{Code, Created, Field, JsonBody, Path, Refusal};
 use domain::{
     id::{HashListId, MediaId},
     reason::Reason,
     scope::Scope,
 };
-use management::{Management, hash_lists::entries};
-use poem::web::Data;
+use management::hash_lists::entries;
 use poem_openapi::{Object, OpenApi};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::entries::{HashEntry, created, entry_example};
-use crate::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, Operation, Tag, example_values};
 
 /// An item whose image will be added to a list.
 #[derive(Deserialize, Object)]
@@ -38,6 +25,7 @@ pub(crate) struct NewListedImage {
     note: Option<Field<Reason>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Images;
 
 #[OpenApi(tag = "Tag::HashLists")]
@@ -53,7 +41,6 @@ impl Images {
     )]
     async fn add_image_to_hash_list(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -61,7 +48,7 @@ impl Images {
     ) -> Result<Created<HashEntry>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value);
         let (media, note) = (new.media_id.0, new.note.map(|note| note.0));
-        let entry = entries::add_image(&management, &caller, list, media, note).await?;
+        let entry = entries::add_image(&caller.management, &caller, list, media, note).await?;
         Ok(created(list, entry))
     }
 }
@@ -70,17 +57,15 @@ impl Images {
 pub(super) fn descriptions() -> Vec<Operation> {
     let mut entry = entry_example();
     entry["media_id"] = example_values::MEDIA.into();
-    vec![Operation {
-        problems: &[
-            Code::SharedList,
-            Code::AlreadyListed,
-            Code::ImageNotHashed,
-            Code::LimitReached,
-        ],
-        request: Some(
-            json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }),
-        ),
-        answer: Some(entry),
-        ..Operation::new("addImageToHashList", Scope::HashListsWrite)
-    }]
+    vec![
+        Operation::new("addImageToHashList", Scope::HashListsWrite)
+            .problems(&[
+                Code::SharedList,
+                Code::AlreadyListed,
+                Code::ImageNotHashed,
+                Code::LimitReached,
+            ])
+            .request(json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }))
+            .answer(entry),
+    ]
 }

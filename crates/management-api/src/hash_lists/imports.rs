@@ -1,36 +1,29 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
-mod openapi;
-mod schemas;
-
-use std::sync::Arc;
-
-use api_common::{
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
+use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Time, body::held};
+use bytes::Bytes;
 use domain::{
-    id::{HashImportId, HashListId},
+    chain::State,
+    id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
+    scope::Scope,
 };
-use management::{Management, hash_lists::imports};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use http_server::Share;
+use management::hash_lists::imports;
+use poem::{Request, RequestBody, Result};
+use poem_openapi::{
+    Object, OpenApi, impl_apirequest_for_payload,
+    payload::{ParsePayload, Payload},
+    registry::{MetaSchema, MetaSchemaRef},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
 use store::hash_list::import;
 use uuid::Uuid;
 
-use super::upload::HashFile;
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::{HashImport, HashImportRefusal};
-
+#[derive(Default)]
 pub(crate) struct Imports;
 
 #[OpenApi(tag = "Tag::HashLists")]
@@ -45,7 +38,6 @@ impl Imports {
     )]
     async fn list_hash_imports(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -56,7 +48,7 @@ impl Imports {
     ) -> Result<Json<List<HashImport>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let list = hash_list_id.0;
-        let imports = imports::list(&management, &caller, list, part.page()).await?;
+        let imports = imports::list(&caller.management, &caller, list, part.page()).await?;
         Ok(Json(part.list(imports, |import| import.id.as_uuid())))
     }
 
@@ -73,7 +65,6 @@ impl Imports {
     )]
     async fn create_hash_import(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The hash list.
         hash_list_id: Path<HashListId>,
@@ -83,11 +74,8 @@ impl Imports {
     ) -> Result<Accepted<HashImport>, Refusal> {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
         let (list, file) = (hash_list_id.0, &request.bytes);
-        let import = imports::create(&management, &caller, list, algorithm, file).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/hash-imports/{}", import.id),
-            value: import.into(),
-        })
+        let import = imports::create(&caller.management, &caller, list, algorithm, file).await?;
+        Ok(Accepted::at(format!("{PREFIX}/hash-imports/{}", import.id), import))
     }
 
     /// Read an import
@@ -100,12 +88,11 @@ impl Imports {
     )]
     async fn get_hash_import(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let import = imports::get(&management, &caller, hash_import_id.0).await?;
+        let import = imports::get(&caller.management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 
@@ -119,7 +106,6 @@ impl Imports {
     )]
     async fn list_hash_import_refusals(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
@@ -133,7 +119,7 @@ impl Imports {
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let (import, limit) = (hash_import_id.0, part.page().limit);
-        let refusals = imports::refusals(&management, &caller, import, after, limit).await?;
+        let refusals = imports::refusals(&caller.management, &caller, import, after, limit).await?;
         let place = |refused: &import::Refused| {
             Uuid::from_u128(u128::try_from(refused.line).unwrap_or_default())
         };
@@ -150,12 +136,163 @@ impl Imports {
     )]
     async fn cancel_hash_import(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let import = imports::cancel(&management, &caller, hash_import_id.0).await?;
+        let import = imports::cancel(&caller.management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 }
+
+/// A file of hashes that is read into a list.
+#[derive(Serialize, Object)]
+pub(crate) struct HashImport {
+    /// The ID of the import.
+    id: Uuid,
+    /// The hash list.
+    hash_list_id: Uuid,
+    /// The kind of hash in lines that do not name it.
+    algorithm: Field<HashAlgorithm>,
+    /// The state of the import.
+    state: Field<State>,
+    /// How many lines the file has.
+    total_lines: i64,
+    /// How many lines were read.
+    lines: i64,
+    /// The number of hashes that were added.
+    added: i64,
+    /// The number of hashes that were on the list already, or in an earlier line.
+    existing: i64,
+    /// The number of lines that were refused.
+    refused: i64,
+    /// Why it failed. `null` if it has not failed.
+    #[oai(nullable)]
+    error: Option<String>,
+    /// The token that started it.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was started.
+    created_at: Field<Time>,
+    /// When it ended. `null` while it runs.
+    #[oai(nullable)]
+    ended_at: Option<Field<Time>>,
+}
+
+impl From<import::Import> for HashImport {
+    fn from(import: import::Import) -> Self {
+        Self {
+            id: import.id.as_uuid(),
+            hash_list_id: import.list.as_uuid(),
+            algorithm: Field(import.algorithm),
+            state: Field(import.state),
+            total_lines: import.total_lines,
+            lines: import.lines,
+            added: import.added,
+            existing: import.existing,
+            refused: import.refused,
+            error: import.error,
+            created_by: import.created_by.map(ActorId::as_uuid),
+            created_at: import.created_at.into(),
+            ended_at: import.ended_at.map(Field::from),
+        }
+    }
+}
+
+/// A line of a file that was refused.
+#[derive(Serialize, Object)]
+pub(crate) struct HashImportRefusal {
+    /// The number of the line in the file, from 1.
+    line: i64,
+    /// What is wrong with the line.
+    message: String,
+}
+
+impl From<import::Refused> for HashImportRefusal {
+    fn from(refused: import::Refused) -> Self {
+        Self {
+            line: refused.line,
+            message: refused.reason,
+        }
+    }
+}
+
+fn import_example() -> Value {
+    json!({
+        "id": example_values::HASH_IMPORT,
+        "hash_list_id": example_values::HASH_LIST,
+        "algorithm": "pdq",
+        "state": "running",
+        "total_lines": 100_000,
+        "lines": 40_000,
+        "added": 39_800,
+        "existing": 150,
+        "refused": 50,
+        "error": null,
+        "created_by": example_values::TOKEN,
+        "created_at": example_values::CREATED_AT,
+        "ended_at": null,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let import = import_example();
+    vec![
+        Operation::new("listHashImports", Scope::HashListsRead)
+            .problems(&[Code::SharedList])
+            .answer(example_values::list(&import)),
+        Operation::new("createHashImport", Scope::HashListsWrite)
+            .problems(&[Code::SharedList, Code::LimitReached])
+            .request(format!("{},Reported twice in January.\n", example_values::PDQ).into())
+            .answer(import.clone()),
+        Operation::new("getHashImport", Scope::HashListsRead)
+            .answer(import.clone()),
+        Operation::new("listHashImportRefusals", Scope::HashListsRead)
+            .answer(example_values::list(&json!({
+                "line": 17,
+                "message": "does not begin with a hash of 64 hexadecimal digits",
+            }))),
+        Operation::new("cancelHashImport", Scope::HashListsWrite)
+            .answer(import),
+    ]
+}
+
+pub(super) const TEXT: &str = "text/plain";
+
+/// The file. Its lines are checked later, when it is read in the background.
+pub(crate) struct HashFile {
+    pub(super) bytes: Bytes,
+    /// Kept until the handler ends.
+    _share: Share,
+}
+
+impl Payload for HashFile {
+    const CONTENT_TYPE: &'static str = TEXT;
+
+    /// Exchanges and spreadsheets also call it `text/csv`.
+    fn check_content_type(content_type: &str) -> bool {
+        let essence = content_type.split(';').next().unwrap_or_default();
+        [TEXT, "text/csv"]
+            .iter()
+            .any(|text| essence.trim().eq_ignore_ascii_case(text))
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema::new("string")))
+    }
+}
+
+impl ParsePayload for HashFile {
+    const IS_REQUIRED: bool = true;
+
+    async fn from_request(request: &Request, body: &mut RequestBody) -> Result<Self> {
+        let held = held(request, body.take()?).await?;
+        Ok(Self {
+            bytes: held.bytes,
+            _share: held.share,
+        })
+    }
+}
+
+impl_apirequest_for_payload!(HashFile);

@@ -2,11 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{
-    field::{Field, Time},
-    public_schemas::ModerationDetails,
-    raw_json::RawJson,
-};
+use api_common::{Field, RawJson, Time, public_schemas::ModerationDetails};
 use domain::{
     event::EventKind,
     media::{ModerationType, Status},

@@ -1,4 +1,4 @@
-//! An item's inline image as a file to save, sent slice by slice, as fast as the caller reads it.
+//! An item's inline image as a file to save, sent slice by slice, as fast as the caller reads it; and its preview.
 
 use std::io;
 
@@ -9,12 +9,13 @@ use management::media::StoredImage;
 use poem::{Body, IntoResponse, Response, http::header};
 use poem_openapi::{
     ApiResponse,
-    registry::{
-        MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
-    },
+    registry::{MetaResponses, Registry},
 };
 use store::media::Image;
 use tracing::warn;
+use uuid::Uuid;
+
+use crate::saved_file::{binary, described, saved_file};
 
 /// The answer.
 pub(crate) struct ImageFile(StoredImage);
@@ -32,22 +33,14 @@ impl IntoResponse for ImageFile {
             format,
             bytes,
         } = self.0.image;
-        Response::builder()
-            .content_type(media_type(format))
-            .header(header::CONTENT_LENGTH, bytes)
-            .header(
-                header::CONTENT_DISPOSITION,
-                format!("attachment; filename=\"{media}.{format}\""),
-            )
-            // A browser must not guess another type, cache the image or show it.
-            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
-            .header(header::CACHE_CONTROL, NO_STORE)
-            .body(Body::from_bytes_stream(slices(self.0)))
+        let name = format!("{media}.{format}");
+        let slices = Body::from_bytes_stream(slices(self.0));
+        let mut response = saved_file(media_type(format), &name, slices);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_LENGTH, bytes.into());
+        response
     }
 }
-
-pub(crate) const NOSNIFF: &str = "nosniff";
-pub(crate) const NO_STORE: &str = "no-store";
 
 /// The slices of the image, in order. If something fails, or the image is removed meanwhile, the
 /// stream ends early and the connection breaks. So nobody mistakes a part for the whole.
@@ -79,40 +72,39 @@ const fn media_type(format: ImageFormat) -> &'static str {
 
 impl ApiResponse for ImageFile {
     fn meta() -> MetaResponses {
-        let content = ImageFormat::ALL.iter().map(|format| MetaMediaType {
-            content_type: media_type(*format),
-            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format(
-                "string", "binary",
-            ))),
-        });
-        MetaResponses {
-            responses: vec![MetaResponse {
-                description: "The image, as what it is by its first bytes.",
-                status: Some(200),
-                status_range: None,
-                content: content.collect(),
-                headers: protecting_headers(),
-            }],
-        }
+        let description = "The image, as what it is by its first bytes.";
+        let types: Vec<_> = ImageFormat::ALL.iter().copied().map(media_type).collect();
+        described(description, &types, &binary())
     }
 
     fn register(_registry: &mut Registry) {}
 }
 
-/// The headers of a stranger's image, as the document shows them.
-pub(crate) fn protecting_headers() -> Vec<MetaHeader> {
-    let header = |(name, description): (&str, &str)| MetaHeader {
-        name: name.to_owned(),
-        description: Some(description.to_owned()),
-        required: true,
-        deprecated: false,
-        schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
-    };
-    [
-        ("Content-Disposition", "`attachment`, with a file name."),
-        ("X-Content-Type-Options", "Always `nosniff`."),
-        ("Cache-Control", "Always `no-store`."),
-    ]
-    .map(header)
-    .into()
+/// The answer.
+pub(crate) struct PreviewFile {
+    /// Names the file.
+    of: Uuid,
+    jpeg: Vec<u8>,
+}
+
+impl PreviewFile {
+    pub(crate) fn new(of: Uuid, jpeg: Vec<u8>) -> Self {
+        Self { of, jpeg }
+    }
+}
+
+const JPEG: &str = "image/jpeg";
+
+impl IntoResponse for PreviewFile {
+    fn into_response(self) -> Response {
+        saved_file(JPEG, &format!("{}-preview.jpeg", self.of), self.jpeg)
+    }
+}
+
+impl ApiResponse for PreviewFile {
+    fn meta() -> MetaResponses {
+        described("The preview, always a JPEG.", &[JPEG], &binary())
+    }
+
+    fn register(_registry: &mut Registry) {}
 }

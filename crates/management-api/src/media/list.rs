@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use api_common::field::{Described, Field, Time};
+use api_common::{Described, Field, Time};
 use domain::{
     media::{ContentType, ModerationType, Status},
     submission::MAX_APP_MEDIA_ID,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::media::Listed;
 use uuid::Uuid;
 
-use crate::openapi::example_values;
+use crate::example_values;
 
 /// A media item, in short.
 #[derive(Serialize, Object)]

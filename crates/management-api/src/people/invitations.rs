@@ -1,29 +1,16 @@
 //! Invitations: list, create, withdraw.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
-};
+use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
 use domain::{
     email::Email,
     id::{LinkId, SiteId, TeamId},
     role::Role,
     scope::Scope,
 };
-use management::{
-    Management,
-    people::{
-        Standing,
-        invitations::{self, Wanted},
-    },
+use management::people::{
+    Standing,
+    invitations::{self, Wanted},
 };
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -31,14 +18,10 @@ use store::person::one_time_link;
 use uuid::Uuid;
 
 use super::{
-    super::{
-        PREFIX, Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-        openapi::{Operation, example_values},
-    },
+    super::{PREFIX, Tag},
     ids, uuids,
 };
+use crate::{After, Caller, Limit, List, Operation, Part, example_values};
 
 /// An open invitation.
 #[derive(Serialize, Object)]
@@ -124,6 +107,7 @@ impl From<NewInvitation> for Wanted {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Invitations;
 
 #[OpenApi(tag = "Tag::People")]
@@ -138,7 +122,6 @@ impl Invitations {
     )]
     async fn list_invitations(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// How many at most.
         limit: Query<Limit>,
@@ -146,7 +129,7 @@ impl Invitations {
         cursor: After,
     ) -> Result<Json<List<Invitation>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let open = invitations::list(&management, &caller, part.page()).await?;
+        let open = invitations::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(open, |invitation| invitation.id.as_uuid())))
     }
 
@@ -162,15 +145,12 @@ impl Invitations {
     )]
     async fn create_invitation(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewInvitation>,
     ) -> Result<Created<IssuedInvitation>, Refusal> {
-        let issued = invitations::create(&management, &caller, &request.value.into()).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/invitations/{}", issued.invitation.id),
-            value: issued.into(),
-        })
+        let issued = invitations::create(&caller.management, &caller, &request.value.into()).await?;
+        let location = format!("{PREFIX}/invitations/{}", issued.invitation.id);
+        Ok(Created::at(location, issued))
     }
 
     /// Read an invitation
@@ -183,12 +163,11 @@ impl Invitations {
     )]
     async fn get_invitation(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The invitation.
         invitation_id: Path<LinkId>,
     ) -> Result<Json<Invitation>, Refusal> {
-        let invitation = invitations::get(&management, &caller, invitation_id.0).await?;
+        let invitation = invitations::get(&caller.management, &caller, invitation_id.0).await?;
         Ok(Json(invitation.into()))
     }
 
@@ -202,12 +181,11 @@ impl Invitations {
     )]
     async fn cancel_invitation(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The invitation.
         invitation_id: Path<LinkId>,
     ) -> Result<NoContent, Refusal> {
-        invitations::cancel(&management, &caller, invitation_id.0).await?;
+        invitations::cancel(&caller.management, &caller, invitation_id.0).await?;
         Ok(NoContent)
     }
 }
@@ -227,25 +205,19 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let mut issued = json!({ "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx" });
     api_common::openapi::extend(&mut issued, "", invitation.clone());
     vec![
-        Operation {
-            answer: Some(example_values::list(&invitation)),
-            ..Operation::new("listInvitations", Scope::PeopleRead)
-        },
-        Operation {
-            problems: &[Code::AlreadyMember, Code::LimitReached],
-            request: Some(json!({
+        Operation::new("listInvitations", Scope::PeopleRead)
+            .answer(example_values::list(&invitation)),
+        Operation::new("createInvitation", Scope::PeopleWrite)
+            .problems(&[Code::AlreadyMember, Code::LimitReached])
+            .request(json!({
                 "team_id": example_values::TEAM,
                 "email": "ada@example.com",
                 "role": "moderator",
                 "site_ids": [example_values::SITE],
-            })),
-            answer: Some(issued),
-            ..Operation::new("createInvitation", Scope::PeopleWrite)
-        },
-        Operation {
-            answer: Some(single),
-            ..Operation::new("getInvitation", Scope::PeopleRead)
-        },
+            }))
+            .answer(issued),
+        Operation::new("getInvitation", Scope::PeopleRead)
+            .answer(single),
         Operation::new("cancelInvitation", Scope::PeopleWrite),
     ]
 }

@@ -1,28 +1,15 @@
 //! Who the caller is.
 
-use std::sync::Arc;
-
-use api_common::{
-    field::{Field, Time},
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, Refusal, Time};
 use domain::{id::TeamId, scope::Scope};
-use management::{
-    Management,
-    account::current_caller::{self, Who},
-};
-use poem::web::Data;
+use management::account::current_caller::{self, Who};
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::super::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use super::super::Tag;
+use crate::{Caller, Operation, example_values};
 
 /// Who the caller is, and what it may do.
 #[derive(Serialize, Object)]
@@ -63,6 +50,7 @@ impl From<current_caller::Me> for Myself {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Me;
 
 #[OpenApi(tag = "Tag::People")]
@@ -71,28 +59,24 @@ impl Me {
     ///
     /// Tells what the token is and may do. Every valid token may ask.
     #[oai(path = "/me", method = "get", operation_id = "getMe")]
-    async fn get_me(
-        &self,
-        management: Data<&Arc<Management>>,
-        caller: Caller,
-    ) -> Result<Json<Myself>, Refusal> {
+    async fn get_me(&self, caller: Caller) -> Result<Json<Myself>, Refusal> {
         Ok(Json(
-            current_caller::get(&management, &caller).await?.into(),
+            current_caller::get(&caller.management, &caller).await?.into(),
         ))
     }
 }
 
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
-    vec![Operation {
-        answer: Some(json!({
-            "actor": "token",
-            "id": example_values::TOKEN,
-            "name": "Nightly report",
-            "team_id": example_values::TEAM,
-            "scopes": ["teams:read", "usage:read"],
-            "expires_at": null,
-        })),
-        ..Operation::without_scope("getMe")
-    }]
+    vec![
+        Operation::without_scope("getMe")
+            .answer(json!({
+                "actor": "token",
+                "id": example_values::TOKEN,
+                "name": "Nightly report",
+                "team_id": example_values::TEAM,
+                "scopes": ["teams:read", "usage:read"],
+                "expires_at": null,
+            })),
+    ]
 }

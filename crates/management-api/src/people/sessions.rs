@@ -1,32 +1,19 @@
 //! Sessions of people: list, end.
 
-use std::sync::Arc;
-
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Json, NoContent},
-};
+use api_common::{Field, Json, NoContent, Path, Query, Refusal, Time};
 use domain::{
     id::{MemberId, SessionId, TeamId},
     scope::Scope,
 };
-use management::{Management, people::sessions};
-use poem::web::Data;
+use management::people::sessions;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
 use store::person::session::Listed;
 use uuid::Uuid;
 
-use super::super::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use super::super::Tag;
+use crate::{After, Caller, Limit, List, Operation, Part, example_values};
 
 /// A person who is signed in on one browser.
 #[derive(Serialize, Object)]
@@ -63,6 +50,7 @@ impl From<Listed> for PersonSession {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Sessions;
 
 #[OpenApi(tag = "Tag::People")]
@@ -73,7 +61,6 @@ impl Sessions {
     #[oai(path = "/sessions", method = "get", operation_id = "listSessions")]
     async fn list_sessions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// How many at most.
         limit: Query<Limit>,
@@ -81,7 +68,7 @@ impl Sessions {
         cursor: After,
     ) -> Result<Json<List<PersonSession>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let listed = sessions::list(&management, &caller, part.page()).await?;
+        let listed = sessions::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(listed, |session| session.id.as_uuid())))
     }
 
@@ -96,12 +83,11 @@ impl Sessions {
     )]
     async fn end_session(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The session.
         session_id: Path<SessionId>,
     ) -> Result<NoContent, Refusal> {
-        sessions::end(&management, &caller, session_id.0).await?;
+        sessions::end(&caller.management, &caller, session_id.0).await?;
         Ok(NoContent)
     }
 }
@@ -118,10 +104,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "user_agent": "Mozilla/5.0",
     });
     vec![
-        Operation {
-            answer: Some(example_values::list(&session)),
-            ..Operation::new("listSessions", Scope::PeopleRead)
-        },
+        Operation::new("listSessions", Scope::PeopleRead)
+            .answer(example_values::list(&session)),
         Operation::new("endSession", Scope::PeopleWrite),
     ]
 }

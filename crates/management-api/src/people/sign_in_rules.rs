@@ -1,21 +1,14 @@
 //! A team's rules for signing in: read, change.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody, field::given, path_parameters::Path, problem::Refusal, response::Json,
-};
+use api_common::{Json, JsonBody, Path, Refusal, given};
 use domain::{id::TeamId, scope::Scope};
-use management::{
-    Management,
-    people::sign_in_rules::{self, Rules},
-};
-use poem::web::Data;
+use management::people::sign_in_rules::{self, Rules};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::super::{Tag, caller::Caller, openapi::Operation};
+use super::super::Tag;
+use crate::{Caller, Operation};
 
 /// A team's rules for signing in.
 #[derive(Serialize, Object)]
@@ -41,6 +34,7 @@ pub(super) struct SignInRulesChange {
     factor_required: Option<bool>,
 }
 
+#[derive(Default)]
 pub(crate) struct SignIn;
 
 #[OpenApi(tag = "Tag::People")]
@@ -53,12 +47,11 @@ impl SignIn {
     )]
     async fn get_sign_in_rules(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The team.
         team_id: Path<TeamId>,
     ) -> Result<Json<SignInRules>, Refusal> {
-        let rules = sign_in_rules::get(&management, &caller, team_id.0).await?;
+        let rules = sign_in_rules::get(&caller.management, &caller, team_id.0).await?;
         Ok(Json(rules.into()))
     }
 
@@ -72,7 +65,6 @@ impl SignIn {
     )]
     async fn update_sign_in_rules(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The team.
         team_id: Path<TeamId>,
@@ -82,7 +74,7 @@ impl SignIn {
         let edit = |rules: Rules| Rules {
             factor_required: change.factor_required.unwrap_or(rules.factor_required),
         };
-        let rules = sign_in_rules::update(&management, &caller, team_id.0, edit).await?;
+        let rules = sign_in_rules::update(&caller.management, &caller, team_id.0, edit).await?;
         Ok(Json(rules.into()))
     }
 }
@@ -91,14 +83,10 @@ impl SignIn {
 pub(super) fn descriptions() -> Vec<Operation> {
     let rules = json!({ "factor_required": true });
     vec![
-        Operation {
-            answer: Some(rules.clone()),
-            ..Operation::new("getSignInRules", Scope::PeopleRead)
-        },
-        Operation {
-            request: Some(rules.clone()),
-            answer: Some(rules),
-            ..Operation::new("updateSignInRules", Scope::PeopleWrite)
-        },
+        Operation::new("getSignInRules", Scope::PeopleRead)
+            .answer(rules.clone()),
+        Operation::new("updateSignInRules", Scope::PeopleWrite)
+            .request(rules.clone())
+            .answer(rules),
     ]
 }

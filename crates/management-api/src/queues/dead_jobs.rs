@@ -1,36 +1,25 @@
 //! Dead jobs: list, count by cause, enqueue again.
 
 mod cursor;
-mod filter;
-mod openapi;
-mod replay;
-mod schemas;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody, field::Time, problem::Refusal, query_parameters::Query, response::Json,
+use api_common::{Code, Field, Json, JsonBody, Query, Refusal, Time};
+use domain::scope::Scope;
+use management::{
+    Refused,
+    dead_jobs::{self, Summary},
 };
-use management::{Management, Refused, dead_jobs};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use poem_openapi::{Object, OpenApi};
+use queue::dead_jobs::{DeadJobRecord, Group};
+use serde::Serialize;
+use serde_json::json;
+use store::jobs;
 use uuid::Uuid;
 
-use self::{
-    cursor::{as_id, place_of},
-    filter::Given,
-    replay::{DeadJobReplay, NewDeadJobReplay},
-    schemas::{DeadJob, DeadJobSummary},
-};
+use self::cursor::{DeadJobReplay, Given, NewDeadJobReplay, as_id, place_of};
 use super::parameters::{Cause, ErrorText, QueueKey};
-use crate::{
-    Tag,
-    caller::Caller,
-    list::{After, DEFAULT_LIMIT, Limit, List, Part},
-};
+use crate::{After, Caller, DEFAULT_LIMIT, Limit, List, Operation, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-
+#[derive(Default)]
 pub(crate) struct DeadJobs;
 
 #[OpenApi(tag = "Tag::Queues")]
@@ -44,7 +33,6 @@ impl DeadJobs {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_dead_jobs(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only jobs of this queue.
         queue: Query<QueueKey>,
@@ -79,7 +67,7 @@ impl DeadJobs {
         let last = part.after().map(place_of).transpose()?;
         let filter = given.before(last);
         let rows = u32::try_from(part.page().limit).unwrap_or(u32::MAX);
-        let jobs = dead_jobs::list(&management, &caller, filter, rows).await?;
+        let jobs = dead_jobs::list(&caller.management, &caller, filter, rows).await?;
         Ok(Json(part.list(jobs, |job| as_id(job.place()))))
     }
 
@@ -95,7 +83,6 @@ impl DeadJobs {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn get_dead_job_summary(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// Only jobs of this queue.
         queue: Query<QueueKey>,
@@ -126,7 +113,8 @@ impl DeadJobs {
         };
         let limit = limit.0.map_or(DEFAULT_LIMIT, Limit::get);
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let summary = dead_jobs::summary(&management, &caller, given.before(None), limit).await?;
+        let summary =
+            dead_jobs::summary(&caller.management, &caller, given.before(None), limit).await?;
         Ok(Json(summary.into()))
     }
 
@@ -145,16 +133,170 @@ impl DeadJobs {
     )]
     async fn replay_dead_jobs(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewDeadJobReplay>,
     ) -> Result<Json<DeadJobReplay>, Refusal> {
         let wanted = request.value.wanted();
         let filter = wanted.filter();
-        let mut replay = dead_jobs::begin_replay(&management, &caller, filter).await?;
+        let mut replay = dead_jobs::begin_replay(&caller.management, &caller, filter).await?;
         // Only those who may replay are told of mistakes.
         wanted.check().map_err(Refused::fields)?;
-        let batch = dead_jobs::replay(&management, &caller, &mut replay, wanted.limit).await?;
+        let batch =
+            dead_jobs::replay(&caller.management, &caller, &mut replay, wanted.limit).await?;
         Ok(Json(DeadJobReplay::of(&replay, &batch)))
     }
+}
+
+/// A job that does not run again unless it is replayed.
+#[derive(Serialize, Object)]
+pub(crate) struct DeadJob {
+    /// The ID of the job. A replayed job gets a new one.
+    id: i64,
+    /// The name of its queue.
+    queue: String,
+    /// The ID of its group: the ID of the team. Jobs of a hash list that all teams share have the
+    /// ID of the list.
+    group_id: Uuid,
+    /// The ID of its lane: the ID of the endpoint in `webhooks`, and the ID of the team in the other queues.
+    lane_id: Uuid,
+    /// The ID of the item, delivery, backtest, import, scan or recovery that the job is about.
+    /// `null` if it is about several deliveries, or if this version cannot read it.
+    #[oai(nullable)]
+    subject_id: Option<Uuid>,
+    /// Why it died. More causes may be added.
+    cause: Field<Cause>,
+    /// The last error, at most 2 KB.
+    error: String,
+    /// How many attempts it used.
+    attempts: i64,
+    /// How many attempts it had.
+    max_attempts: i64,
+    /// When it was enqueued.
+    created_at: Field<Time>,
+    /// When it died.
+    died_at: Field<Time>,
+}
+
+impl From<DeadJobRecord> for DeadJob {
+    fn from(job: DeadJobRecord) -> Self {
+        Self {
+            id: job.id.0,
+            queue: job.queue,
+            group_id: job.group.0,
+            lane_id: job.lane.0,
+            subject_id: jobs::subject(&job.payload),
+            cause: Field(Cause(job.cause)),
+            error: job.error,
+            attempts: job.attempt.into(),
+            max_attempts: job.max_attempts.into(),
+            created_at: job.created_at.into(),
+            died_at: job.died_at.into(),
+        }
+    }
+}
+
+/// Dead jobs counted by queue, cause and error.
+#[derive(Serialize, Object)]
+pub(crate) struct DeadJobSummary {
+    /// The time of the database when they were counted.
+    at: Field<Time>,
+    /// How many dead jobs match.
+    matching: i64,
+    /// How many of them are in groups that were left out.
+    left_out: i64,
+    /// The largest groups, at most `limit`.
+    data: Vec<DeadJobGroup>,
+}
+
+impl From<Summary> for DeadJobSummary {
+    fn from(summary: Summary) -> Self {
+        let matching = i64::try_from(summary.matching).unwrap_or(i64::MAX);
+        let shown: i64 = summary.groups.iter().map(|group| group.jobs).sum();
+        Self {
+            at: summary.at.into(),
+            matching,
+            left_out: matching.saturating_sub(shown).max(0),
+            data: summary.groups.into_iter().map(DeadJobGroup::from).collect(),
+        }
+    }
+}
+
+/// Dead jobs with the same queue, cause and error.
+#[derive(Serialize, Object)]
+pub(crate) struct DeadJobGroup {
+    /// The name of the queue.
+    queue: String,
+    /// Why they died. More causes may be added.
+    cause: Field<Cause>,
+    /// The error that they share, at most 2 KB.
+    error: String,
+    /// How many jobs there are.
+    jobs: i64,
+    /// How many lanes they are in.
+    lanes: i64,
+    /// When the first of them died.
+    first_died_at: Field<Time>,
+    /// When the last of them died.
+    last_died_at: Field<Time>,
+}
+
+impl From<Group> for DeadJobGroup {
+    fn from(group: Group) -> Self {
+        Self {
+            queue: group.queue,
+            cause: Field(Cause(group.cause)),
+            error: group.error,
+            jobs: group.jobs,
+            lanes: group.lanes,
+            first_died_at: group.first_died_at.into(),
+            last_died_at: group.last_died_at.into(),
+        }
+    }
+}
+
+pub(super) fn descriptions() -> Vec<Operation> {
+    let error = "the provider answered 503";
+    let job = json!({
+        "id": 48_211_907,
+        "queue": "analysis",
+        "group_id": example_values::TEAM,
+        "lane_id": example_values::TEAM,
+        "subject_id": example_values::MEDIA,
+        "cause": "exhausted",
+        "error": error,
+        "attempts": 5,
+        "max_attempts": 5,
+        "created_at": example_values::CREATED_AT,
+        "died_at": example_values::CREATED_AT,
+    });
+    let group = json!({
+        "queue": "analysis",
+        "cause": "exhausted",
+        "error": error,
+        "jobs": 99_214,
+        "lanes": 41,
+        "first_died_at": example_values::CREATED_AT,
+        "last_died_at": example_values::CREATED_AT,
+    });
+    let problems = &[Code::OperatorsOnly];
+    vec![
+        Operation::new("listDeadJobs", Scope::QueuesRead)
+            .problems(problems)
+            .answer(example_values::list(&job)),
+        Operation::new("getDeadJobSummary", Scope::QueuesRead)
+            .problems(problems)
+            .answer(json!({
+                "at": example_values::CREATED_AT,
+                "matching": 100_000,
+                "left_out": 786,
+                "data": [group],
+            })),
+        Operation::new("replayDeadJobs", Scope::QueuesWrite)
+            .problems(problems)
+            .request(json!({ "queue": "analysis", "error": "answered 503", "limit": 1_000 }))
+            .answer(json!({
+                "replayed": 1_000,
+                "next_cursor": "cnBseQAGSbBh0CgAAAZJsGHQJkAAAAAAAt-lMw",
+            })),
+    ]
 }

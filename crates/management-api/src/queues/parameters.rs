@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use api_common::{field::Described, path_parameters::Segment};
+use api_common::{Described, Segment};
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
     types::Type as _,

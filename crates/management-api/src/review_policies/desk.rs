@@ -1,24 +1,16 @@
 //! How the desk treats the items of a site.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::{Field, given},
-    path_parameters::Path,
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, JsonBody, Path, Refusal, given, or, or_null};
 use domain::{
     id::SiteId,
     review::{AuditPercent, GoldenEvery, ReviewMinutes, UndoSeconds},
 };
-use management::{Management, desk};
-use poem::web::Data;
+use management::desk;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 
-use super::super::{Tag, caller::Caller};
+use super::super::Tag;
+use crate::Caller;
 
 /// How the desk treats the items of a site.
 #[derive(Serialize, Object)]
@@ -85,27 +77,19 @@ pub(super) struct DeskSettingsChange {
 
 impl DeskSettingsChange {
     fn apply(self, settings: desk::DeskSettings) -> desk::DeskSettings {
-        let minutes = |change: Option<Field<ReviewMinutes>>, present: ReviewMinutes| {
-            change.map_or(present, |minutes| minutes.0)
-        };
         desk::DeskSettings {
-            low_minutes: minutes(self.low_minutes, settings.low_minutes),
-            normal_minutes: minutes(self.normal_minutes, settings.normal_minutes),
-            high_minutes: minutes(self.high_minutes, settings.high_minutes),
-            critical_minutes: minutes(self.critical_minutes, settings.critical_minutes),
-            undo_seconds: self
-                .undo_seconds
-                .map_or(settings.undo_seconds, |seconds| seconds.0),
-            audit_percent: self
-                .audit_percent
-                .map_or(settings.audit_percent, |percent| percent.0),
-            golden_every: self
-                .golden_every
-                .map_or(settings.golden_every, |every| every.map(|every| every.0)),
+            low_minutes: or(self.low_minutes, settings.low_minutes),
+            normal_minutes: or(self.normal_minutes, settings.normal_minutes),
+            high_minutes: or(self.high_minutes, settings.high_minutes),
+            critical_minutes: or(self.critical_minutes, settings.critical_minutes),
+            undo_seconds: or(self.undo_seconds, settings.undo_seconds),
+            audit_percent: or(self.audit_percent, settings.audit_percent),
+            golden_every: or_null(self.golden_every, settings.golden_every),
         }
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Desk;
 
 #[OpenApi(tag = "Tag::Reviews")]
@@ -118,12 +102,11 @@ impl Desk {
     )]
     async fn get_desk_settings(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<DeskSettings>, Refusal> {
-        let settings = desk::get(&management, &caller, site_id.0).await?;
+        let settings = desk::get(&caller.management, &caller, site_id.0).await?;
         Ok(Json(settings.into()))
     }
 
@@ -137,7 +120,6 @@ impl Desk {
     )]
     async fn update_desk_settings(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -145,7 +127,7 @@ impl Desk {
     ) -> Result<Json<DeskSettings>, Refusal> {
         let change = request.value;
         let edit = |settings| change.apply(settings);
-        let settings = desk::update(&management, &caller, site_id.0, edit).await?;
+        let settings = desk::update(&caller.management, &caller, site_id.0, edit).await?;
         Ok(Json(settings.into()))
     }
 }

@@ -1,31 +1,17 @@
 //! Bulk decisions: preview, start, watch, undo.
 
-mod openapi;
 mod schemas;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Accepted, Json},
-};
-use domain::id::BulkDecisionId;
-use management::{Management, reviews::bulk};
-use poem::web::Data;
+use api_common::{Accepted, Code, Json, JsonBody, Path, Query, Refusal};
+use domain::{id::BulkDecisionId, scope::Scope};
+use management::reviews::bulk;
 use poem_openapi::OpenApi;
+use serde_json::{Value, json};
 
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use self::schemas::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-use schemas::{BulkDecision, BulkPreview, NewBulkDecision, NewReviewFilter};
-
+#[derive(Default)]
 pub(crate) struct BulkDecisions;
 
 #[OpenApi(tag = "Tag::Reviews")]
@@ -41,12 +27,11 @@ impl BulkDecisions {
     )]
     async fn preview_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewReviewFilter>,
     ) -> Result<Json<BulkPreview>, Refusal> {
         let filter = request.value.into();
-        let preview = bulk::preview(&management, &caller, &filter).await?;
+        let preview = bulk::preview(&caller.management, &caller, &filter).await?;
         Ok(Json(BulkPreview::try_from(preview)?))
     }
 
@@ -65,16 +50,12 @@ impl BulkDecisions {
     )]
     async fn create_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewBulkDecision>,
     ) -> Result<Accepted<BulkDecision>, Refusal> {
         let (new, meant) = request.value.read()?;
-        let made = bulk::create(&management, &caller, new, &meant).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/reviews/bulk/{}", made.id),
-            value: made.into(),
-        })
+        let made = bulk::create(&caller.management, &caller, new, &meant).await?;
+        Ok(Accepted::at(format!("{PREFIX}/reviews/bulk/{}", made.id), made))
     }
 
     /// List bulk decisions
@@ -87,7 +68,6 @@ impl BulkDecisions {
     )]
     async fn list_bulk_decisions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -95,7 +75,7 @@ impl BulkDecisions {
         cursor: After,
     ) -> Result<Json<List<BulkDecision>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = bulk::list(&management, &caller, part.page()).await?;
+        let found = bulk::list(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(found, |made| made.id.as_uuid())))
     }
 
@@ -109,12 +89,11 @@ impl BulkDecisions {
     )]
     async fn get_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The bulk decision.
         bulk_decision_id: Path<BulkDecisionId>,
     ) -> Result<Json<BulkDecision>, Refusal> {
-        let found = bulk::get(&management, &caller, bulk_decision_id.0).await?;
+        let found = bulk::get(&caller.management, &caller, bulk_decision_id.0).await?;
         Ok(Json(found.into()))
     }
 
@@ -129,12 +108,54 @@ impl BulkDecisions {
     )]
     async fn undo_bulk_decision(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The bulk decision.
         bulk_decision_id: Path<BulkDecisionId>,
     ) -> Result<Json<BulkDecision>, Refusal> {
-        let undone = bulk::cancel(&management, &caller, bulk_decision_id.0).await?;
+        let undone = bulk::cancel(&caller.management, &caller, bulk_decision_id.0).await?;
         Ok(Json(undone.into()))
     }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions(review: &Value) -> Vec<Operation> {
+    let bulk = json!({
+        "id": example_values::BULK_DECISION,
+        "decision": "reject",
+        "policy_id": example_values::POLICY,
+        "reason": "It advertises something.",
+        "filter": { "site_id": null, "severity": null, "policy_id": null, "category": null, "rule": "links", "author": null },
+        "total": 420,
+        "done": 200,
+        "skipped": 3,
+        "undone": 0,
+        "state": "running",
+        "error": null,
+        "created_by": example_values::PERSON,
+        "created_at": example_values::CREATED_AT,
+        "ended_at": null,
+    });
+    vec![
+        Operation::new("previewBulkDecision", Scope::ReviewsManage)
+            .request(json!({ "severity": "low", "rule": "links" }))
+            .answer(json!({
+                "count": 420,
+                "is_too_many": false,
+                "data": [{ "media_id": example_values::MEDIA, "review": review }],
+            })),
+        Operation::new("createBulkDecision", Scope::ReviewsManage)
+            .problems(&[Code::BulkDecisionRunning, Code::MoreReviewsMatch])
+            .request(json!({
+                "decision": "reject",
+                "policy_id": example_values::POLICY,
+                "review_ids": [example_values::REVIEW],
+            }))
+            .answer(bulk.clone()),
+        Operation::new("listBulkDecisions", Scope::ReviewsManage)
+            .answer(example_values::list(&bulk)),
+        Operation::new("getBulkDecision", Scope::ReviewsManage)
+            .answer(bulk.clone()),
+        Operation::new("undoBulkDecision", Scope::ReviewsManage)
+            .answer(bulk),
+    ]
 }

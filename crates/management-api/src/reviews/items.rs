@@ -1,39 +1,24 @@
 //! What people say about an item outside of a review: appeals, notes, the right decision.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Json, NoContent},
-};
+use api_common::{Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given};
 use domain::{
     id::MediaId,
     media::{Ruling, Status},
     review::NoteText,
 };
 use management::{
-    Management,
     media::{self, Appealed},
     reviews::{self, GoldenItem},
 };
-use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    super::{
-        Tag,
-        caller::Caller,
-        list::{After, Limit, List, Part},
-        media::ListedMedia,
-    },
+    super::{Tag, media::ListedMedia},
     schemas::ReviewNote,
 };
+use crate::{After, Caller, Limit, List, Part};
 
 /// An appeal against an item's verdict.
 #[derive(Deserialize, Object)]
@@ -134,6 +119,7 @@ impl From<GoldenItem> for GoldenMedia {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct ReviewedItems;
 
 #[OpenApi(tag = "Tag::Reviews")]
@@ -149,14 +135,14 @@ impl ReviewedItems {
     )]
     async fn appeal_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
         request: JsonBody<NewAppeal>,
     ) -> Result<Json<Appeal>, Refusal> {
         let words = request.value.text.map(|text| text.0);
-        let appealed = media::appeal(&management, &caller, media_id.0, words.as_ref()).await?;
+        let appealed =
+            media::appeal(&caller.management, &caller, media_id.0, words.as_ref()).await?;
         Ok(Json(appealed.into()))
     }
 
@@ -168,12 +154,11 @@ impl ReviewedItems {
     )]
     async fn list_media_notes(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<Notes>, Refusal> {
-        let notes = reviews::notes_of(&management, &caller, media_id.0).await?;
+        let notes = reviews::notes_of(&caller.management, &caller, media_id.0).await?;
         Ok(Json(Notes {
             data: notes.into_iter().map(ReviewNote::from).collect(),
         }))
@@ -189,14 +174,13 @@ impl ReviewedItems {
     )]
     async fn create_media_note(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
         request: JsonBody<NewNote>,
     ) -> Result<Json<WrittenNote>, Refusal> {
         let text = request.value.into_text();
-        let id = reviews::add_note_to(&management, &caller, media_id.0, &text).await?;
+        let id = reviews::add_note_to(&caller.management, &caller, media_id.0, &text).await?;
         Ok(Json(WrittenNote::new(id.as_uuid())))
     }
 
@@ -210,12 +194,11 @@ impl ReviewedItems {
     )]
     async fn list_related_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<List<ListedMedia>>, Refusal> {
-        let related = media::related(&management, &caller, media_id.0).await?;
+        let related = media::related(&caller.management, &caller, media_id.0).await?;
         Ok(Json(List::whole(related)))
     }
 
@@ -230,14 +213,13 @@ impl ReviewedItems {
     )]
     async fn set_golden_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
         request: JsonBody<NewGoldenItem>,
     ) -> Result<NoContent, Refusal> {
         let expected = request.value.expected.0;
-        reviews::set_golden(&management, &caller, media_id.0, expected).await?;
+        reviews::set_golden(&caller.management, &caller, media_id.0, expected).await?;
         Ok(NoContent)
     }
 
@@ -251,12 +233,11 @@ impl ReviewedItems {
     )]
     async fn unset_golden_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::unset_golden(&management, &caller, media_id.0).await?;
+        reviews::unset_golden(&caller.management, &caller, media_id.0).await?;
         Ok(NoContent)
     }
 
@@ -270,7 +251,6 @@ impl ReviewedItems {
     )]
     async fn list_golden_media(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The most items to return.
         limit: Query<Limit>,
@@ -278,7 +258,7 @@ impl ReviewedItems {
         cursor: After,
     ) -> Result<Json<List<GoldenMedia>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let items = reviews::golden_items(&management, &caller, part.page()).await?;
+        let items = reviews::golden_items(&caller.management, &caller, part.page()).await?;
         Ok(Json(part.list(items, |item| item.media.as_uuid())))
     }
 }

@@ -2,11 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{
-    field::{Field, Time, given},
-    public_schemas::ModerationDetails,
-    raw_json::RawJson,
-};
+use api_common::{Field, RawJson, Time, given, public_schemas::ModerationDetails};
 use chrono::{DateTime, Utc};
 use domain::{
     bounded_integer::BoundedInteger,

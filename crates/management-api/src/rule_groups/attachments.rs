@@ -1,29 +1,18 @@
 //! Which rule groups judge a site's submissions together: list, attach, detach.
 
-use std::sync::Arc;
-
-use api_common::{
-    path_parameters::Path,
-    problem::Refusal,
-    response::{Json, NoContent},
-};
+use api_common::{Json, NoContent, Path, Refusal};
 use domain::{
     id::{RuleGroupId, SiteId},
     scope::Scope,
 };
-use management::{Management, rule_groups::attachments};
-use poem::web::Data;
+use management::rule_groups::attachments;
 use poem_openapi::OpenApi;
 use serde_json::Value;
 
 use super::{RuleGroup, group_example};
-use crate::{
-    Tag,
-    caller::Caller,
-    list::List,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, List, Operation, Tag, example_values};
 
+#[derive(Default)]
 pub(crate) struct Attachments;
 
 #[OpenApi(tag = "Tag::Sites")]
@@ -39,12 +28,11 @@ impl Attachments {
     )]
     async fn list_site_rule_groups(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
-        let groups = attachments::list(&management, &caller, site_id.0).await?;
+        let groups = attachments::list(&caller.management, &caller, site_id.0).await?;
         Ok(Json(List::whole(groups)))
     }
 
@@ -59,14 +47,13 @@ impl Attachments {
     )]
     async fn attach_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The rule group. It must belong to the site's team.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        attachments::attach(&management, &caller, site_id.0, rule_group_id.0).await?;
+        attachments::attach(&caller.management, &caller, site_id.0, rule_group_id.0).await?;
         Ok(NoContent)
     }
 
@@ -80,14 +67,13 @@ impl Attachments {
     )]
     async fn detach_rule_group(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        attachments::detach(&management, &caller, site_id.0, rule_group_id.0).await?;
+        attachments::detach(&caller.management, &caller, site_id.0, rule_group_id.0).await?;
         Ok(NoContent)
     }
 }
@@ -97,10 +83,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let mut all = example_values::list(&group_example());
     all["next_cursor"] = Value::Null;
     vec![
-        Operation {
-            answer: Some(all),
-            ..Operation::new("listSiteRuleGroups", Scope::SitesRead)
-        },
+        Operation::new("listSiteRuleGroups", Scope::SitesRead)
+            .answer(all),
         Operation::new("attachRuleGroup", Scope::SitesWrite),
         Operation::new("detachRuleGroup", Scope::SitesWrite),
     ]

@@ -1,33 +1,21 @@
 //! Backtests: replay rules over stored items, see what would change, cancel.
 
-mod openapi;
 mod report;
-mod schemas;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Accepted, Json},
+use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use domain::{
+    id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
+    scope::Scope,
 };
-use domain::id::{BacktestId, RuleGroupId};
-use management::{Management, rule_groups::backtests};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use management::rule_groups::backtests::{self, Items};
+use poem_openapi::{Object, OpenApi};
+use serde::Deserialize;
+use serde_json::json;
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::NewBacktest;
-
+#[derive(Default)]
 pub(crate) struct Backtests;
 
 #[OpenApi(tag = "Tag::Backtests")]
@@ -42,7 +30,6 @@ impl Backtests {
     )]
     async fn list_backtests(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -53,7 +40,7 @@ impl Backtests {
     ) -> Result<Json<List<Backtest>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let backtests = backtests::list(&management, &caller, group, part.page()).await?;
+        let backtests = backtests::list(&caller.management, &caller, group, part.page()).await?;
         Ok(Json(part.list(backtests, |backtest| backtest.id.as_uuid())))
     }
 
@@ -68,18 +55,14 @@ impl Backtests {
     )]
     async fn create_backtest(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewBacktest>,
     ) -> Result<Accepted<Backtest>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let backtest = backtests::create(&management, &caller, group, new).await?;
-        Ok(Accepted {
-            location: format!("{PREFIX}/backtests/{}", backtest.id),
-            value: backtest.into(),
-        })
+        let backtest = backtests::create(&caller.management, &caller, group, new).await?;
+        Ok(Accepted::at(format!("{PREFIX}/backtests/{}", backtest.id), backtest))
     }
 
     /// Read a backtest
@@ -92,12 +75,11 @@ impl Backtests {
     )]
     async fn get_backtest(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<BacktestReport>, Refusal> {
-        let report = backtests::get(&management, &caller, backtest_id.0).await?;
+        let report = backtests::get(&caller.management, &caller, backtest_id.0).await?;
         Ok(Json(report.into()))
     }
 
@@ -112,7 +94,6 @@ impl Backtests {
     )]
     async fn list_backtest_changes(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
@@ -123,7 +104,7 @@ impl Backtests {
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let backtest = backtest_id.0;
-        let changes = backtests::changes(&management, &caller, backtest, part.page()).await?;
+        let changes = backtests::changes(&caller.management, &caller, backtest, part.page()).await?;
         Ok(Json(part.list(changes, |change| change.media.as_uuid())))
     }
 
@@ -137,12 +118,68 @@ impl Backtests {
     )]
     async fn cancel_backtest(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<Backtest>, Refusal> {
-        let backtest = backtests::cancel(&management, &caller, backtest_id.0).await?;
+        let backtest = backtests::cancel(&caller.management, &caller, backtest_id.0).await?;
         Ok(Json(backtest.into()))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let backtest = report::example();
+    vec![
+        Operation::new("listBacktests", Scope::RulesRead)
+            .answer(example_values::list(&backtest)),
+        Operation::new("createBacktest", Scope::RulesWrite)
+            .problems(&[Code::BacktestRunning, Code::LimitReached])
+            .request(json!({
+                "site_id": example_values::SITE,
+                "since": "2026-01-01T00:00:00Z",
+                "limit": 1_000,
+            }))
+            .answer(backtest.clone()),
+        Operation::new("getBacktest", Scope::RulesRead)
+            .answer(report::full_example()),
+        Operation::new("listBacktestChanges", Scope::RulesRead)
+            .answer(example_values::list(&report::change_example())),
+        Operation::new("cancelBacktest", Scope::RulesWrite)
+            .answer(backtest),
+    ]
+}
+
+/// A backtest to start.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBacktest {
+    /// A version of the group. If omitted, it is the draft as it is now.
+    #[serde(default, deserialize_with = "given")]
+    version_id: Option<Field<GroupVersionId>>,
+    /// Only items of this site. The group judges all of them, as if it had been attached to the site. If omitted, it judges
+    /// the items of all sites of the team that it has judged before.
+    #[serde(default, deserialize_with = "given")]
+    site_id: Option<Field<SiteId>>,
+    /// Only items accepted at this time or later.
+    #[serde(default, deserialize_with = "given")]
+    since: Option<Field<Time>>,
+    /// Only items accepted before this time. The default is now.
+    #[serde(default, deserialize_with = "given")]
+    until: Option<Field<Time>>,
+    /// The most items to look at, the newest first. The default is 10,000.
+    #[serde(default, deserialize_with = "given")]
+    limit: Option<Field<Items>>,
+}
+
+impl From<NewBacktest> for backtests::NewBacktest {
+    fn from(new: NewBacktest) -> Self {
+        Self {
+            version: new.version_id.map(|version| version.0),
+            site: new.site_id.map(|site| site.0),
+            since: new.since.map(|time| time.0.0),
+            until: new.until.map(|time| time.0.0),
+            limit: new.limit.map(|limit| limit.0),
+        }
     }
 }

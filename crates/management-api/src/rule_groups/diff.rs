@@ -1,17 +1,12 @@
 //! What differs between two versions of a rule group, or between a version and the draft.
 
-use std::sync::Arc;
-
-use api_common::{
-    path_parameters::Path, problem::Refusal, query_parameters::Query, response::Json,
-};
+use api_common::{Json, Path, Query, Refusal};
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
     scope::Scope,
 };
-use management::{Management, rule_groups::diff};
-use poem::web::Data;
+use management::rule_groups::diff;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
@@ -21,11 +16,7 @@ use super::{
     rule_schema,
     rules::{RuleDocument, documents},
 };
-use crate::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, Operation, Tag, example_values};
 
 /// What differs. Rules are identified by their IDs.
 #[derive(Serialize, Object)]
@@ -67,6 +58,7 @@ impl From<Difference> for RuleGroupDifference {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Diffs;
 
 #[OpenApi(tag = "Tag::RuleGroups")]
@@ -81,7 +73,6 @@ impl Diffs {
     )]
     async fn compare_versions(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -91,7 +82,7 @@ impl Diffs {
         to_version_id: Query<GroupVersionId>,
     ) -> Result<Json<RuleGroupDifference>, Refusal> {
         let (group, from, to) = (rule_group_id.0, from_version_id.0, to_version_id.0);
-        let difference = diff::between(&management, &caller, group, from, to).await?;
+        let difference = diff::between(&caller.management, &caller, group, from, to).await?;
         Ok(Json(difference.into()))
     }
 }
@@ -101,13 +92,13 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let rules = rule_schema::examples();
     let mut to = rules[1].clone();
     to["pattern"] = r"review-\d{4,6}".into();
-    vec![Operation {
-        answer: Some(json!({
-            "added": [rules[0]],
-            "removed": [],
-            "changed": [{ "from": rules[1], "to": to }],
-            "moved": [example_values::RULE],
-        })),
-        ..Operation::new("compareVersions", Scope::RulesRead)
-    }]
+    vec![
+        Operation::new("compareVersions", Scope::RulesRead)
+            .answer(json!({
+                "added": [rules[0]],
+                "removed": [],
+                "changed": [{ "from": rules[1], "to": to }],
+                "moved": [example_values::RULE],
+            })),
+    ]
 }

@@ -1,29 +1,17 @@
 //! A rule group's draft: read, replace, discard.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::{Code, Refusal},
-    response::Json,
-};
+use api_common::{Code, Json, JsonBody, Path, Refusal};
 use domain::{id::RuleGroupId, scope::Scope};
-use management::{
-    Management,
-    rule_groups::drafts::{self, CheckedDraft},
-};
-use poem::web::Data;
+use management::rule_groups::drafts::{self, CheckedDraft};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    rule_schema,
+    RuleWarning, rule_schema,
     rules::{RuleDocument, RuleDocuments, documents},
-    warnings::{self, RuleWarning},
 };
-use crate::{Tag, caller::Caller, openapi::Operation};
+use crate::{Caller, Operation, Tag};
 
 /// The rules that you edit before they become a version.
 #[derive(Serialize, Object)]
@@ -60,6 +48,7 @@ pub(crate) struct DraftChange {
     revision: i64,
 }
 
+#[derive(Default)]
 pub(crate) struct Drafts;
 
 #[OpenApi(tag = "Tag::RuleGroups")]
@@ -74,12 +63,11 @@ impl Drafts {
     )]
     async fn get_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::get(&management, &caller, rule_group_id.0).await?;
+        let draft = drafts::get(&caller.management, &caller, rule_group_id.0).await?;
         Ok(Json(draft.into()))
     }
 
@@ -94,7 +82,6 @@ impl Drafts {
     )]
     async fn replace_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -102,7 +89,8 @@ impl Drafts {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let DraftChange { rules, revision } = request.value;
         let (group, rules) = (rule_group_id.0, rules.0);
-        let draft = drafts::replace(&management, &caller, group, rules, Some(revision)).await?;
+        let draft =
+            drafts::replace(&caller.management, &caller, group, rules, Some(revision)).await?;
         Ok(Json(draft.into()))
     }
 
@@ -116,12 +104,11 @@ impl Drafts {
     )]
     async fn discard_draft(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::discard(&management, &caller, rule_group_id.0, None).await?;
+        let draft = drafts::discard(&caller.management, &caller, rule_group_id.0, None).await?;
         Ok(Json(draft.into()))
     }
 }
@@ -131,26 +118,20 @@ pub(super) fn example() -> Value {
         "rules": rule_schema::examples(),
         "revision": 7,
         "edited": true,
-        "warnings": [warnings::example()],
+        "warnings": [super::warning_example()],
     })
 }
 
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(example()),
-            ..Operation::new("getDraft", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::DraftChanged],
-            request: Some(json!({ "rules": rule_schema::examples(), "revision": 6 })),
-            answer: Some(example()),
-            ..Operation::new("replaceDraft", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(example()),
-            ..Operation::new("discardDraft", Scope::RulesWrite)
-        },
+        Operation::new("getDraft", Scope::RulesRead)
+            .answer(example()),
+        Operation::new("replaceDraft", Scope::RulesWrite)
+            .problems(&[Code::DraftChanged])
+            .request(json!({ "rules": rule_schema::examples(), "revision": 6 }))
+            .answer(example()),
+        Operation::new("discardDraft", Scope::RulesWrite)
+            .answer(example()),
     ]
 }

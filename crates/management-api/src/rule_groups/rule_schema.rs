@@ -1,16 +1,11 @@
 //! The schema of rules: one of several kinds, with `type` as discriminator. It is written by hand,
 //! because `domain` parses rules and knows no documents. A test compares the two.
 
-mod examples;
-mod members;
-
 use api_common::openapi::{described_reference, extend};
-use domain::rules::{MAX_EXCEPTIONS, MAX_NAME_CHARS, MAX_TERM_CHARS};
+use domain::rules::{MAX_EXCEPTIONS, MAX_LISTS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS};
 use serde_json::{Map, Value, json};
 
-use members::members;
-
-pub(super) use examples::examples;
+use crate::example_values;
 
 /// The schema of a rule of any kind.
 pub(super) const RULE: &str = "Rule";
@@ -137,6 +132,137 @@ fn one_of(set: &str, description: &str) -> Value {
 
 fn reference(name: &str) -> Value {
     format!("#/components/schemas/{name}").into()
+}
+
+/// The members of one kind only, and which of them are required.
+fn members(kind: &str) -> (Value, Vec<&'static str>) {
+    let effect = one_of(
+        "Effect",
+        "What a match means: the content is rejected, or a person must review it.",
+    );
+    let mut matching = one_of(
+        "Matching",
+        "Whether keywords match whole words only, or parts of words, too.",
+    );
+    matching["default"] = "whole_word".into();
+    let mut bare = one_of(
+        "BareNames",
+        "Which names without a scheme count as links: `likely` ones (no names of files, no sentences that lack a \
+         space), `any` whose ending is on the public suffix list, or `none` unless it begins with `www.`. It \
+         matters only with `allow`. A denied domain is always found. If it is `likely`, answers omit it.",
+    );
+    bare["default"] = "likely".into();
+    let threshold = |what: &str| {
+        json!({
+            "type": "number",
+            "nullable": true,
+            "minimum": 0,
+            "maximum": 1,
+            "description": format!("From this score on, {what}."),
+        })
+    };
+    match kind {
+        "keyword" => (
+            json!({
+                "keywords": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
+                    "description": "The words and phrases. Case, accents, look-alikes, spacing and the like make no difference.",
+                },
+                "matching": matching,
+                "effect": effect,
+            }),
+            vec!["keywords", "effect"],
+        ),
+        "regex" => (
+            json!({
+                "pattern": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MAX_PATTERN_CHARS,
+                    "description": "A pattern in the syntax of Rust's `regex` crate. It is case-sensitive unless it contains \
+                                    `(?i)`. It must not match the empty text.",
+                },
+                "effect": effect,
+            }),
+            vec!["pattern", "effect"],
+        ),
+        "link" => (
+            json!({
+                "policy": one_of(
+                    "LinkPolicy",
+                    "With `deny`, a text must not name these domains. With `allow`, it must not link to any \
+                     other domains.",
+                ),
+                "domains": {
+                    "type": "array",
+                    "items": { "type": "string", "minLength": 1 },
+                    "description": "Domains or IP addresses. A domain includes all names under it.",
+                },
+                "bare": bare,
+                "effect": effect,
+            }),
+            vec!["policy", "domains", "effect"],
+        ),
+        "image_hash" => (
+            json!({
+                "lists": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MAX_LISTS,
+                    "uniqueItems": true,
+                    "items": { "type": "string", "format": "uuid" },
+                    "description": "Hash lists of the team, or shared ones. Each list says which kind it is, and by how \
+                                    many bits an image may differ from its entries.",
+                },
+                "effect": effect,
+            }),
+            vec!["lists", "effect"],
+        ),
+        _ => (
+            json!({
+                "category": one_of("Category", "The category whose score counts."),
+                "review_at": threshold("a person must review the content"),
+                "reject_at": threshold("the content is rejected"),
+            }),
+            vec!["category"],
+        ),
+    }
+}
+
+/// A rule of each kind, in the order of the kinds.
+pub(crate) fn examples() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "Blocked words",
+            "type": "keyword",
+            "keywords": ["blockedword"],
+            "exceptions": ["unblockedwords"],
+            "effect": "reject",
+        }),
+        json!({ "name": "Review codes", "type": "regex", "pattern": r"review-\d{4}", "effect": "review" }),
+        json!({
+            "name": "Link shorteners",
+            "type": "link",
+            "policy": "deny",
+            "domains": ["short.example"],
+            "effect": "review",
+        }),
+        json!({
+            "name": "Violence",
+            "type": "ai_threshold",
+            "category": "violence",
+            "review_at": 0.5,
+            "reject_at": 0.8,
+        }),
+        json!({
+            "name": "Known images",
+            "type": "image_hash",
+            "lists": [example_values::HASH_LIST],
+            "effect": "reject",
+        }),
+    ]
 }
 
 #[cfg(test)]

@@ -1,29 +1,22 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
-mod openapi;
-mod schemas;
-
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody, path_parameters::Path, problem::Refusal, query_parameters::Query,
-    response::Json,
+use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Time};
+use domain::{
+    id::{GroupVersionId, RuleGroupId},
+    media::Status,
+    scope::Scope,
 };
-use domain::id::{GroupVersionId, RuleGroupId};
-use management::{Management, rule_groups::shadow};
-use poem::web::Data;
-use poem_openapi::OpenApi;
+use management::rule_groups::shadow;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::rule_group::shadow::Difference;
+use uuid::Uuid;
 
-use super::RuleGroup;
-use crate::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use super::{RuleGroup, group_example};
+use crate::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-pub(crate) use schemas::{ShadowDifference, ShadowReport, ShadowVersionChange};
-
+#[derive(Default)]
 pub(crate) struct Shadows;
 
 #[OpenApi(tag = "Tag::RuleGroups")]
@@ -39,14 +32,13 @@ impl Shadows {
     )]
     async fn set_shadow_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<ShadowVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
-        let group = shadow::set(&management, &caller, group, wanted).await?;
+        let group = shadow::set(&caller.management, &caller, group, wanted).await?;
         Ok(Json(group.into()))
     }
 
@@ -58,12 +50,11 @@ impl Shadows {
     )]
     async fn end_shadow_version(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let group = shadow::end(&management, &caller, rule_group_id.0).await?;
+        let group = shadow::end(&caller.management, &caller, rule_group_id.0).await?;
         Ok(Json(group.into()))
     }
 
@@ -77,7 +68,6 @@ impl Shadows {
     )]
     async fn get_shadow_report(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -85,7 +75,7 @@ impl Shadows {
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<ShadowReport>, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let report = shadow::report(&management, &caller, group, version).await?;
+        let report = shadow::report(&caller.management, &caller, group, version).await?;
         Ok(Json(report.into()))
     }
 
@@ -99,7 +89,6 @@ impl Shadows {
     )]
     async fn list_shadow_differences(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
@@ -113,7 +102,123 @@ impl Shadows {
         let part = Part::new(&limit, &cursor);
         let (group, version) = (rule_group_id.0, version_id.0);
         let differences =
-            shadow::differences(&management, &caller, group, version, part.page()).await?;
+            shadow::differences(&caller.management, &caller, group, version, part.page()).await?;
         Ok(Json(part.list(differences, |item| item.media.as_uuid())))
     }
+}
+
+/// The version that will judge in the shadow.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShadowVersionChange {
+    /// A version of the group that is not live.
+    version_id: Field<GroupVersionId>,
+}
+
+/// What a version said in the shadow of the live one.
+#[derive(Serialize, Object)]
+pub(crate) struct ShadowReport {
+    /// The version.
+    version_id: Uuid,
+    /// The number of items that it judged.
+    judged: i64,
+    /// Of these, the number of items that would have got another status.
+    differing: i64,
+    /// Of these, the number of items without a score that a rule of the version asks for. No provider is asked on behalf of
+    /// a shadow.
+    unscored: i64,
+    /// How many items got which status, and which one they would have got.
+    counts: Vec<ShadowCount>,
+}
+
+/// The number of items with the same pair of statuses.
+#[derive(Serialize, Object)]
+struct ShadowCount {
+    /// The status that they got.
+    live_status: Field<Status>,
+    /// The status that they would have got.
+    shadow_status: Field<Status>,
+    /// The number of items.
+    items: i64,
+}
+
+impl From<shadow::ShadowReport> for ShadowReport {
+    fn from(report: shadow::ShadowReport) -> Self {
+        let counts = report.counts.into_iter();
+        Self {
+            version_id: report.version.as_uuid(),
+            judged: report.judged,
+            differing: report.differing,
+            unscored: report.unscored,
+            counts: counts.map(ShadowCount::from).collect(),
+        }
+    }
+}
+
+impl From<shadow::ShadowCount> for ShadowCount {
+    fn from(count: shadow::ShadowCount) -> Self {
+        Self {
+            live_status: Field(count.live),
+            shadow_status: Field(count.shadow),
+            items: count.items,
+        }
+    }
+}
+
+/// An item about which a version in the shadow differed.
+#[derive(Serialize, Object)]
+pub(crate) struct ShadowDifference {
+    /// The media item.
+    media_id: Uuid,
+    /// The status that it got.
+    live_status: Field<Status>,
+    /// The status that it would have got.
+    shadow_status: Field<Status>,
+    /// When it was judged.
+    judged_at: Field<Time>,
+}
+
+impl From<Difference> for ShadowDifference {
+    fn from(difference: Difference) -> Self {
+        Self {
+            media_id: difference.media.as_uuid(),
+            live_status: Field(difference.live),
+            shadow_status: Field(difference.shadow),
+            judged_at: difference.judged_at.into(),
+        }
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let mut shadowed = group_example();
+    shadowed["shadow_version_id"] = example_values::OTHER_VERSION.into();
+    shadowed["shadow_version_number"] = 4.into();
+    let difference = json!({
+        "media_id": example_values::MEDIA,
+        "live_status": "approved",
+        "shadow_status": "pending_review",
+        "judged_at": example_values::CREATED_AT,
+    });
+    vec![
+        Operation::new("setShadowVersion", Scope::RulesWrite)
+            .problems(&[Code::VersionIsLive])
+            .request(json!({ "version_id": example_values::OTHER_VERSION }))
+            .answer(shadowed),
+        Operation::new("endShadowVersion", Scope::RulesWrite)
+            .answer(group_example()),
+        Operation::new("getShadowReport", Scope::RulesRead)
+            .answer(json!({
+                "version_id": example_values::OTHER_VERSION,
+                "judged": 1_000,
+                "differing": 12,
+                "unscored": 0,
+                "counts": [
+                    { "live_status": "approved", "shadow_status": "approved", "items": 988 },
+                    { "live_status": "approved", "shadow_status": "pending_review", "items": 12 },
+                ],
+            })),
+        Operation::new("listShadowDifferences", Scope::RulesRead)
+            .answer(example_values::list(&difference)),
+    ]
 }

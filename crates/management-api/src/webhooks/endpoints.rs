@@ -1,35 +1,23 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
-mod openapi;
 mod schemas;
-mod settings;
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::{Created, Json, NoContent},
+use api_common::{Code, Created, Json, JsonBody, NoContent, Path, Query, Refusal};
+use domain::{
+    id::{EndpointId, SiteId},
+    scope::Scope,
 };
-use domain::id::{EndpointId, SiteId};
-use management::{Management, endpoints};
-use poem::web::Data;
+use management::endpoints;
 use poem_openapi::OpenApi;
+use serde_json::json;
 
-use self::{
-    schemas::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
-    settings::{NewWebhookEndpoint, WebhookEndpointChange},
+use self::schemas::{
+    NewDisabling, NewWebhookEndpoint, WebhookEndpoint, WebhookEndpointChange, WebhookPing,
+    WebhookRetry,
 };
-use crate::{
-    PREFIX, Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-};
+use crate::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};
 
-pub(super) use openapi::descriptions;
-
+#[derive(Default)]
 pub(crate) struct WebhookEndpoints;
 
 #[OpenApi(tag = "Tag::Webhooks")]
@@ -44,7 +32,6 @@ impl WebhookEndpoints {
     )]
     async fn list_webhook_endpoints(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -54,7 +41,7 @@ impl WebhookEndpoints {
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = endpoints::list(&management, &caller, site_id.0, part.page()).await?;
+        let found = endpoints::list(&caller.management, &caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(found, |endpoint| endpoint.id.as_uuid())))
     }
 
@@ -69,18 +56,15 @@ impl WebhookEndpoints {
     )]
     async fn create_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         request: JsonBody<NewWebhookEndpoint>,
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
         let new = request.value.into();
-        let endpoint = endpoints::create(&management, &caller, site_id.0, new).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/webhook-endpoints/{}", endpoint.id),
-            value: endpoint.into(),
-        })
+        let endpoint = endpoints::create(&caller.management, &caller, site_id.0, new).await?;
+        let location = format!("{PREFIX}/webhook-endpoints/{}", endpoint.id);
+        Ok(Created::at(location, endpoint))
     }
 
     /// Read a webhook endpoint
@@ -93,12 +77,11 @@ impl WebhookEndpoints {
     )]
     async fn get_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let endpoint = endpoints::get(&management, &caller, endpoint_id.0).await?;
+        let endpoint = endpoints::get(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -113,14 +96,13 @@ impl WebhookEndpoints {
     )]
     async fn update_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
         request: JsonBody<WebhookEndpointChange>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let change = request.value.into();
-        let endpoint = endpoints::update(&management, &caller, endpoint_id.0, change).await?;
+        let endpoint = endpoints::update(&caller.management, &caller, endpoint_id.0, change).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -135,14 +117,14 @@ impl WebhookEndpoints {
     )]
     async fn disable_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewDisabling>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let reason = &request.value.reason;
-        let endpoint = endpoints::disable(&management, &caller, endpoint_id.0, reason).await?;
+        let endpoint =
+            endpoints::disable(&caller.management, &caller, endpoint_id.0, reason).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -157,12 +139,11 @@ impl WebhookEndpoints {
     )]
     async fn enable_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let endpoint = endpoints::enable(&management, &caller, endpoint_id.0).await?;
+        let endpoint = endpoints::enable(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -179,12 +160,11 @@ impl WebhookEndpoints {
     )]
     async fn retry_webhook_endpoint_now(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookRetry>, Refusal> {
-        let deliveries = endpoints::retry_now(&management, &caller, endpoint_id.0).await?;
+        let deliveries = endpoints::retry_now(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(WebhookRetry { deliveries }))
     }
 
@@ -199,12 +179,11 @@ impl WebhookEndpoints {
     )]
     async fn delete_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<NoContent, Refusal> {
-        endpoints::delete(&management, &caller, endpoint_id.0).await?;
+        endpoints::delete(&caller.management, &caller, endpoint_id.0).await?;
         Ok(NoContent)
     }
 
@@ -223,12 +202,45 @@ impl WebhookEndpoints {
     )]
     async fn ping_webhook_endpoint(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookPing>, Refusal> {
-        let pinged = endpoints::ping(&management, &caller, endpoint_id.0).await?;
+        let pinged = endpoints::ping(&caller.management, &caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn descriptions() -> Vec<Operation> {
+    let endpoint = schemas::example();
+    vec![
+        Operation::new("listWebhookEndpoints", Scope::WebhooksRead)
+            .answer(example_values::list(&endpoint)),
+        Operation::new("createWebhookEndpoint", Scope::WebhooksWrite)
+            .problems(&[Code::LimitReached])
+            .request(json!({
+                "url": "https://example.com/hooks",
+                "description": "The moderation queue",
+                "max_per_second": 50,
+                "headers": [{ "name": "Authorization", "value": "Bearer of-our-gateway" }],
+            }))
+            .answer(endpoint.clone()),
+        Operation::new("getWebhookEndpoint", Scope::WebhooksRead)
+            .answer(endpoint.clone()),
+        Operation::new("updateWebhookEndpoint", Scope::WebhooksWrite)
+            .request(json!({ "events": ["media.moderated"], "max_per_second": null }))
+            .answer(endpoint.clone()),
+        Operation::new("disableWebhookEndpoint", Scope::WebhooksWrite)
+            .request(json!({ "reason": "The receiver is being rebuilt." }))
+            .answer(endpoint.clone()),
+        Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
+            .answer(endpoint),
+        Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
+            .answer(json!({ "deliveries": 17 })),
+        Operation::new("deleteWebhookEndpoint", Scope::WebhooksWrite),
+        Operation::new("pingWebhookEndpoint", Scope::WebhooksWrite)
+            .problems(&[Code::TooManyPings])
+            .answer(schemas::ping_example()),
+    ]
 }

@@ -1,33 +1,19 @@
 //! Events: what happened to a site's items, and which endpoints were subscribed.
 
-use std::sync::Arc;
-
-use api_common::{
-    field::{Field, Time},
-    path_parameters::Path,
-    problem::Refusal,
-    query_parameters::Query,
-    response::Json,
-};
+use api_common::{Field, Json, Path, Query, Refusal, Time};
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
     scope::Scope,
 };
-use management::{Management, events};
-use poem::web::Data;
+use management::events;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
 use store::event::{Filter, Listed, Told};
 use uuid::Uuid;
 
-use crate::{
-    Tag,
-    caller::Caller,
-    list::{After, Limit, List, Part},
-    openapi::{Operation, example_values},
-};
+use crate::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// Something that happened to an item of a site.
 #[derive(Serialize, Object)]
@@ -83,6 +69,7 @@ impl From<Told> for WebhookEventDelivery {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct WebhookEvents;
 
 #[OpenApi(tag = "Tag::Webhooks")]
@@ -101,7 +88,6 @@ impl WebhookEvents {
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_webhook_events(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
@@ -127,7 +113,8 @@ impl WebhookEvents {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(EventId::from);
         let limit = part.limit();
-        let page = events::list(&management, &caller, site_id.0, &filter, after, limit).await?;
+        let page =
+            events::list(&caller.management, &caller, site_id.0, &filter, after, limit).await?;
         Ok(Json(
             part.list_to(page.events, page.next.map(EventId::as_uuid)),
         ))
@@ -148,8 +135,8 @@ pub(super) fn descriptions() -> Vec<Operation> {
             "attempts": 12,
         }],
     });
-    vec![Operation {
-        answer: Some(example_values::list(&event)),
-        ..Operation::new("listWebhookEvents", Scope::WebhooksRead)
-    }]
+    vec![
+        Operation::new("listWebhookEvents", Scope::WebhooksRead)
+            .answer(example_values::list(&event)),
+    ]
 }

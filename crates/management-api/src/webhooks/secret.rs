@@ -1,30 +1,14 @@
 //! The secrets that sign a site's webhooks: read when they sign, rotate.
 
-use std::sync::Arc;
-
-use api_common::{
-    body::JsonBody,
-    field::{Field, Time, given},
-    path_parameters::Path,
-    problem::Refusal,
-    response::Json,
-};
+use api_common::{Field, Json, JsonBody, Path, Refusal, Time, given};
 use domain::{id::SiteId, scope::Scope};
-use management::{
-    Management,
-    webhook_secrets::{self, Dropped, IssuedSecret},
-};
-use poem::web::Data;
+use management::webhook_secrets::{self, Dropped, IssuedSecret};
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::site::webhook_secret::Standing;
 
-use crate::{
-    Tag,
-    caller::Caller,
-    openapi::{Operation, example_values},
-};
+use crate::{Caller, Operation, Tag, example_values};
 
 /// When a site's webhook secrets sign. The secrets themselves are not shown.
 #[derive(Serialize, Object)]
@@ -85,6 +69,7 @@ impl From<IssuedSecret> for IssuedWebhookSecret {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct WebhookSecrets;
 
 #[OpenApi(tag = "Tag::Webhooks")]
@@ -97,12 +82,11 @@ impl WebhookSecrets {
     )]
     async fn get_webhook_secret(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<WebhookSecret>, Refusal> {
-        let standing = webhook_secrets::get(&management, &caller, site_id.0).await?;
+        let standing = webhook_secrets::get(&caller.management, &caller, site_id.0).await?;
         Ok(Json(standing.into()))
     }
 
@@ -120,14 +104,14 @@ impl WebhookSecrets {
     )]
     async fn rotate_webhook_secret(
         &self,
-        management: Data<&Arc<Management>>,
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
         request: JsonBody<NewRotation>,
     ) -> Result<Json<IssuedWebhookSecret>, Refusal> {
         let activate_at = request.value.activate_at.map(|time| time.0.0);
-        let issued = webhook_secrets::rotate(&management, &caller, site_id.0, activate_at).await?;
+        let issued =
+            webhook_secrets::rotate(&caller.management, &caller, site_id.0, activate_at).await?;
         Ok(Json(issued.into()))
     }
 }
@@ -135,23 +119,19 @@ impl WebhookSecrets {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation {
-            answer: Some(json!({
+        Operation::new("getWebhookSecret", Scope::WebhooksRead)
+            .answer(json!({
                 "signs_since": example_values::CREATED_AT,
                 "previous_until": "2026-02-01T12:00:00.123456Z",
                 "next_at": null,
             })),
-            ..Operation::new("getWebhookSecret", Scope::WebhooksRead)
-        },
-        Operation {
-            request: Some(json!({ "activate_at": "2026-01-31T12:00:00Z" })),
-            answer: Some(json!({
+        Operation::new("rotateWebhookSecret", Scope::WebhooksWrite)
+            .request(json!({ "activate_at": "2026-01-31T12:00:00Z" }))
+            .answer(json!({
                 "secret": "whsec_RVhBTVBMRWV4YW1wbGVFWEFNUExFZXhhbXBsZUVYQU0=",
                 "activates_at": "2026-01-31T12:00:00.000000Z",
                 "previous_until": "2026-02-01T12:00:00.000000Z",
                 "dropped": null,
             })),
-            ..Operation::new("rotateWebhookSecret", Scope::WebhooksWrite)
-        },
     ]
 }

@@ -15,7 +15,7 @@ use store::person::{
 };
 use tracing::info;
 
-use super::{Own, SignedIn, enter, record, second_factor, sign_in_metrics::Outcome};
+use super::{Outcome, Own, SignedIn, enter, record, second_factor};
 use crate::{AnonymousCaller, Management, Refused};
 
 /// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may

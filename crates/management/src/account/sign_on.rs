@@ -6,29 +6,25 @@
 
 mod account;
 mod encrypted_attempt;
-mod grants;
 mod identity_claims;
 mod memberships;
-mod refusal;
-mod sign_in;
 
 use chrono::Utc;
 use domain::{
     audit::Action,
     key::{LinkSecret, SecretHash},
 };
-use oidc::{Ask, Attempt};
+use oidc::{Ask, Attempt, Failed};
 use serde_json::json;
 use store::person::{session, sso_identity};
-use tracing::info;
+use tracing::{error, info, warn};
 use url::Url;
 
-use self::{identity_claims::IdentityClaims, sign_in::Wish};
-use super::{SignedIn, sign_in_metrics::Outcome};
+use self::{account::Wish, encrypted_attempt::EncryptedAttempt, identity_claims::IdentityClaims};
+use super::{Outcome, SignedIn};
 use crate::{AnonymousCaller, Management, Refused, SignOn};
 
-use encrypted_attempt::EncryptedAttempt;
-pub use {encrypted_attempt::Purpose, refusal::NotSignedOn};
+pub use self::encrypted_attempt::Purpose;
 
 /// An attempt that has begun.
 #[derive(Debug)]
@@ -91,7 +87,7 @@ pub async fn begin(
     let turn = sign_on.turn(anonymous_caller.address).await?;
     let address = sign_on.provider.address(&attempt).await;
     drop(turn);
-    let address = address.map_err(|failed| refusal::of(&failed, anonymous_caller))?;
+    let address = address.map_err(|failed| refusal_of(&failed, anonymous_caller))?;
     let kept = EncryptedAttempt { attempt, purpose }.seal(management.master_key()?);
     Ok(Begun { address, kept })
 }
@@ -138,7 +134,7 @@ async fn finish_attempt(
         return Err(NotSignedOn::Lost);
     };
     if !returned.error.is_empty() {
-        info!(address = %anonymous_caller.address, error = refusal::code(returned.error), "the provider refused a sign-in");
+        info!(address = %anonymous_caller.address, error = loggable(returned.error), "the provider refused a sign-in");
         return Err(NotSignedOn::Denied);
     }
     let answer = oidc::Answer {
@@ -148,10 +144,10 @@ async fn finish_attempt(
     let turn = sign_on.turn(anonymous_caller.address).await?;
     let redeemed = sign_on.provider.redeem(&attempt, answer, now).await;
     drop(turn);
-    let identity = redeemed.map_err(|failed| refusal::of(&failed, anonymous_caller))?;
+    let identity = redeemed.map_err(|failed| refusal_of(&failed, anonymous_caller))?;
     let claims = IdentityClaims::of(&identity, sign_on, anonymous_caller)?;
     let enter = async |wish: Wish| {
-        sign_in::enter(
+        account::enter(
             management,
             anonymous_caller,
             sign_on,
@@ -253,5 +249,98 @@ async fn connect(
 impl From<store::Error> for NotSignedOn {
     fn from(error: store::Error) -> Self {
         Self::Refused(Refused::from(error))
+    }
+}
+
+/// How much of a provider's code of an error is logged.
+const LONGEST_CODE: usize = 60;
+
+/// Why somebody was not signed in by the provider.
+#[derive(Debug, thiserror::Error)]
+pub enum NotSignedOn {
+    /// Nobody configured a provider.
+    #[error("Single sign-on is not set up here.")]
+    NotSetUp,
+    /// This browser began no such attempt, or more than 10 minutes ago, or has ended it.
+    #[error(
+        "This sign-in was not begun in this browser, or more than 10 minutes ago, or it was used already. Please begin again."
+    )]
+    Lost,
+    /// The provider cannot be asked.
+    #[error(
+        "The sign-in service does not answer at the moment. Please try again later. If you have a password here, you can sign in with it."
+    )]
+    Outage,
+    /// The provider refused it, or the person did.
+    #[error("The sign-in service did not let you in, or you cancelled the sign-in.")]
+    Denied,
+    /// The answer cannot be trusted.
+    #[error(
+        "The answer of the sign-in service could not be trusted. Please try again. If it happens again, tell the operator: the log has the reason."
+    )]
+    Untrusted,
+    /// The provider does not tell an address.
+    #[error(
+        "The sign-in service does not say which e-mail address you have, or has not verified it. Ask its administrator."
+    )]
+    NoEmail,
+    /// There is another account with the address.
+    #[error(
+        "There is an account with your e-mail address already. Sign in with its password. Then connect it under “Your account”."
+    )]
+    KnownEmail,
+    /// There is another account with the address, which belongs to the provider, and nobody has proved to own the account.
+    #[error(
+        "There is an account with your e-mail address already, and nobody has proved that the address is theirs. If it is your account, sign in with its password. Then connect it under “Your account”. If you have never had an account here, take the address: nobody can sign in to that account any more then, and you get an account of your own."
+    )]
+    Unproven,
+    /// The link invites somebody else, or nobody any more.
+    #[error(
+        "This invitation is for another e-mail address than the one that the sign-in service has of you, or it was used or withdrawn."
+    )]
+    NotInvited,
+    /// The provider's person belongs to another account, or the account to another person.
+    #[error(
+        "Your account is connected with somebody else at the sign-in service, or this person there has another account here. You can disconnect it under “Your account”."
+    )]
+    KnownPerson,
+    /// Neither the provider nor anybody here gives the person a role.
+    #[error(
+        "You have no role here. Ask the administrator of the sign-in service for one, or ask an admin of your team to invite you."
+    )]
+    NoRole,
+    /// Somebody else authenticated again.
+    #[error("You signed in there as somebody else. Sign in as the person who is signed in here.")]
+    OtherPerson,
+    /// Another reason.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
+
+/// What a person is told about a failure, which is logged.
+fn refusal_of(failed: &Failed, anonymous_caller: &AnonymousCaller) -> NotSignedOn {
+    let reason: &dyn std::error::Error = failed;
+    if matches!(failed, Failed::Resting) {
+        // The failure before it was logged. Strangers can cause many of these.
+        NotSignedOn::Outage
+    } else if failed.is_outage() {
+        error!(
+            error = reason,
+            "the provider of single sign-on cannot be asked"
+        );
+        NotSignedOn::Outage
+    } else {
+        warn!(address = %anonymous_caller.address, error = reason, "a sign-in by the provider was refused");
+        NotSignedOn::Untrusted
+    }
+}
+
+/// The code of an error, as it may be logged.
+fn loggable(error: &str) -> &str {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    if error.len() <= LONGEST_CODE && error.bytes().all(known) {
+        error
+    } else {
+        "not a code"
     }
 }

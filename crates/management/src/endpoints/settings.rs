@@ -1,17 +1,26 @@
 //! The settings of a new endpoint, the settings that can be changed, and their checks.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use domain::{
+    audit::Action,
     bounded_integer::BoundedInteger,
     event::EventKind,
-    id::TeamId,
+    id::{EndpointId, TeamId},
     name::Name,
-    webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
+    scope::Scope,
+    webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS, Outcome},
 };
-use store::endpoint::crud::Settings;
+use serde_json::json;
+use store::{
+    endpoint::{
+        self, Pinged, Target,
+        crud::{self, Settings},
+    },
+    jobs,
+};
 
-use crate::{EndpointChecks, FieldProblem, Refused};
+use crate::{Caller, Change, Doing, EndpointChecks, FieldProblem, Management, Noun, Refused};
 
 /// How many requests a second an endpoint gets.
 pub type PerSecond = BoundedInteger<1, 10_000>;
@@ -171,4 +180,44 @@ fn checked_headers(headers: &[NewHeader]) -> Result<Vec<CustomHeader>, Refused> 
 
 fn plain(limit: PerSecond) -> i32 {
     i32::try_from(limit.get()).unwrap_or(i32::MAX)
+}
+
+/// Sends `webhook.test.ping` to an endpoint, disabled or not, and waits for the end. If it
+/// succeeds, deliveries that wait for their next attempt are due now. Otherwise it does not change
+/// the endpoint's delivery health.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach; too many tests run, or that endpoint was tested too
+/// often.
+pub async fn ping(
+    management: &Arc<Management>,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<Pinged, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksWrite).await?;
+    let (reach, key) = (session.reach(), management.master_key()?);
+    let target = endpoint::target(session.conn(), key, reach, endpoint).await?;
+    let target = target.ok_or(Refused::NotFound(Noun::Endpoint))?;
+    // No transaction is open during a call to another machine.
+    let (doing, management) = (session.leave(), Arc::clone(management));
+    // What was sent is recorded even if the caller no longer waits for it.
+    let pinging = tokio::spawn(async move { run(&management, doing, target).await });
+    pinging.await.map_err(|_| Refused::Internal)?
+}
+
+async fn run(management: &Management, doing: Doing, target: Target) -> Result<Pinged, Refused> {
+    let (endpoint, team) = (target.endpoint, target.team);
+    let pinged = management.endpoint_checks.ping(target).await?;
+    let details = json!({ "outcome": pinged.outcome, "status_code": pinged.status_code });
+    let change = Change::new(Action::EndpointPing, team, endpoint, details);
+    let delivered = pinged.outcome == Outcome::Delivered.as_str();
+    let mut tx = doing.begin(management).await?;
+    if delivered {
+        crud::retry_now(&mut tx, endpoint).await?;
+    }
+    doing.done(tx, change).await?;
+    if delivered {
+        management.queue.wake([jobs::WEBHOOKS]);
+    }
+    Ok(pinged)
 }

@@ -11,11 +11,10 @@ use store::{
     hash_list::import::{self, MAX_RUNNING},
     page::Page,
 };
-
-use super::{keep, lock, record};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
-
 pub use store::hash_list::import::{Import, LISTED, Refused as RefusedLine};
+
+use super::{keep, lock};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// Imports into a list, the latest first.
 ///

@@ -8,11 +8,10 @@ use domain::{
 };
 use serde_json::json;
 use store::{hash_list::scan, page::Page};
-
-use super::{find, record};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
-
 pub use store::hash_list::scan::{LISTED, Match, Scan};
+
+use super::find;
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// A revision of a list.
 pub type Revision = BoundedInteger<0, 1_000_000_000_000>;

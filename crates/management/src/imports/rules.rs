@@ -15,7 +15,7 @@ use store::{
 };
 
 use super::names;
-use crate::{Caller, Change, Management, Refused, Session};
+use crate::{Caller, Management, Refused, Session, record};
 
 /// A version of an archive in this database.
 #[derive(Clone, Copy, Debug)]
@@ -101,15 +101,10 @@ pub async fn version(
         rule_group::import_group(session.conn(), new, content).await?;
         Action::RuleGroupCreate
     };
-    let change = Change {
-        action,
-        team: Some(team),
-        target: id.as_uuid(),
-        details: json!({ "imported": {
-            "rule_group_id": group.id, "version_id": listed.id, "number": listed.number
-        } }),
-    };
-    session.commit(change).await?;
+    let details = json!({ "imported": {
+        "rule_group_id": group.id, "version_id": listed.id, "number": listed.number
+    } });
+    record(session, action, team, id, details).await?;
     Ok(placed)
 }
 

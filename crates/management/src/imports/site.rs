@@ -17,7 +17,7 @@ use store::{
 
 use super::{Groups, names};
 use crate::{
-    Caller, Change, Management, Refused, Session, closures,
+    Caller, Management, Refused, Session, record,
     sites::{self, MOST_GROUPS, require_providers},
 };
 
@@ -148,7 +148,7 @@ pub async fn site(
         return Ok((id, false));
     }
     if let Some(closing) = closure::of_team(session.conn(), team).await? {
-        return Err(closures::team_is_closing(closing));
+        return Err(sites::is_closing("team", closing));
     }
     let mut settings = given.settings(groups)?;
     if require_providers(session.conn(), &settings).await.is_err() {
@@ -168,13 +168,8 @@ pub async fn site(
     encryption::check_master_key(session.conn(), key).await?;
     let created_at = given.created_at;
     site::import(session.conn(), key, (team, id), created_at, &settings).await?;
-    let change = Change {
-        action: Action::SiteCreate,
-        team: Some(team),
-        target: id.as_uuid(),
-        details: json!({ "imported": { "site_id": given.id, "name": settings.name } }),
-    };
-    session.commit(change).await?;
+    let details = json!({ "imported": { "site_id": given.id, "name": settings.name } });
+    record(session, Action::SiteCreate, team, id, details).await?;
     Ok((id, true))
 }
 

@@ -55,11 +55,9 @@ pub async fn remove(
     }
     let ended = credentials::end_all(session.conn(), user).await?;
     second_factor::remove(session.conn(), user).await?;
-    let changes = memberships.iter().map(|membership| Change {
-        action: Action::FactorDelete,
-        team: membership.team,
-        target: membership.id.as_uuid(),
-        details: with_email(&account.email, ended),
+    let changes = memberships.iter().map(|one| {
+        let details = with_email(&account.email, ended);
+        Change::new(Action::FactorDelete, one.team, one.id, details)
     });
     session.commit_all(changes.collect()).await?;
     Ok(Removed {

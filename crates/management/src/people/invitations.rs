@@ -23,7 +23,7 @@ use store::{
 };
 
 use super::{Standing, check, require_scopes_of};
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// A person to invite.
 #[derive(Clone, Debug)]
@@ -125,14 +125,8 @@ pub async fn create(
         by,
     };
     let (invitation, secret) = one_time_link::invite(session.conn(), new).await?;
-    session
-        .commit(Change {
-            action: Action::InvitationCreate,
-            team,
-            target: invitation.id.as_uuid(),
-            details: created(&invitation),
-        })
-        .await?;
+    let action = Action::InvitationCreate;
+    record(session, action, team, invitation.id, created(&invitation)).await?;
     Ok(IssuedInvitation { invitation, secret })
 }
 
@@ -153,14 +147,9 @@ pub async fn cancel(
     if !sets_up_with(&mut session, cancelled.team, cancelled.role).await? {
         require_scopes_of(&session, cancelled.role)?;
     }
-    session
-        .commit(Change {
-            action: Action::InvitationCancel,
-            team: cancelled.team,
-            target: invitation.as_uuid(),
-            details: json!({ "email": cancelled.email, "role": cancelled.role }),
-        })
-        .await
+    let details = json!({ "email": cancelled.email, "role": cancelled.role });
+    let action = Action::InvitationCancel;
+    record(session, action, cancelled.team, invitation, details).await
 }
 
 /// Whether a caller who sets up teams makes or withdraws the invitation of a team's first owner.

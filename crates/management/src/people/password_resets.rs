@@ -54,11 +54,9 @@ async fn issue(mut session: Session, person: Person) -> Result<Issued, Refused> 
     let by = session.actor();
     let issued = one_time_link::reset(session.conn(), person.user, by).await?;
     // The link leads into every team that the person is in, so each of them is told.
-    let changes = memberships.iter().map(|membership| Change {
-        action: Action::PasswordResetCreate,
-        team: membership.team,
-        target: membership.id.as_uuid(),
-        details: json!({ "email": person.email }),
+    let changes = memberships.iter().map(|one| {
+        let details = json!({ "email": person.email });
+        Change::new(Action::PasswordResetCreate, one.team, one.id, details)
     });
     session.commit_all(changes.collect()).await?;
     Ok(issued)

@@ -16,7 +16,7 @@ use store::{
 };
 
 use super::{find, require_scopes_of};
-use crate::{Caller, Change, Management, Noun, Refused};
+use crate::{Caller, Management, Noun, Refused, record};
 
 /// Sessions of people within the caller's reach, the oldest first. A team sees those of people who
 /// are in no other team.
@@ -89,12 +89,5 @@ pub async fn end(
         return Err(Refused::NotFound(Noun::Session));
     }
     let details = json!({ "person_id": found.member });
-    session
-        .commit(Change {
-            action: Action::SessionEnd,
-            team,
-            target: ended.as_uuid(),
-            details,
-        })
-        .await
+    record(session, Action::SessionEnd, team, ended, details).await
 }

@@ -4,7 +4,7 @@ use domain::{audit::Action, id::TeamId, scope::Scope};
 use serde::Serialize;
 use store::{person, team};
 
-use crate::{Caller, Change, Management, Noun, Refused, difference};
+use crate::{Caller, Management, Noun, Refused, difference, record};
 
 /// A team's rules for signing in. The audit log shows them as the management interface does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,14 +48,7 @@ pub async fn update(
     let after = edit(before);
     if let Some(details) = difference(&before, &after) {
         person::require_factor(session.conn(), team, after.factor_required).await?;
-        session
-            .commit(Change {
-                action: Action::SignInUpdate,
-                team: Some(team),
-                target: team.as_uuid(),
-                details,
-            })
-            .await?;
+        record(session, Action::SignInUpdate, team, team, details).await?;
     }
     Ok(after)
 }

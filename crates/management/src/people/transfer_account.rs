@@ -57,11 +57,8 @@ pub async fn transfer_account(
         // Then only operators are told.
         told.push((None, user.as_uuid()));
     }
-    let changes = told.into_iter().map(|(team, target)| Change {
-        action: Action::AccountHandOver,
-        team,
-        target,
-        details: details.clone(),
+    let changes = told.into_iter().map(|(team, target)| {
+        Change::new(Action::AccountHandOver, team, target, details.clone())
     });
     session.commit_all(changes.collect()).await?;
     Ok(TransferredAccount {

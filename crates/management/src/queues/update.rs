@@ -237,13 +237,7 @@ impl Work {
     async fn record(mut self, member: &str, id: Uuid, mut details: Value) -> Result<(), Refused> {
         details[member] = json!(id);
         let team: Option<TeamId> = team::of_group_or_lane(self.session.conn(), id).await?;
-        let change = crate::Change {
-            action: Action::QueueUpdate,
-            team,
-            target: id,
-            details,
-        };
-        self.session.commit(change).await
+        crate::record(self.session, Action::QueueUpdate, team, id, details).await
     }
 }
 

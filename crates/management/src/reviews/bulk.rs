@@ -9,16 +9,16 @@ use domain::{
     review::{MOST_IN_BULK, MOST_NAMED_IN_BULK, SHOWN_OF_BULK},
     scope::Scope,
 };
-use serde_json::{Value, json};
-pub use store::bulk_decision::{Bulk, Filter};
+use serde_json::json;
 use store::{
     bulk_decision::{self, Asker, Chosen},
     page::Page,
     review::exposure,
 };
+pub use store::bulk_decision::{Bulk, Filter};
 
 use super::{NewDecision, ReviewView, decision, reviewer, team};
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// What a bulk decision would be about.
 #[derive(Debug)]
@@ -122,9 +122,8 @@ pub async fn create(
     })?;
     let made = find(&mut session, id).await?;
     let details = created(&recorded(&made));
-    session
-        .commit(change(Action::BulkDecisionCreate, &made, details))
-        .await?;
+    let action = Action::BulkDecisionCreate;
+    record(session, action, made.team, made.id, details).await?;
     management.queue.enqueued(&jobs);
     Ok(made)
 }
@@ -174,9 +173,8 @@ pub async fn cancel(
     }
     let after = find(&mut session, bulk).await?;
     let details = json!({ "cancelled": recorded(&after) });
-    session
-        .commit(change(Action::BulkDecisionCancel, &after, details))
-        .await?;
+    let action = Action::BulkDecisionCancel;
+    record(session, action, after.team, after.id, details).await?;
     Ok(after)
 }
 
@@ -189,15 +187,6 @@ fn recorded(bulk: &Bulk) -> Bulk {
         filter.author = "(not recorded)".parse().ok();
     }
     recorded
-}
-
-fn change(action: Action, bulk: &Bulk, details: Value) -> Change {
-    Change {
-        action,
-        team: Some(bulk.team),
-        target: bulk.id.as_uuid(),
-        details,
-    }
 }
 
 async fn find(session: &mut Session, id: BulkDecisionId) -> Result<Bulk, Refused> {

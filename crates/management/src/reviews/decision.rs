@@ -12,7 +12,7 @@ use serde_json::json;
 use store::review::{self, NewOpinion, UsedPolicy};
 
 use super::{ReviewView, lock_own, own, reviewer};
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
 
 /// What applications are told about an approval without a reason.
 const APPROVED: &str = "Approved by a moderator.";
@@ -66,18 +66,13 @@ pub async fn decide(
         bulk: None,
     };
     let held = review::say(session.conn(), opinion).await?;
-    session
-        .commit(Change {
-            action: Action::ReviewDecide,
-            team: Some(locked.team),
-            target: locked.media.as_uuid(),
-            details: json!({
-                "review_id": review,
-                "decision": new.ruling,
-                "policy": policy.as_ref().map(|policy| &policy.code),
-            }),
-        })
-        .await?;
+    let details = json!({
+        "review_id": review,
+        "decision": new.ruling,
+        "policy": policy.as_ref().map(|policy| &policy.code),
+    });
+    let action = Action::ReviewDecide;
+    record(session, action, locked.team, locked.media, details).await?;
     management.queue.enqueued(&held.jobs);
     Ok(Held {
         review,
@@ -113,14 +108,9 @@ pub async fn undo(
         });
     }
     let shown = own(management, &mut session, review).await?;
-    session
-        .commit(Change {
-            action: Action::ReviewUndo,
-            team: Some(locked.team),
-            target: locked.media.as_uuid(),
-            details: json!({ "review_id": review }),
-        })
-        .await?;
+    let details = json!({ "review_id": review });
+    let action = Action::ReviewUndo;
+    record(session, action, locked.team, locked.media, details).await?;
     Ok(shown)
 }
 

@@ -2,18 +2,23 @@
 
 use domain::{
     audit::Action,
-    id::{MediaId, NoteId, ReviewId},
+    id::{ActorId, MediaId, NoteId, ReviewId, TeamId},
+    media::{Ruling, Standing, Status},
     review::NoteText,
     scope::Scope,
 };
 use serde_json::json;
 use store::{
     media,
-    review::{self, NewNote, Note},
+    page::Page,
+    review::{
+        self, NewNote, Note,
+        golden::{self, GoldenItem},
+    },
 };
 
-use super::{lock_own, reviewer};
-use crate::{Caller, Change, Management, Noun, Refused, Session};
+use super::{lock_own, reviewer, team};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
 
 /// The last notes about an item, the oldest of them first.
 ///
@@ -80,13 +85,97 @@ pub async fn add_note(
 
 async fn write(mut session: Session, note: NewNote<'_>) -> Result<NoteId, Refused> {
     let id = review::add_note(session.conn(), note).await?;
-    session
-        .commit(Change {
-            action: Action::NoteCreate,
-            team: Some(note.team),
-            target: note.media.as_uuid(),
-            details: json!({ "note_id": id }),
-        })
-        .await?;
+    let details = json!({ "note_id": id });
+    record(session, Action::NoteCreate, note.team, note.media, details).await?;
     Ok(id)
+}
+
+/// The team's items whose answer is known, the first accepted one first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn golden_items(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<GoldenItem>, Refused> {
+    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+    let team = team(&session)?;
+    Ok(golden::list(session.conn(), team, page).await?)
+}
+
+/// What the right decision about an item is, if that is known.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn golden_of(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+) -> Result<Option<GoldenItem>, Refused> {
+    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+    let reach = session.reach();
+    Ok(golden::of(session.conn(), reach, media).await?)
+}
+
+/// Says what the right decision about an item is.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach, it is pending or waits for a person, or never waited for one.
+pub async fn set_golden(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+    expected: Ruling,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+    let (actor, team, standing) = item(&mut session, media).await?;
+    match standing.status {
+        Status::Approved | Status::Rejected => {}
+        Status::Pending | Status::PendingReview => {
+            return Err(Refused::conflict(
+                Conflict::StillInReview,
+                "The item has no final verdict yet: decide it first.",
+            ));
+        }
+    }
+    if !golden::was_in_review(session.conn(), media).await? {
+        return Err(Refused::conflict(
+            Conflict::NeverInReview,
+            "The machine decided about this item, so moderators would notice that it is no usual one: choose an item that was in \
+             review.",
+        ));
+    }
+    golden::set(session.conn(), media, expected, actor).await?;
+    let details = json!({ "expected": expected });
+    record(session, Action::GoldenSet, team, media, details).await
+}
+
+/// Takes back what the right decision about an item is. Nobody gets the item for that any more.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach, or its answer is not known.
+pub async fn unset_golden(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+    let (_, team, _) = item(&mut session, media).await?;
+    if !golden::unset(session.conn(), media).await? {
+        return Err(Refused::NotFound(Noun::Golden));
+    }
+    record(session, Action::GoldenUnset, team, media, json!({})).await
+}
+
+/// The caller, and an item within reach.
+async fn item(
+    session: &mut Session,
+    media: MediaId,
+) -> Result<(ActorId, TeamId, Standing), Refused> {
+    let (actor, _) = reviewer(session)?;
+    let reach = session.reach();
+    let found = media::standing(session.conn(), reach, media).await?;
+    let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;
+    Ok((actor, team, standing))
 }

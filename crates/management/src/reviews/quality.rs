@@ -7,22 +7,26 @@ mod csv;
 mod dimensions;
 mod machine_agreement;
 mod opinion_counts;
-pub(super) mod time_range;
-mod waiting;
 
-use chrono::{DateTime, Utc};
-use domain::{id::SiteId, scope::Scope};
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::{
+    id::{ReviewPolicyId, SiteId},
+    scope::Scope,
+};
 use store::review::quality::{self as read, Span};
+
+use self::dimensions::Names;
+use super::team;
+use crate::{Caller, Management, Refused, sites};
 
 pub use self::{
     csv::csv,
     dimensions::{ByPolicy, Named, NamedPolicy},
     machine_agreement::{Curve, Machine, MatchedRule, RuleCurves},
     opinion_counts::{Agreement, OpinionCounts, Overturned, Person, Speed},
-    waiting::{Backlog, Waiting},
 };
-use super::team;
-use crate::{Caller, Management, Refused, sites};
 
 /// At most so many opinions are counted, the latest.
 pub const OPINIONS: usize = 50_000;
@@ -77,7 +81,7 @@ pub async fn quality(
     caller: &Caller,
     query: Query,
 ) -> Result<Quality, Refused> {
-    let (from, to) = time_range::of(query.from, query.to, Utc::now())?;
+    let (from, to) = time_range(query.from, query.to, Utc::now())?;
     let mut session = management.read(caller, Scope::ReviewsManage).await?;
     let team = team(&session)?;
     if let Some(site) = query.site {
@@ -116,4 +120,136 @@ pub async fn quality(
 /// One more than a bound, so that it shows whether there are more.
 fn more_than(bound: usize) -> i64 {
     i64::try_from(bound + 1).unwrap_or(i64::MAX)
+}
+
+/// The longest span, and the usual one, in days.
+const MOST: i64 = 92;
+const USUAL: i64 = 30;
+
+/// The beginning of the year 2200, in seconds since 1970.
+const YEAR_2200: i64 = 7_258_118_400;
+
+/// The beginning and the end.
+pub(super) fn time_range(
+    from: Option<DateTime<Utc>>,
+    to: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> Result<(DateTime<Utc>, DateTime<Utc>), Refused> {
+    let known = |field, time: DateTime<Utc>| {
+        let is_known = (0..YEAR_2200).contains(&time.timestamp());
+        let unknown = || Refused::field(field, "must be a time between 1970 and 2200");
+        is_known.then_some(time).ok_or_else(unknown)
+    };
+    let to = known("to", to.unwrap_or(now))?;
+    let from = known("from", from.unwrap_or(to - TimeDelta::days(USUAL)))?;
+    if from >= to {
+        return Err(Refused::field("from", "must be before `to`"));
+    }
+    if to - from > TimeDelta::days(MOST) {
+        let message = format!("must be at most {MOST} days before `to`");
+        return Err(Refused::field("from", message));
+    }
+    Ok((from, to))
+}
+
+/// What waits, by site and by policy.
+#[derive(Debug)]
+pub struct Waiting {
+    /// By site.
+    pub by_site: Vec<(Named<SiteId>, Backlog)>,
+    /// By the most severe policy that is suggested.
+    pub by_policy: Vec<ByPolicy<Backlog>>,
+    /// Whether all that waits was counted.
+    pub is_complete: bool,
+}
+
+/// Reviews that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// How many there are.
+    pub reviews: i64,
+    /// How many of them should have been decided by now.
+    pub overdue: i64,
+    /// Since when the first of them has waited.
+    pub oldest: DateTime<Utc>,
+}
+
+impl Backlog {
+    fn add(&mut self, other: Self) {
+        self.reviews += other.reviews;
+        self.overdue += other.overdue;
+        self.oldest = self.oldest.min(other.oldest);
+    }
+}
+
+impl Waiting {
+    fn of(parts: &[read::Backlog], names: &Names, most: i64) -> Self {
+        let mut sites: BTreeMap<SiteId, Backlog> = BTreeMap::new();
+        let mut policies: BTreeMap<Option<ReviewPolicyId>, Backlog> = BTreeMap::new();
+        let mut total = 0;
+        for part in parts {
+            let backlog = Backlog {
+                reviews: part.reviews,
+                overdue: part.overdue,
+                oldest: part.oldest,
+            };
+            total += part.reviews;
+            let add = |known: &mut Backlog| known.add(backlog);
+            sites.entry(part.site).and_modify(add).or_insert(backlog);
+            let add = |known: &mut Backlog| known.add(backlog);
+            let policy = policies.entry(part.suggested);
+            policy.and_modify(add).or_insert(backlog);
+        }
+        Self {
+            by_site: sites
+                .into_iter()
+                .map(|(site, backlog)| (names.site(site), backlog))
+                .collect(),
+            by_policy: names.by_policy(policies),
+            is_complete: total < most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(from: Option<&str>, to: Option<&str>) -> Result<String, String> {
+        let time = |text: &str| text.parse().unwrap();
+        let now = time("2026-03-31T12:34:56Z");
+        match time_range(from.map(time), to.map(time), now) {
+            Ok((from, to)) => Ok(format!("{} {}", from.format("%FT%R"), to.format("%FT%R"))),
+            Err(Refused::Fields(fields)) => Err(fields.problems[0].field.clone()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn spans_are_bounded_and_the_last_30_days_by_default() {
+        for (from, to, expected) in [
+            (None, None, Ok("2026-03-01T12:34 2026-03-31T12:34")),
+            (
+                None,
+                Some("2026-03-31T00:00:00Z"),
+                Ok("2026-03-01T00:00 2026-03-31T00:00"),
+            ),
+            (
+                Some("2026-01-01T00:00:00Z"),
+                Some("2026-04-03T00:00:00Z"),
+                Ok("2026-01-01T00:00 2026-04-03T00:00"),
+            ),
+            (
+                Some("2026-01-01T00:00:00Z"),
+                Some("2026-04-03T00:00:01Z"),
+                Err("from"),
+            ),
+            (Some("2026-03-31T12:34:56Z"), None, Err("from")),
+            (Some("1969-01-01T00:00:00Z"), None, Err("from")),
+            (None, Some("9999-12-31T23:59:59Z"), Err("to")),
+        ] {
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(span(from, to), expected, "{from:?} {to:?}");
+        }
+    }
 }

@@ -3,7 +3,6 @@
 use domain::{
     audit::Action,
     id::{RuleGroupId, SiteId},
-    reach::Reach,
     scope::Scope,
 };
 use serde_json::json;
@@ -13,7 +12,10 @@ use store::{
 };
 
 use super::unknown;
-use crate::{Caller, Change, Management, Noun, Refused, Session, closures, sites::MOST_GROUPS};
+use crate::{
+    Caller, Management, Refused, Session, record,
+    sites::{self, MOST_GROUPS},
+};
 
 /// The groups that are attached to a site, in the order in which they judge. There are at most [`MOST_GROUPS`].
 ///
@@ -25,9 +27,7 @@ pub async fn list(
     site: SiteId,
 ) -> Result<Vec<Group>, Refused> {
     let mut session = management.read(caller, Scope::SitesRead).await?;
-    let reach = session.reach();
-    let site = settings::find(session.conn(), reach, site).await?;
-    let site = site.ok_or_else(unknown_site)?;
+    let site = sites::find(&mut session, site).await?;
     Ok(rule_group::attached(session.conn(), site.id).await?)
 }
 
@@ -43,7 +43,7 @@ pub async fn attach(
     group: RuleGroupId,
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
-    let site = lock(&mut session, site).await?;
+    let site = sites::lock(&mut session, site).await?;
     // Locked until the commit, so that nobody deletes it meanwhile.
     let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
     if own.is_empty() {
@@ -71,7 +71,7 @@ pub async fn detach(
     group: RuleGroupId,
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
-    let site = lock(&mut session, site).await?;
+    let site = sites::lock(&mut session, site).await?;
     let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
     let group = own.first().copied().ok_or_else(unknown)?;
     if !rule_group::detach(session.conn(), site.id, group).await? {
@@ -80,32 +80,12 @@ pub async fn detach(
     commit(session, &site).await
 }
 
-/// A site within the caller's reach, locked until the transaction ends.
-async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
-    let reach = session.reach();
-    let site = settings::lock(session.conn(), reach, site).await?;
-    let site = site.ok_or_else(unknown_site)?;
-    closures::require_open(&site)?;
-    Ok(site)
-}
-
 /// Records the earlier and the new groups of the site, and commits.
 async fn commit(mut session: Session, before: &ManagedSite) -> Result<(), Refused> {
-    let after = settings::find(session.conn(), Reach::Everything, before.id).await?;
-    let after = after.ok_or_else(unknown_site)?;
+    let after = sites::find(&mut session, before.id).await?;
     let details = json!({ "changed": { "rule_group_ids": {
         "from": before.settings.rule_groups,
         "to": after.settings.rule_groups,
     } } });
-    let change = Change {
-        action: Action::SiteUpdate,
-        team: Some(before.team),
-        target: before.id.as_uuid(),
-        details,
-    };
-    session.commit(change).await
-}
-
-fn unknown_site() -> Refused {
-    Refused::NotFound(Noun::Site)
+    record(session, Action::SiteUpdate, before.team, before.id, details).await
 }

@@ -11,11 +11,10 @@ use domain::{
 };
 use serde_json::json;
 use store::{backtest, page::Page, site::settings};
-
-use super::{drafts::draft, find, named_version, record, rule_bytes_quota};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
-
 pub use store::backtest::{Backtest, Change};
+
+use super::{drafts::draft, find, named_version, require_rule_bytes};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 
 /// The most items that a backtest looks at.
 pub type Items = BoundedInteger<1, 100_000>;
@@ -94,7 +93,7 @@ pub async fn create(
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = find(&mut session, group.id).await?;
-    rule_bytes_quota::require(management, &mut session, group.team).await?;
+    require_rule_bytes(management, &mut session, group.team).await?;
     let wanted = backtest::NewBacktest {
         team: group.team,
         group: group.id,

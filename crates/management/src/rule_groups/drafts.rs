@@ -8,15 +8,11 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
+pub use store::rule_group::Draft;
 use store::rule_group::{self, Group};
 
-use super::{
-    find, hash_lists, lock, named_version, record, unknown,
-    warnings::{self, Warning},
-};
-use crate::{Caller, Management, Refused, Session};
-
-pub use store::rule_group::Draft;
+use super::{Warning, find, hash_lists, lock, named_version, unknown, warnings_of};
+use crate::{Caller, Management, Refused, Session, record};
 
 /// A draft, and what its author should know about it.
 #[derive(Debug)]
@@ -127,7 +123,7 @@ pub(super) async fn put(
     hash_lists::require(&mut session, group.team, &compiled.rules).await?;
     let rules = Some(compiled.rules.as_slice());
     let revision = rule_group::edit(session.conn(), group.id, rules).await?;
-    let warnings = warnings::of(&mut session, &compiled.rules).await?;
+    let warnings = warnings_of(&mut session, &compiled.rules).await?;
     details["edited"] = json!({ "revision": revision, "rules": compiled.rules.len() });
     let (action, team) = (Action::RuleGroupEdit, group.team);
     record(session, action, team, group.id, details).await?;
@@ -165,7 +161,7 @@ pub async fn discard(
 
 async fn read(session: &mut Session, group: RuleGroupId) -> Result<CheckedDraft, Refused> {
     let draft = draft(session, group).await?;
-    let warnings = warnings::of(session, &draft.rules).await?;
+    let warnings = warnings_of(session, &draft.rules).await?;
     Ok(CheckedDraft { draft, warnings })
 }
 

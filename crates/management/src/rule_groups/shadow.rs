@@ -8,6 +8,7 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::rule_group::shadow::Difference;
 use store::{
     page::Page,
     rule_group::{
@@ -17,12 +18,10 @@ use store::{
 };
 
 use super::{
-    find, hash_lists, lock, named_version, record,
+    find, hash_lists, lock, named_version,
     versions::{self, NewVersion},
 };
-use crate::{Caller, Conflict, Management, Noun, Refused, Session};
-
-pub use store::rule_group::shadow::Difference;
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
 
 /// What a version said in the shadow of the live one.
 #[derive(Debug)]

@@ -12,14 +12,13 @@ use store::{
     page::Page,
     rule_group::{self, Authorship, Group},
 };
+pub use store::rule_group::{ListedVersion, Publication, Version};
 
 use super::{
     drafts::{draft, require},
-    find, hash_lists, lock, named_version, record, rule_bytes_quota,
+    find, hash_lists, lock, named_version, require_rule_bytes,
 };
-use crate::{Caller, Management, Noun, Refused, created};
-
-pub use store::rule_group::{ListedVersion, Publication, Version};
+use crate::{Caller, Management, Noun, Refused, created, record};
 
 /// A version to create from the draft.
 #[derive(Debug)]
@@ -72,7 +71,7 @@ pub async fn create(
     let group = lock(&mut session, group).await?;
     require(Some(new.revision), group.draft_revision)?;
     hash_lists::require(&mut session, group.team, &compiled.rules).await?;
-    rule_bytes_quota::require(management, &mut session, group.team).await?;
+    require_rule_bytes(management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship {
         by,
@@ -118,7 +117,7 @@ pub async fn publish(
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     hash_lists::require(&mut session, group.team, &compiled.rules).await?;
-    rule_bytes_quota::require(management, &mut session, group.team).await?;
+    require_rule_bytes(management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship { by, note: "" };
     let conn = session.conn();

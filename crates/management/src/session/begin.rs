@@ -10,10 +10,8 @@ use store::{
     token::{self, Grant},
 };
 
-use super::{Session, require::require_factor, snapshot::Lent};
-use crate::{
-    Caller, Conflict, Credential, Management, Refused, connection_shares::ConnectionShare,
-};
+use super::{Caller, Credential, Lent, Session, require::require_factor};
+use crate::{Conflict, Management, Refused, connection_shares::ConnectionShare};
 
 impl Management {
     /// Begins a use case that only reads. All its statements see the database at one moment.

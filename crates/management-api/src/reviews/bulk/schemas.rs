@@ -1,6 +1,6 @@
 //! Bulk decisions in requests and responses.
 
-use api_common::field::{Field, Time, given};
+use api_common::{Field, Time, given};
 use domain::{
     author::Author,
     bounded_integer::BoundedInteger,

@@ -1,6 +1,6 @@
 //! How the machine compares with people, in answers.
 
-use api_common::field::Field;
+use api_common::Field;
 use domain::{precision_recall::Point, score::Category};
 use management::reviews::quality::{Curve, Machine, MatchedRule, RuleCurves};
 use poem_openapi::Object;

@@ -1,6 +1,6 @@
 //! The reports of the desk in responses.
 
-use api_common::field::{Field, Time};
+use api_common::{Field, Time};
 use domain::{id::SiteId, proportion::Proportion, review::Severity};
 use management::reviews::quality::{
     Agreement, Backlog, ByPolicy, NamedPolicy, Overturned, Person, Quality, Speed,

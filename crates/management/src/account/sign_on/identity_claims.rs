@@ -6,7 +6,10 @@ use oidc::Identity;
 use store::person::sso_identity::Address;
 use tracing::warn;
 
-use super::{NotSignedOn, grants};
+use super::{
+    NotSignedOn,
+    memberships::{Wanted, wanted},
+};
 use crate::{AnonymousCaller, SignOn};
 
 /// How much of a name is kept.
@@ -21,7 +24,7 @@ pub(super) struct IdentityClaims {
     /// Whether the provider calls the address verified. Many say nothing about it.
     pub(super) is_verified: bool,
     name: Option<Name>,
-    pub(super) wanted: grants::Wanted,
+    pub(super) wanted: Wanted,
     pub(super) is_strong: bool,
     pub(super) authenticated_at: Option<DateTime<Utc>>,
 }
@@ -47,7 +50,7 @@ impl IdentityClaims {
             is_verified: identity.is_verified && email.is_some(),
             email,
             name: shown.trim().parse().ok(),
-            wanted: grants::wanted(&identity.roles, &sign_on.prefix),
+            wanted: wanted(&identity.roles, &sign_on.prefix),
             is_strong: identity.is_strong,
             authenticated_at: identity.authenticated_at,
         })

@@ -11,7 +11,8 @@ use std::{
 
 use domain::{id::TeamId, key::SecretHash};
 
-use crate::{FieldProblem, Snapshot};
+use super::Snapshot;
+use crate::FieldProblem;
 
 /// How much of a browser's name is kept.
 const LONGEST_USER_AGENT: usize = 200;

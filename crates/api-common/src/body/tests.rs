@@ -4,7 +4,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::*;
-use crate::body::is_json;
 use crate::problem::Code;
 
 #[derive(Debug, Deserialize)]
