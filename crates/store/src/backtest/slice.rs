@@ -1,23 +1,25 @@
 //! A slice of a backtest: what a job replays, and the effect of having replayed it.
 
 mod next_items;
-mod replayed;
-mod store;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use domain::{
     backtest::Decided,
-    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, TeamId},
+    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, TeamId},
     media::Status,
     rules::Rule,
 };
-use sqlx::{PgPool, types::Json};
+use queue::{Effect, FinishTx, Survivor};
+use sqlx::{PgConnection, PgPool, types::Json};
+use uuid::Uuid;
 
 use self::next_items::{known, standing, walk};
-pub use self::replayed::{Look, Replayed};
 use crate::{
     Error,
+    backtest::{Backtest, Change},
+    chain::{self, End, Step},
+    jobs,
     verdict::{self, ToJudge, Wanted},
 };
 
@@ -126,4 +128,200 @@ pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, 
         to: media.last().copied().or(standing.walked_to),
         last,
     }))
+}
+
+/// The most rules of a change that are listed.
+const LISTED_RULES: usize = 20;
+
+/// The effect of a slice: what it found is added to the backtest, and the next one is enqueued.
+#[derive(Debug)]
+pub struct Replayed {
+    backtest: BacktestId,
+    team: TeamId,
+    from: Option<MediaId>,
+    to: Option<MediaId>,
+    last: bool,
+    room: usize,
+    looked_at: i64,
+    of_other_groups: i64,
+    undecided: i64,
+    without_content: i64,
+    without_scores: i64,
+    changed: i64,
+    counts: BTreeMap<(Status, Status, Decided), i64>,
+    changes: Vec<Change>,
+}
+
+/// The result for an item that was looked at.
+#[derive(Clone, Debug)]
+pub enum Look {
+    /// The group does not judge it.
+    OfOtherGroups,
+    /// It has no verdict yet.
+    Undecided,
+    /// Its content is no longer stored.
+    WithoutContent,
+    /// The rules ask for scores, and it was never analysed.
+    WithoutScores,
+    /// It was judged.
+    Judged(Change),
+}
+
+impl Replayed {
+    /// Starts empty, before any item of the slice was looked at.
+    pub fn new(slice: &Slice) -> Self {
+        Self {
+            backtest: slice.backtest,
+            team: slice.team,
+            from: slice.from,
+            to: slice.to,
+            last: slice.last,
+            room: slice.room,
+            looked_at: 0,
+            of_other_groups: 0,
+            undecided: 0,
+            without_content: 0,
+            without_scores: 0,
+            changed: 0,
+            counts: BTreeMap::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// The slice ends with this item; the next one begins after it.
+    pub fn end_with(&mut self, item: MediaId) {
+        self.to = Some(item);
+        self.last = false;
+    }
+
+    /// An item of the slice was looked at.
+    pub fn add(&mut self, look: Look) {
+        self.looked_at += 1;
+        let mut change = match look {
+            Look::OfOtherGroups => return self.of_other_groups += 1,
+            Look::Undecided => return self.undecided += 1,
+            Look::WithoutContent => return self.without_content += 1,
+            Look::WithoutScores => return self.without_scores += 1,
+            Look::Judged(change) => change,
+        };
+        let key = (change.old, change.new, change.decided);
+        *self.counts.entry(key).or_default() += 1;
+        if change.old != change.new {
+            self.changed += 1;
+            if self.changes.len() < self.room {
+                change.rules.truncate(LISTED_RULES);
+                self.changes.push(change);
+            }
+        }
+    }
+}
+
+impl Effect for Replayed {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for Survivor { effect, .. } in batch {
+            if !effect.advance(tx.conn).await? {
+                continue;
+            }
+            effect.count(tx.conn).await?;
+            effect.list(tx.conn).await?;
+            if !effect.last {
+                tx.jobs.push(jobs::replay(effect.backtest, effect.team));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Replayed {
+    /// False: the backtest was stopped, or this slice is not its next one.
+    async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        let step = Step {
+            from: self.from.map(MediaId::as_uuid),
+            to: self.to.map(MediaId::as_uuid),
+            end: End::of(self.last),
+        };
+        if !chain::advance::<Backtest>(conn, self.backtest.as_uuid(), step).await? {
+            return Ok(false);
+        }
+        sqlx::query!(
+            "
+            update backtests
+            set
+                looked_at = looked_at + $2,
+                of_other_groups = of_other_groups + $3,
+                undecided = undecided + $4,
+                without_content = without_content + $5,
+                without_scores = without_scores + $6,
+                changed = changed + $7,
+                listed = listed + $8
+            where id = $1
+            ",
+            self.backtest.as_uuid(),
+            self.looked_at,
+            self.of_other_groups,
+            self.undecided,
+            self.without_content,
+            self.without_scores,
+            self.changed,
+            i64::try_from(self.changes.len()).unwrap_or(i64::MAX),
+        )
+        .execute(conn)
+        .await?;
+        Ok(true)
+    }
+
+    async fn count(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let old: Vec<&str> = self.counts.keys().map(|key| key.0.as_str()).collect();
+        let new: Vec<&str> = self.counts.keys().map(|key| key.1.as_str()).collect();
+        let decided: Vec<&str> = self.counts.keys().map(|key| key.2.as_str()).collect();
+        let items: Vec<i64> = self.counts.values().copied().collect();
+        sqlx::query!(
+            "
+            insert into backtest_counts as c (backtest_id, old_status, new_status, decided, items)
+            select $1, i.* from unnest($2::text [], $3::text [], $4::text [], $5::bigint []) as i
+            on conflict (backtest_id, old_status, new_status, decided) do update set items = c.items + excluded.items
+            ",
+            self.backtest.as_uuid(),
+            &old as &[&str],
+            &new as &[&str],
+            &decided as &[&str],
+            &items,
+        )
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn list(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let media: Vec<Uuid> = self.changes.iter().map(|c| c.media.as_uuid()).collect();
+        let old: Vec<&str> = self.changes.iter().map(|c| c.old.as_str()).collect();
+        let new: Vec<&str> = self.changes.iter().map(|c| c.new.as_str()).collect();
+        let decided: Vec<&str> = self.changes.iter().map(|c| c.decided.as_str()).collect();
+        // Postgres has no arrays of arrays of different lengths, so each list is sent as one text.
+        let rules: Vec<String> = self
+            .changes
+            .iter()
+            .map(|change| {
+                let rules: Vec<String> = change.rules.iter().map(RuleId::to_string).collect();
+                format!("{{{}}}", rules.join(","))
+            })
+            .collect();
+        sqlx::query!(
+            "
+            insert into backtest_changes (backtest_id, media_id, old_status, new_status, decided, rule_ids)
+            select $1, media_id, old_status, new_status, decided, rule_ids::uuid []
+            from unnest($2::uuid [], $3::text [], $4::text [], $5::text [], $6::text [])
+                as i (media_id, old_status, new_status, decided, rule_ids)
+            ",
+            self.backtest.as_uuid(),
+            &media,
+            &old as &[&str],
+            &new as &[&str],
+            &decided as &[&str],
+            &rules,
+        )
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
 }
