@@ -11,7 +11,7 @@ use queue::NewJobs;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::lock::{self, Closing};
+use super::{self, Closing};
 use crate::{Error, chain, jobs};
 
 /// A closure to begin.

@@ -7,7 +7,7 @@ use domain::{
 };
 use sqlx::{PgConnection, PgPool};
 
-use super::status::Standing;
+use super::Standing;
 use crate::{
     Error,
     encryption::MasterKey,

@@ -10,7 +10,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::status::Tally;
+use super::Tally;
 use crate::legal_hold;
 
 /// Items of a site to empty.
