@@ -1,25 +1,23 @@
 //! Endpoints as their owners create, read, change and delete them.
 
-mod by_team;
-mod delete;
-mod enabling;
-mod read;
-mod row;
-mod write;
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
     id::{EndpointId, SiteId, TeamId},
+    reach::Reach,
     webhook::{CustomHeader, Health},
 };
+use sqlx::PgConnection;
+use uuid::Uuid;
 
-pub use self::{
-    by_team::{Placed, failing, of_team},
-    delete::delete,
-    enabling::{disable, enable, retry_now},
-    read::{find, list, lock},
-    write::{add, change},
+use crate::{
+    Error,
+    encryption::MasterKey,
+    endpoint::{health, open_headers, required, seal_headers},
+    page::Page,
+    plan::limit,
 };
 
 /// What an owner decides about an endpoint.
@@ -60,4 +58,437 @@ pub struct Endpoint {
     pub at: DateTime<Utc>,
     /// How many of its last 1,000 deliveries have not ended.
     pub waiting: i64,
+}
+
+struct Row {
+    id: Uuid,
+    site_id: Uuid,
+    team_id: Uuid,
+    url: String,
+    events: Vec<String>,
+    description: Option<String>,
+    max_per_second: Option<i32>,
+    headers: Option<Vec<u8>>,
+    created_at: DateTime<Utc>,
+    disabled_at: Option<DateTime<Utc>>,
+    disabled_reason: Option<String>,
+    failing_since: Option<DateTime<Utc>>,
+    failures: Option<i32>,
+    openings: Option<i32>,
+    open_until: Option<DateTime<Utc>>,
+    probe_until: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
+    waiting: i64,
+}
+
+impl Row {
+    fn open(self, key: Option<&MasterKey>) -> Result<Endpoint, Error> {
+        let id = EndpointId::from(self.id);
+        let health = health::Row {
+            failing_since: self.failing_since,
+            failures: self.failures,
+            openings: self.openings,
+            open_until: self.open_until,
+            probe_until: self.probe_until,
+            at: self.at,
+        };
+        let events: Result<Vec<EventKind>, _> =
+            self.events.iter().map(|event| event.parse()).collect();
+        let headers = match &self.headers {
+            Some(sealed) => open_headers(required(key)?, id, sealed)?,
+            None => Vec::new(),
+        };
+        Ok(Endpoint {
+            id,
+            site: self.site_id.into(),
+            team: self.team_id.into(),
+            settings: Settings {
+                url: self.url,
+                events: events?,
+                description: self.description,
+                max_per_second: self.max_per_second,
+                headers,
+            },
+            created_at: self.created_at,
+            disabled_at: self.disabled_at,
+            disabled_reason: self.disabled_reason,
+            health: health.health(),
+            at: self.at,
+            waiting: self.waiting,
+        })
+    }
+}
+
+/// An endpoint; none if there is none within reach.
+pub async fn find(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    reach: Reach,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
+            p.disabled_at, p.disabled_reason,
+            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
+            h.open_until as "open_until?", h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
+            (
+                select count(*) filter (where d.state = 'pending')
+                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
+            ) as "waiting!"
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
+        where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
+        "#,
+        endpoint.as_uuid(),
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| row.open(key)).transpose()
+}
+
+/// A site's endpoints, the oldest first.
+pub async fn list(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    site: SiteId,
+    page: Page,
+) -> Result<Vec<Endpoint>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
+            p.disabled_at, p.disabled_reason,
+            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
+            h.open_until as "open_until?", h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
+            (
+                select count(*) filter (where d.state = 'pending')
+                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
+            ) as "waiting!"
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
+        where p.site_id = $1 and ($2::uuid is null or p.id > $2) and p.deleted_at is null
+        order by p.id
+        limit $3
+        "#,
+        site.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(|row| row.open(key)).collect()
+}
+
+/// An endpoint that nobody else changes until the transaction ends; none if there is none within
+/// reach.
+pub async fn lock(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    reach: Reach,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, Error> {
+    sqlx::query_scalar!(
+        "
+        select p.id
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
+        for no key update of p
+        ",
+        endpoint.as_uuid(),
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    // It is read after the lock, so that it shows the changes that the lock waited for.
+    find(conn, key, reach, endpoint).await
+}
+
+/// An endpoint, and what its site is called.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// The name of its site.
+    pub site_name: String,
+}
+
+/// The endpoints of a team, or of one of its sites: those that fail first, then those that are
+/// disabled, then the others, the oldest first. Run it in a transaction that sees one moment.
+pub async fn of_team(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    team: TeamId,
+    site: Option<SiteId>,
+    page: Page,
+) -> Result<Vec<Placed>, Error> {
+    let found = sqlx::query!(
+        r#"
+        with ranked as (
+            select
+                p.id, s.name,
+                case
+                    when p.disabled_at is not null then 1
+                    when h.failing_since is not null or h.open_until is not null then 0
+                    else 2
+                end as rank
+            from sites s
+            join webhook_endpoints p on p.site_id = s.id
+            left join webhook_endpoint_states h on h.endpoint_id = p.id
+            where s.team_id = $1 and ($2::uuid is null or s.id = $2) and p.deleted_at is null
+        )
+        select r.id as "id!", r.name as "name!"
+        from ranked r
+        where $3::uuid is null or (r.rank, r.id) > (select a.rank, a.id from ranked a where a.id = $3)
+        order by r.rank, r.id
+        limit $4
+        "#,
+        team.as_uuid(),
+        site.map(SiteId::as_uuid),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    let mut endpoints = by_id(conn, key, &ids).await?;
+    let placed = found.into_iter().filter_map(|row| {
+        Some(Placed {
+            endpoint: endpoints.remove(&row.id.into())?,
+            site_name: row.name,
+        })
+    });
+    Ok(placed.collect())
+}
+
+/// The endpoints of a team, or of one of its sites, whose last attempt failed: at most `limit`, and how many there are in
+/// all. Those that were disabled come last; after a week they are left out. Run it in a transaction that sees one moment.
+pub async fn failing(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    team: TeamId,
+    site: Option<SiteId>,
+    limit: i64,
+) -> Result<(Vec<Endpoint>, i64), Error> {
+    let found = sqlx::query!(
+        r#"
+        select p.id, count(*) over () as "of_all!"
+        from sites s
+        join webhook_endpoints p on p.site_id = s.id
+        join webhook_endpoint_states h on h.endpoint_id = p.id
+        where
+            s.team_id = $1 and ($2::uuid is null or s.id = $2) and p.deleted_at is null
+            and h.failing_since is not null
+            and (p.disabled_at is null or p.disabled_at > now() - interval '7 days')
+        order by p.disabled_at is not null, p.id
+        limit $3
+        "#,
+        team.as_uuid(),
+        site.map(SiteId::as_uuid),
+        limit,
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let Some(of_all) = found.first().map(|row| row.of_all) else {
+        return Ok((Vec::new(), 0));
+    };
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    let mut endpoints = by_id(conn, key, &ids).await?;
+    let failing = found
+        .into_iter()
+        .filter_map(|row| endpoints.remove(&row.id.into()));
+    Ok((failing.collect(), of_all))
+}
+
+async fn by_id(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    ids: &[Uuid],
+) -> Result<HashMap<EndpointId, Endpoint>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
+            p.disabled_at, p.disabled_reason,
+            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
+            h.open_until as "open_until?", h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
+            (
+                select count(*) filter (where d.state = 'pending')
+                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
+            ) as "waiting!"
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
+        where p.id = any($1)
+        "#,
+        ids,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| row.open(key).map(|endpoint| (endpoint.id, endpoint)))
+        .collect()
+}
+
+/// Adds an endpoint to a site. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::LimitReached`].
+pub async fn add(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    site: SiteId,
+    settings: &Settings,
+) -> Result<EndpointId, Error> {
+    limit::require_endpoint(conn, site).await?;
+    let id = EndpointId::from(Uuid::now_v7());
+    sqlx::query!(
+        "
+        insert into webhook_endpoints (id, site_id, url, events, description, max_per_second, headers)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        ",
+        id.as_uuid(),
+        site.as_uuid(),
+        settings.url,
+        &names(&settings.events) as &[&str],
+        settings.description,
+        settings.max_per_second,
+        seal_headers(key, id, &settings.headers)?,
+    )
+    .execute(conn)
+    .await?;
+    Ok(id)
+}
+
+/// Changes an endpoint. An endpoint that moves is as new: its health is forgotten. Run it in a
+/// transaction that has locked it.
+pub async fn change(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    endpoint: &Endpoint,
+    settings: &Settings,
+) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update webhook_endpoints
+        set url = $2, events = $3, description = $4, max_per_second = $5, headers = $6
+        where id = $1
+        ",
+        endpoint.id.as_uuid(),
+        settings.url,
+        &names(&settings.events) as &[&str],
+        settings.description,
+        settings.max_per_second,
+        seal_headers(key, endpoint.id, &settings.headers)?,
+    )
+    .execute(&mut *conn)
+    .await?;
+    if settings.url != endpoint.settings.url {
+        health::start_afresh(conn, endpoint.id).await?;
+    }
+    Ok(())
+}
+
+fn names(events: &[EventKind]) -> Vec<&'static str> {
+    events.iter().map(|event| event.as_str()).collect()
+}
+
+/// Disables an endpoint for its owner's reason. False: it is disabled already, for another reason.
+pub async fn disable(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+    reason: &str,
+) -> Result<bool, Error> {
+    let disabled = sqlx::query!(
+        "
+        update webhook_endpoints
+        set disabled_at = now(), disabled_reason = $2
+        where id = $1 and disabled_at is null
+        ",
+        endpoint.as_uuid(),
+        reason,
+    )
+    .execute(conn)
+    .await?;
+    Ok(disabled.rows_affected() > 0)
+}
+
+/// Enables an endpoint again, as if nothing had been wrong with it. False: it is not disabled.
+pub async fn enable(conn: &mut PgConnection, endpoint: EndpointId) -> Result<bool, Error> {
+    let enabled = sqlx::query!(
+        "
+        update webhook_endpoints
+        set disabled_at = null, disabled_reason = null
+        where id = $1 and disabled_at is not null and deleted_at is null
+        ",
+        endpoint.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    let is_enabled = enabled.rows_affected() > 0;
+    if is_enabled {
+        health::start_afresh(conn, endpoint).await?;
+    }
+    Ok(is_enabled)
+}
+
+/// Makes what waits for an endpoint's next attempt due now, as if nothing had been wrong with it,
+/// and returns how many deliveries that are. Wake the queue after the commit.
+pub async fn retry_now(conn: &mut PgConnection, endpoint: EndpointId) -> Result<u64, Error> {
+    health::start_afresh(conn, endpoint).await
+}
+
+/// How many pending deliveries are discarded in the transaction that deletes their endpoint.
+/// Workers discard the others when their time comes.
+const DISCARDED_AT_ONCE: i64 = 5_000;
+
+/// Deletes an endpoint: nothing more is sent to it, what waits is discarded, and its headers are no
+/// longer kept. Its deliveries can be read as before. Run it in a transaction that has locked it.
+pub async fn delete(conn: &mut PgConnection, endpoint: EndpointId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update webhook_endpoints
+        set
+            deleted_at = now(),
+            disabled_at = coalesce(disabled_at, now()),
+            disabled_reason = coalesce(disabled_reason, 'it was deleted'),
+            headers = null
+        where id = $1
+        ",
+        endpoint.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    health::forget(conn, endpoint).await?;
+    // Deliveries that are being sent stay with their worker.
+    sqlx::query!(
+        "
+        update deliveries
+        set state = 'discarded', next_attempt_at = null, ended_at = now()
+        where id in (
+            select id
+            from deliveries
+            where
+                state = 'pending'
+                and id in (select id from deliveries where endpoint_id = $1 order by id desc limit $2)
+            for update skip locked
+        )
+        ",
+        endpoint.as_uuid(),
+        DISCARDED_AT_ONCE,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }

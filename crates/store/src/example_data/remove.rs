@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::{MODERATOR, NAME, State, TEAM, state, team::mark};
+use super::{MODERATOR, NAME, State, TEAM, mark, state};
 use crate::{
     Error,
     audit::{self, Entry},

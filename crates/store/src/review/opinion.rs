@@ -14,10 +14,7 @@ use queue::{NewJob, NewJobs};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{
-    claim::{lease, list},
-    lease::Locked,
-};
+use super::{Locked, lease, list};
 use crate::{Error, jobs};
 
 /// The policy that a decision names.

@@ -10,7 +10,7 @@ use domain::id::TeamId;
 use tokio::sync::Semaphore;
 use tracing::warn;
 
-use super::{Waiting, batch::BatchWrite, settle};
+use super::{BatchWrite, Waiting, settle};
 
 /// Teams that are written at the same time. Each holds a connection while it waits.
 const TEAMS: usize = 2;

@@ -9,7 +9,7 @@ use domain::{
 use sqlx::PgConnection;
 
 use super::Span;
-use crate::{Error, review::lease::tier};
+use crate::{Error, review::tier};
 
 /// What a person said, and what became of it.
 #[derive(Clone, Debug)]
