@@ -4,17 +4,19 @@ mod backfill;
 mod deliveries;
 mod items;
 mod matches;
-mod sums;
 mod transactions;
 mod verdicts;
 mod write;
 
+use std::collections::HashMap;
+
+use chrono::{DateTime, NaiveDate, Utc};
 use queue::{Effect, FinishTx, Survivor};
 use sqlx::PgPool;
+use uuid::Uuid;
 
 use self::{
     backfill::Backfill,
-    sums::Tally,
     transactions::{Range, Standing},
 };
 use super::{ROW, Statistics};
@@ -22,6 +24,7 @@ use crate::{
     Error,
     chain::{self, End, Step},
     jobs,
+    statistics::{Figures, totals::EVERYTHING},
 };
 
 /// Rows of each source that a slice adds up, about: the rows of one transaction are counted
@@ -90,5 +93,62 @@ impl Effect for Slice {
             }
         }
         Ok(())
+    }
+}
+
+/// The rows of a site in an hour.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    site: Uuid,
+    team: Uuid,
+    hour: DateTime<Utc>,
+}
+
+/// A rule's row: the site or team, the day, the group and the rule.
+type RuleKey = (Uuid, NaiveDate, Uuid, Uuid);
+
+/// How often a rule matched, and its name.
+#[derive(Clone, Debug)]
+struct Matched {
+    name: String,
+    matches: i64,
+}
+
+/// The sums of a slice.
+#[derive(Debug, Default)]
+struct Tally {
+    hours: HashMap<(Uuid, DateTime<Utc>), Figures>,
+    matches: HashMap<RuleKey, Matched>,
+}
+
+impl Tally {
+    /// Adds figures of a site to those of the site, its team, and everything.
+    fn add(&mut self, place: Place, figures: Figures) {
+        add(&mut self.hours, place, figures);
+    }
+
+    fn add_matches(&mut self, key: RuleKey, matched: &Matched) {
+        self.matches
+            .entry(key)
+            .and_modify(|known| known.matches += matched.matches)
+            .or_insert_with(|| matched.clone());
+    }
+
+    /// The figures by site, team or everything, and by hour, with some more of them.
+    fn with(
+        &self,
+        more: Vec<(Place, Figures)>,
+    ) -> HashMap<(Uuid, DateTime<Utc>), Figures> {
+        let mut hours = self.hours.clone();
+        for (place, figures) in more {
+            add(&mut hours, place, figures);
+        }
+        hours
+    }
+}
+
+fn add(hours: &mut HashMap<(Uuid, DateTime<Utc>), Figures>, place: Place, figures: Figures) {
+    for subject in [place.site, place.team, EVERYTHING] {
+        *hours.entry((subject, place.hour)).or_default() += figures;
     }
 }

@@ -2,12 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::{
-    ROWS,
-    backfill::Backfill,
-    sums::{Place, Tally},
-    transactions::Range,
-};
+use super::{Place, ROWS, Tally, backfill::Backfill, transactions::Range};
 use crate::statistics::Figures;
 
 pub(super) async fn add(

@@ -3,11 +3,7 @@
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{
-    backfill::Backfill,
-    sums::{Matched, Tally},
-    transactions::Range,
-};
+use super::{Matched, Tally, backfill::Backfill, transactions::Range};
 
 pub(super) async fn add(
     conn: &mut PgConnection,

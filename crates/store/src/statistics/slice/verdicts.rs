@@ -2,11 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::{
-    backfill::Backfill,
-    sums::{Place, Tally},
-    transactions::Range,
-};
+use super::{Place, Tally, backfill::Backfill, transactions::Range};
 use crate::statistics::{Figures, Outcomes};
 
 pub(super) async fn add(

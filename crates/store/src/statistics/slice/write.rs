@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::sums::Tally;
+use super::Tally;
 use crate::statistics::Figures;
 
 /// Rules with a row of their own, for each site or team and day. A row takes about 270 bytes.
