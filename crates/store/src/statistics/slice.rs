@@ -24,7 +24,7 @@ use crate::{
     Error,
     chain::{self, End, Step},
     jobs,
-    statistics::{Figures, totals::EVERYTHING},
+    statistics::{EVERYTHING, Figures},
 };
 
 /// Rows of each source that a slice adds up, about: the rows of one transaction are counted
