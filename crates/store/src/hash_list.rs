@@ -166,25 +166,53 @@ pub async fn create(
     Ok((created.rows_affected() > 0).then_some(id))
 }
 
+/// The lists that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query!(
+            "
+        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
+        from hash_lists
+        where"
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(|row| {
+            Ok(HashList {
+                id: row.id.into(),
+                team: row.team_id.map(TeamId::from),
+                name: row.name,
+                description: row.description,
+                kind: row.kind.parse()?,
+                max_distance: u32::try_from(row.max_distance).unwrap_or(0),
+                revision: row.revision,
+                entries: row.entries,
+                created_by: row.created_by.map(ActorId::from),
+                created_at: row.created_at,
+            })
+        })
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
 /// A list; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
     reach: Reach,
     list: HashListId,
 ) -> Result<Option<HashList>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
-        from hash_lists
-        where id = $1 and ($2::uuid is null or team_id = $2 or team_id is null) and deleted_at is null
-        ",
+    let found = select!(
+        conn,
+        " id = $1 and ($2::uuid is null or team_id = $2 or team_id is null) and deleted_at is null",
         list.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(HashList::try_from).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// A list that nobody else changes until the transaction ends; none if there is none within reach.
@@ -210,75 +238,29 @@ pub async fn list(
     reach: Reach,
     page: Page,
 ) -> Result<Vec<HashList>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
+    select!(
+        conn,
         "
-        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
-        from hash_lists
-        where
             ($1::uuid is null or team_id = $1 or team_id is null)
             and ($2::uuid is null or id > $2) and deleted_at is null
         order by id
-        limit $3
-        ",
+        limit $3",
         reach.team().map(TeamId::as_uuid),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(HashList::try_from).collect()
 }
 
 /// Lists that all teams share, the oldest first.
 pub async fn shared(conn: &mut PgConnection, page: Page) -> Result<Vec<HashList>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
-        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
-        from hash_lists
-        where team_id is null and ($1::uuid is null or id > $1) and deleted_at is null
+    select!(
+        conn,
+        " team_id is null and ($1::uuid is null or id > $1) and deleted_at is null
         order by id
-        limit $2
-        ",
+        limit $2",
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(HashList::try_from).collect()
-}
-
-struct Row {
-    id: Uuid,
-    team_id: Option<Uuid>,
-    name: String,
-    description: String,
-    kind: String,
-    max_distance: i16,
-    revision: i64,
-    entries: i64,
-    created_by: Option<Uuid>,
-    created_at: DateTime<Utc>,
-}
-
-impl TryFrom<Row> for HashList {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        Ok(Self {
-            id: row.id.into(),
-            team: row.team_id.map(TeamId::from),
-            name: row.name,
-            description: row.description,
-            kind: row.kind.parse()?,
-            max_distance: u32::try_from(row.max_distance).unwrap_or(0),
-            revision: row.revision,
-            entries: row.entries,
-            created_by: row.created_by.map(ActorId::from),
-            created_at: row.created_at,
-        })
-    }
 }
 
 /// Fields of a list to change. `None` keeps the value.

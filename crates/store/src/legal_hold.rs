@@ -89,6 +89,28 @@ pub async fn held(conn: &mut PgConnection, items: &[Uuid]) -> Result<Vec<Uuid>, 
     .await
 }
 
+/// The holds that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query_as!(
+            Row,
+            "
+        select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
+        from legal_holds
+        where"
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(Hold::try_from)
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
 /// Holds within reach, the oldest first, of all sites or of one.
 pub async fn list(
     conn: &mut PgConnection,
@@ -96,24 +118,17 @@ pub async fn list(
     site: Option<SiteId>,
     page: Page,
 ) -> Result<Vec<Hold>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
+    select!(
+        conn,
         "
-        select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
-        from legal_holds
-        where
             ($1::uuid is null or team_id = $1) and ($2::uuid is null or site_id = $2) and ($3::uuid is null or id > $3)
         order by id
-        limit $4
-        ",
+        limit $4",
         reach.team().map(TeamId::as_uuid),
         site.map(SiteId::as_uuid),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(Hold::try_from).collect()
 }
 
 /// A hold; none if there is none within reach.
@@ -122,19 +137,13 @@ pub async fn find(
     reach: Reach,
     hold: HoldId,
 ) -> Result<Option<Hold>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
-        from legal_holds
-        where id = $1 and ($2::uuid is null or team_id = $2)
-        ",
+    let found = select!(
+        conn,
+        " id = $1 and ($2::uuid is null or team_id = $2)",
         hold.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(Hold::try_from).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// How many holds of a team are in force. Nobody else creates one until the transaction ends.

@@ -26,12 +26,13 @@ use serde_json::Value;
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use self::read::Row;
 pub use self::{
     imported::{
         ImportedGroup, ImportedVersion, import_group, import_version, is_named, keep, owner,
     },
-    read::{find, list, lock, team_of},
+    read::{
+        JudgedSite, attach, attached, detach, find, judged_sites, list, lock, team_of,
+    },
     version::{
         Authorship, GroupVersion, ListedVersion, NewVersion, Publication, Version, add_version,
         find_version, publications, set_live, version, versions,
@@ -257,66 +258,6 @@ pub async fn stored_of_late(conn: &mut PgConnection, team: TeamId) -> Result<i64
     Ok(bytes)
 }
 
-/// The groups that are attached to a site, in the order in which they judge, which is that of their
-/// creation.
-pub async fn attached(conn: &mut PgConnection, site: SiteId) -> Result<Vec<Group>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        r#"
-        select
-            g.id, g.team_id, g.name, g.live_version_id, l.number as live_number, g.shadow_version_id,
-            s.number as "shadow_number?", g.draft is not null as "edited!", g.draft_revision, g.created_at
-        from site_rule_groups a
-        join rule_groups g on g.id = a.rule_group_id
-        join rule_group_versions l on l.id = g.live_version_id
-        left join rule_group_versions s on s.id = g.shadow_version_id
-        where a.site_id = $1
-        order by g.created_at, g.id
-        "#,
-        site.as_uuid(),
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(Group::from).collect())
-}
-
-/// Attaches a group to a site. False: it was attached already. Run it in a transaction that has
-/// locked the site and holds the group.
-pub async fn attach(
-    conn: &mut PgConnection,
-    site: SiteId,
-    group: RuleGroupId,
-) -> Result<bool, Error> {
-    let attached = sqlx::query!(
-        "
-        insert into site_rule_groups (site_id, rule_group_id)
-        values ($1, $2)
-        on conflict on constraint site_rule_groups_pkey do nothing
-        ",
-        site.as_uuid(),
-        group.as_uuid(),
-    )
-    .execute(conn)
-    .await?;
-    Ok(attached.rows_affected() > 0)
-}
-
-/// Detaches a group from a site; false: it was not attached.
-pub async fn detach(
-    conn: &mut PgConnection,
-    site: SiteId,
-    group: RuleGroupId,
-) -> Result<bool, Error> {
-    let detached = sqlx::query!(
-        "delete from site_rule_groups where site_id = $1 and rule_group_id = $2",
-        site.as_uuid(),
-        group.as_uuid(),
-    )
-    .execute(conn)
-    .await?;
-    Ok(detached.rows_affected() > 0)
-}
-
 /// The most sites of a group that are named.
 const TOLD: i64 = 10;
 
@@ -374,56 +315,4 @@ pub async fn kinds(
         Some((row.id.into(), kind))
     });
     Ok(known.collect())
-}
-
-/// A site, and a group that judges for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JudgedSite {
-    /// The group.
-    pub group: RuleGroupId,
-    /// The site.
-    pub site: SiteId,
-    /// The name of the site.
-    pub name: String,
-}
-
-/// The sites that these groups judge for, at most so many of each group: the oldest.
-pub async fn judged_sites(
-    conn: &mut PgConnection,
-    groups: &[RuleGroupId],
-    most: i64,
-) -> Result<Vec<JudgedSite>, Error> {
-    let groups: Vec<Uuid> = groups.iter().map(|group| group.as_uuid()).collect();
-    let rows = sqlx::query!(
-        r#"
-        select g.id as "group!", j.id as "site!", j.name as "name!"
-        from unnest($1::uuid[]) as g (id)
-        cross join lateral (
-            select s.id, s.name
-            from sites s
-            where s.id in (
-                select a.site_id from site_rule_groups a where a.rule_group_id = g.id
-                union all
-                select d.id
-                from sites d
-                where
-                    d.default_rule_group_id = g.id
-                    and not exists (select from site_rule_groups o where o.site_id = d.id)
-            )
-            order by s.id
-            limit $2
-        ) j
-        order by g.id, j.id
-        "#,
-        &groups,
-        most,
-    )
-    .fetch_all(conn)
-    .await?;
-    let sites = rows.into_iter().map(|row| JudgedSite {
-        group: row.group.into(),
-        site: row.site.into(),
-        name: row.name,
-    });
-    Ok(sites.collect())
 }

@@ -119,16 +119,12 @@ impl Row {
     }
 }
 
-/// An endpoint; none if there is none within reach.
-pub async fn find(
-    conn: &mut PgConnection,
-    key: Option<&MasterKey>,
-    reach: Reach,
-    endpoint: EndpointId,
-) -> Result<Option<Endpoint>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"
+/// The endpoints that meet a condition. The key opens their headers.
+macro_rules! select {
+    ($conn:expr, $key:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query_as!(
+            Row,
+            r#"
         select
             p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
             p.disabled_at, p.disabled_reason,
@@ -142,14 +138,35 @@ pub async fn find(
         from webhook_endpoints p
         join sites s on s.id = p.site_id
         left join webhook_endpoint_states h on h.endpoint_id = p.id
-        where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
-        "#,
+        where "#
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(|row| row.open($key))
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
+/// An endpoint; none if there is none within reach.
+pub async fn find(
+    conn: &mut PgConnection,
+    key: Option<&MasterKey>,
+    reach: Reach,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, Error> {
+    let found = select!(
+        conn,
+        key,
+        "p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null",
         endpoint.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(|row| row.open(key)).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// A site's endpoints, the oldest first.
@@ -159,33 +176,16 @@ pub async fn list(
     site: SiteId,
     page: Page,
 ) -> Result<Vec<Endpoint>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        r#"
-        select
-            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
-            p.disabled_at, p.disabled_reason,
-            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
-            h.open_until as "open_until?", h.probe_until as "probe_until?",
-            clock_timestamp() as "at!",
-            (
-                select count(*) filter (where d.state = 'pending')
-                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
-            ) as "waiting!"
-        from webhook_endpoints p
-        join sites s on s.id = p.site_id
-        left join webhook_endpoint_states h on h.endpoint_id = p.id
-        where p.site_id = $1 and ($2::uuid is null or p.id > $2) and p.deleted_at is null
+    select!(
+        conn,
+        key,
+        "p.site_id = $1 and ($2::uuid is null or p.id > $2) and p.deleted_at is null
         order by p.id
-        limit $3
-        "#,
+        limit $3",
         site.as_uuid(),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(|row| row.open(key)).collect()
 }
 
 /// An endpoint that nobody else changes until the transaction ends; none if there is none within
@@ -314,31 +314,11 @@ async fn by_id(
     key: Option<&MasterKey>,
     ids: &[Uuid],
 ) -> Result<HashMap<EndpointId, Endpoint>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        r#"
-        select
-            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
-            p.disabled_at, p.disabled_reason,
-            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
-            h.open_until as "open_until?", h.probe_until as "probe_until?",
-            clock_timestamp() as "at!",
-            (
-                select count(*) filter (where d.state = 'pending')
-                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
-            ) as "waiting!"
-        from webhook_endpoints p
-        join sites s on s.id = p.site_id
-        left join webhook_endpoint_states h on h.endpoint_id = p.id
-        where p.id = any($1)
-        "#,
-        ids,
-    )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter()
-        .map(|row| row.open(key).map(|endpoint| (endpoint.id, endpoint)))
-        .collect()
+    let endpoints = select!(conn, key, "p.id = any($1)", ids)?;
+    let by_id = endpoints
+        .into_iter()
+        .map(|endpoint| (endpoint.id, endpoint));
+    Ok(by_id.collect())
 }
 
 /// Adds an endpoint to a site. Run it in a transaction.

@@ -219,25 +219,41 @@ pub async fn remove(
     Ok(true)
 }
 
+/// The entries that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query_as!(
+            Row,
+            "
+        select id, sha256, pdq, note, media_id, revision, added_by, added_at
+        from hash_entries
+        where "
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(Entry::try_from)
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
 /// An entry of a list; none if it is not on the list.
 pub async fn find(
     conn: &mut PgConnection,
     list: HashListId,
     entry: HashEntryId,
 ) -> Result<Option<Entry>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select id, sha256, pdq, note, media_id, revision, added_by, added_at
-        from hash_entries
-        where list_id = $1 and id = $2 and removed_at is null
-        ",
+    let found = select!(
+        conn,
+        "list_id = $1 and id = $2 and removed_at is null",
         list.as_uuid(),
-        entry.as_uuid(),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(Entry::try_from).transpose()
+        entry.as_uuid()
+    );
+    Ok(found?.pop())
 }
 
 /// The entries of a list, in the order in which they were added.
@@ -246,20 +262,13 @@ pub async fn list(
     list: HashListId,
     page: Page,
 ) -> Result<Vec<Entry>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
-        select id, sha256, pdq, note, media_id, revision, added_by, added_at
-        from hash_entries
-        where list_id = $1 and ($2::uuid is null or id > $2) and removed_at is null
+    select!(
+        conn,
+        "list_id = $1 and ($2::uuid is null or id > $2) and removed_at is null
         order by id
-        limit $3
-        ",
+        limit $3",
         list.as_uuid(),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(Entry::try_from).collect()
 }
