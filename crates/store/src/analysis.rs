@@ -266,10 +266,7 @@ pub fn loader(pool: PgPool) -> Loader<MediaId, ToAnalyse> {
 }
 
 #[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
-async fn load(
-    pool: &PgPool,
-    media: &[MediaId],
-) -> Result<HashMap<MediaId, ToAnalyse>, Error> {
+async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAnalyse>, Error> {
     let ids: Vec<Uuid> = media.iter().map(|id| id.as_uuid()).collect();
     // A version that uses AI and names no category was published by an older binary, which did not
     // store the categories. It may ask for any.

@@ -118,10 +118,7 @@ pub struct Told {
 }
 
 /// The events of these ids, newest first, with their deliveries.
-async fn describe(
-    conn: &mut PgConnection,
-    found: &[Uuid],
-) -> Result<Vec<Listed>, Error> {
+async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>, Error> {
     let rows = sqlx::query!(
         "select id, site_id, kind, media_id, occurred_at from events where id = any($1) order by id desc",
         found,
@@ -218,10 +215,7 @@ impl Walk<'_> {
 ///
 /// The ids are compared as rows, as recoveries do, so that Postgres walks the index of each site's
 /// events, whatever it estimates.
-async fn newest(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-) -> Result<Vec<Step>, sqlx::Error> {
+async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
     let (sites, rows) = walk.most();
     sqlx::query_as!(
         Step,

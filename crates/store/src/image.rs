@@ -151,10 +151,7 @@ struct GivenUp {
     uses_ai: bool,
 }
 
-async fn give_up(
-    conn: &mut PgConnection,
-    media: &[Uuid],
-) -> Result<Vec<GivenUp>, sqlx::Error> {
+async fn give_up(conn: &mut PgConnection, media: &[Uuid]) -> Result<Vec<GivenUp>, sqlx::Error> {
     sqlx::query_as!(
         GivenUp,
         r#"

@@ -98,11 +98,7 @@ async fn record(conn: &mut PgConnection, from: &[u8], key: &MasterKey) -> Result
     audit::record(conn, entry).await
 }
 
-async fn sites(
-    conn: &mut PgConnection,
-    key: &MasterKey,
-    limit: u32,
-) -> Result<u64, Error> {
+async fn sites(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
     let rows = sqlx::query!(
         "
         select id, webhook_secret, next_webhook_secret
@@ -145,11 +141,7 @@ async fn sites(
     Ok(ids.len() as u64)
 }
 
-async fn endpoints(
-    conn: &mut PgConnection,
-    key: &MasterKey,
-    limit: u32,
-) -> Result<u64, Error> {
+async fn endpoints(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
     let rows = sqlx::query!(
         r#"
         select id, headers as "headers!"
@@ -189,11 +181,7 @@ async fn endpoints(
     Ok(ids.len() as u64)
 }
 
-async fn factors(
-    conn: &mut PgConnection,
-    key: &MasterKey,
-    limit: u32,
-) -> Result<u64, Error> {
+async fn factors(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
     let rows = sqlx::query!(
         "
         select user_id, secret

@@ -88,11 +88,7 @@ pub async fn claim(conn: &mut PgConnection, claim: NewClaim<'_>) -> Result<Claim
 
 /// Lists a review as one that somebody has, so that the actor's next claim finds it. Call it after
 /// you set `leased_by`. Claims do it themselves.
-async fn list(
-    conn: &mut PgConnection,
-    actor: ActorId,
-    review: ReviewId,
-) -> Result<(), Error> {
+async fn list(conn: &mut PgConnection, actor: ActorId, review: ReviewId) -> Result<(), Error> {
     sqlx::query!(
         "select list_leases($1, array[$2::uuid])",
         actor.as_uuid(),

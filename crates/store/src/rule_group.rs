@@ -262,10 +262,7 @@ pub async fn stored_of_late(conn: &mut PgConnection, team: TeamId) -> Result<i64
 const TOLD: i64 = 10;
 
 /// Some of the sites that a group judges for, attached or by default.
-async fn sites_of(
-    conn: &mut PgConnection,
-    group: RuleGroupId,
-) -> Result<Vec<SiteId>, Error> {
+async fn sites_of(conn: &mut PgConnection, group: RuleGroupId) -> Result<Vec<SiteId>, Error> {
     let sites = sqlx::query_scalar!(
         r#"
         select id as "id!" from sites where default_rule_group_id = $1

@@ -241,12 +241,7 @@ struct BatchWrite {
 }
 
 impl BatchWrite {
-    fn new(
-        pool: PgPool,
-        queue: Queue,
-        patience: Duration,
-        routing: Arc<Routing>,
-    ) -> Self {
+    fn new(pool: PgPool, queue: Queue, patience: Duration, routing: Arc<Routing>) -> Self {
         Self {
             pool,
             queue,

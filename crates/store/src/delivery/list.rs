@@ -162,10 +162,7 @@ pub struct Listed {
 }
 
 /// The deliveries of these ids, newest first.
-async fn describe(
-    conn: &mut PgConnection,
-    found: &[Uuid],
-) -> Result<Vec<Listed>, Error> {
+async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>, Error> {
     let rows = sqlx::query!(
         "
         select
@@ -274,10 +271,7 @@ struct Walk<'a> {
 /// Walks all deliveries of each endpoint. The ids are compared as rows, so that Postgres walks the
 /// index of the endpoint's deliveries, and never those of others. It must not know the limit, or it
 /// sorts all deliveries of the endpoint when it expects few.
-async fn newest(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-) -> Result<Vec<Step>, sqlx::Error> {
+async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
     // The event is looked up by its id, and only if the answer depends on it.
     sqlx::query_as!(
         Step,
@@ -330,10 +324,7 @@ async fn newest(
 }
 
 /// Walks the deliveries that ended without success. An index serves them.
-async fn failed(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-) -> Result<Vec<Step>, sqlx::Error> {
+async fn failed(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
     sqlx::query_as!(
         Step,
         r#"

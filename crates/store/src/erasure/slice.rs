@@ -261,10 +261,7 @@ struct Tally {
 }
 
 impl Tally {
-    async fn load(
-        conn: &mut PgConnection,
-        erasure: ErasureId,
-    ) -> Result<Self, sqlx::Error> {
+    async fn load(conn: &mut PgConnection, erasure: ErasureId) -> Result<Self, sqlx::Error> {
         let row = sqlx::query!(
             r#"select counts as "counts: Json<Counts>", items_digest from erasures where id = $1"#,
             erasure.as_uuid(),
@@ -277,11 +274,7 @@ impl Tally {
         })
     }
 
-    async fn store(
-        &self,
-        conn: &mut PgConnection,
-        erasure: ErasureId,
-    ) -> Result<(), sqlx::Error> {
+    async fn store(&self, conn: &mut PgConnection, erasure: ErasureId) -> Result<(), sqlx::Error> {
         sqlx::query!(
             "update erasures set counts = $2, items_digest = $3 where id = $1",
             erasure.as_uuid(),
@@ -295,10 +288,7 @@ impl Tally {
 }
 
 /// Some items of which the first phase is done.
-async fn items(
-    conn: &mut PgConnection,
-    erasure: ErasureId,
-) -> Result<Vec<Uuid>, sqlx::Error> {
+async fn items(conn: &mut PgConnection, erasure: ErasureId) -> Result<Vec<Uuid>, sqlx::Error> {
     sqlx::query_scalar!(
         "select media_id from erased_items where erasure_id = $1 order by media_id limit $2",
         erasure.as_uuid(),

@@ -56,11 +56,7 @@ pub(crate) async fn forget_old(pool: &PgPool, pace: Pace) -> Result<Forgotten, E
     forget_within(pool, MOST, pace).await
 }
 
-async fn forget_within(
-    pool: &PgPool,
-    most: usize,
-    pace: Pace,
-) -> Result<Forgotten, Error> {
+async fn forget_within(pool: &PgPool, most: usize, pace: Pace) -> Result<Forgotten, Error> {
     until_none(pace, || name_sites(pool)).await?;
     let mut forgotten = Forgotten::default();
     let mut failed = None;

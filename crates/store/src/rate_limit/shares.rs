@@ -167,12 +167,7 @@ struct Share {
 
 impl Share {
     /// What was held and what was given, as one. None: the minute is over already.
-    fn joined(
-        before: Option<Self>,
-        given: Given,
-        asked_at: Instant,
-        now: Instant,
-    ) -> Option<Self> {
+    fn joined(before: Option<Self>, given: Given, asked_at: Instant, now: Instant) -> Option<Self> {
         let valid = Duration::from_millis(u64::try_from(given.ends_in_ms).unwrap_or(0));
         let expires = asked_at + valid;
         let kept = before.filter(|share| share.minute == given.minute && share.expires > now);
@@ -208,12 +203,7 @@ impl Share {
     }
 }
 
-fn standing(
-    policy: RatePolicy,
-    key: &Share,
-    team: &Share,
-    now: Instant,
-) -> RateStanding {
+fn standing(policy: RatePolicy, key: &Share, team: &Share, now: Instant) -> RateStanding {
     RateStanding {
         key: key.window(policy.name(RateScope::Key), now),
         team: team.window(policy.name(RateScope::Team), now),

@@ -131,10 +131,7 @@ impl Standing {
     }
 }
 
-async fn standing(
-    pool: &PgPool,
-    recovery: RecoveryId,
-) -> Result<Option<Standing>, Error> {
+async fn standing(pool: &PgPool, recovery: RecoveryId) -> Result<Option<Standing>, Error> {
     let row = sqlx::query!(
         r#"
         select

@@ -266,10 +266,7 @@ async fn outcome(
 }
 
 /// Asks a second person, who sees nothing of what the first one said.
-async fn ask_another(
-    conn: &mut PgConnection,
-    spoken: &Spoken,
-) -> Result<(), sqlx::Error> {
+async fn ask_another(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
     outcome(conn, spoken.id, Outcome::Waits).await?;
     sqlx::query!(
         "update review_tasks set held_until = null, needed = 2, not_for = not_for || $2::uuid where id = $1",
@@ -298,10 +295,7 @@ async fn ask_lead(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::
 }
 
 /// Somebody else has decided about the item. A review of an item that waits goes on, if it is there.
-async fn superseded(
-    conn: &mut PgConnection,
-    spoken: &Spoken,
-) -> Result<(), sqlx::Error> {
+async fn superseded(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
     outcome(conn, spoken.id, Outcome::Superseded).await?;
     if spoken.kind != ReviewKind::Review {
         return end(conn, spoken).await;

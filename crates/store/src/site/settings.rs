@@ -402,11 +402,7 @@ async fn detach_others(
     Ok(())
 }
 
-async fn attach(
-    conn: &mut PgConnection,
-    site: SiteId,
-    groups: &[Uuid],
-) -> Result<(), Error> {
+async fn attach(conn: &mut PgConnection, site: SiteId, groups: &[Uuid]) -> Result<(), Error> {
     sqlx::query!(
         "
         insert into site_rule_groups (site_id, rule_group_id)

@@ -137,10 +137,7 @@ impl Sites {
     }
 }
 
-async fn load(
-    pool: &PgPool,
-    keys: &[SecretHash],
-) -> Result<HashMap<SecretHash, Arc<Site>>, Error> {
+async fn load(pool: &PgPool, keys: &[SecretHash]) -> Result<HashMap<SecretHash, Arc<Site>>, Error> {
     let hashes: Vec<Vec<u8>> = keys.iter().map(|key| key.as_bytes().to_vec()).collect();
     let rows = sqlx::query!(
         r#"

@@ -135,10 +135,7 @@ impl Tally {
     }
 
     /// The figures by site, team or everything, and by hour, with some more of them.
-    fn with(
-        &self,
-        more: Vec<(Place, Figures)>,
-    ) -> HashMap<(Uuid, DateTime<Utc>), Figures> {
+    fn with(&self, more: Vec<(Place, Figures)>) -> HashMap<(Uuid, DateTime<Utc>), Figures> {
         let mut hours = self.hours.clone();
         for (place, figures) in more {
             add(&mut hours, place, figures);
