@@ -9,7 +9,6 @@
 //! ([`certificate`]).
 
 pub mod certificate;
-mod key;
 pub mod search;
 pub mod slice;
 
@@ -29,8 +28,8 @@ use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-pub(crate) use self::key::anew as key_anew;
-pub use self::key::{PublicKey, made_public_key, public_key};
+pub(crate) use self::certificate::anew as key_anew;
+pub use self::certificate::{PublicKey, made_public_key, public_key};
 use crate::{
     Error,
     chain::{self, Chain},

@@ -1,16 +1,12 @@
 //! The providers that workers are configured with, as workers record them, and the state of each.
 
 mod state;
-mod status;
 
 use chrono::{DateTime, Utc};
 use domain::score::Category;
 use sqlx::{PgConnection, PgPool};
 
-pub use self::{
-    state::{State, Stated, change, read},
-    status::{CredentialStatus, credential_statuses},
-};
+pub use self::state::{CredentialStatus, State, Stated, change, credential_statuses, read};
 use crate::Error;
 
 /// A provider that a worker is configured with.

@@ -8,7 +8,6 @@
 pub mod appeal;
 pub mod exposure;
 pub mod golden;
-mod note;
 mod opinion;
 pub mod quality;
 mod undo_expired;
@@ -26,9 +25,9 @@ use uuid::Uuid;
 
 pub(crate) use self::opinion::hold;
 pub use self::{
-    note::{NewNote, Note, add as add_note, of_media as notes_of},
     opinion::{
-        Held, NewOpinion, UsedPolicy, has_decided, has_spoken, policy, say, undo, undo_seconds,
+        Held, NewNote, NewOpinion, Note, UsedPolicy, add as add_note, has_decided, has_spoken,
+        of_media as notes_of, policy, say, undo, undo_seconds,
     },
     undo_expired::{Ended, ReviewDied, held_for},
     view::{AuthorHistory, Earlier, Review, view},

@@ -78,7 +78,7 @@ const MANY: [Many; 4] = [
          where s.team_id = $1
          limit $2",
         others: &[
-            media::remove::STATEMENTS,
+            media::STATEMENTS,
             &["delete from review_opinions where media_id = any($1)"],
         ],
         are_items: true,

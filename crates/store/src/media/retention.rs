@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 pub(crate) use self::postponed::look_again_at_all;
 pub use self::preview::{Content, RetentionPreview, retention_preview};
-use super::remove::remove;
+use super::remove;
 use crate::{
     Error,
     batches::{Forgotten, Pace},
