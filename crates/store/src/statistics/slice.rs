@@ -1,11 +1,8 @@
 //! A slice of the statistics: what the next transactions stored is added up, and the effect of that.
 
 mod backfill;
-mod deliveries;
-mod items;
-mod matches;
+mod sources;
 mod transactions;
-mod verdicts;
 mod write;
 
 use std::collections::HashMap;
@@ -55,12 +52,12 @@ pub async fn next(pool: &PgPool) -> Result<Option<Slice>, Error> {
     let range = transactions::next(&mut conn, &standing).await?;
     let backfill = backfill::next(&mut conn).await?;
     let mut tally = Tally::default();
-    items::add(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
-    verdicts::add(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
-    matches::add(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
-    deliveries::add(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
+    sources::add_items(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
+    sources::add_verdicts(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
+    sources::add_matches(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
+    sources::add_attempts(&mut conn, &range, backfill.as_ref(), &mut tally).await?;
     let has_more =
-        !range.is_last || backfill.is_some() || deliveries::many_given_up(&mut conn).await?;
+        !range.is_last || backfill.is_some() || sources::many_given_up(&mut conn).await?;
     Ok(Some(Slice {
         standing,
         range,
@@ -85,8 +82,12 @@ impl Effect for Slice {
             if let Some(backfill) = &slice.backfill {
                 backfill.record(tx.conn).await?;
             }
-            let given_up = deliveries::take_given_up(tx.conn).await?;
-            write::add_hours(tx.conn, slice.tally.with(given_up)).await?;
+            let mut tally = Tally {
+                hours: slice.tally.hours.clone(),
+                ..Tally::default()
+            };
+            sources::take_given_up(tx.conn, &mut tally).await?;
+            write::add_hours(tx.conn, &tally.hours).await?;
             write::add_matches(tx.conn, &slice.tally).await?;
             if slice.end == End::Open {
                 tx.jobs.push(jobs::add_up());
@@ -94,14 +95,6 @@ impl Effect for Slice {
         }
         Ok(())
     }
-}
-
-/// The rows of a site in an hour.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    site: Uuid,
-    team: Uuid,
-    hour: DateTime<Utc>,
 }
 
 /// A rule's row: the site or team, the day, the group and the rule.
@@ -122,9 +115,11 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds figures of a site to those of the site, its team, and everything.
-    fn add(&mut self, place: Place, figures: Figures) {
-        add(&mut self.hours, place, figures);
+    /// Adds figures of a site and its team to theirs, and to those of everything.
+    fn add(&mut self, of: [Uuid; 2], hour: DateTime<Utc>, figures: Figures) {
+        for subject in of.into_iter().chain([EVERYTHING]) {
+            *self.hours.entry((subject, hour)).or_default() += figures;
+        }
     }
 
     fn add_matches(&mut self, key: RuleKey, matched: &Matched) {
@@ -132,20 +127,5 @@ impl Tally {
             .entry(key)
             .and_modify(|known| known.matches += matched.matches)
             .or_insert_with(|| matched.clone());
-    }
-
-    /// The figures by site, team or everything, and by hour, with some more of them.
-    fn with(&self, more: Vec<(Place, Figures)>) -> HashMap<(Uuid, DateTime<Utc>), Figures> {
-        let mut hours = self.hours.clone();
-        for (place, figures) in more {
-            add(&mut hours, place, figures);
-        }
-        hours
-    }
-}
-
-fn add(hours: &mut HashMap<(Uuid, DateTime<Utc>), Figures>, place: Place, figures: Figures) {
-    for subject in [place.site, place.team, EVERYTHING] {
-        *hours.entry((subject, place.hour)).or_default() += figures;
     }
 }
