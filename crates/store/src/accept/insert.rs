@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 pub(super) use self::locks::{is_locked_out, locked};
 use super::{Acceptance, NewMedia, columns::Columns, routing::Routing};
-use crate::accept::{Acceptance, NewMedia, routing::Routing};
 
 /// What became of a batch.
 #[derive(Default)]

@@ -345,8 +345,6 @@ mod tests {
         assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 0);
     }
 
-    use crate::schema;
-
     const EVERY: Duration = Duration::from_mins(10);
 
     const TEN_MINUTES_PASS: &str =

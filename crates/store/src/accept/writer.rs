@@ -29,12 +29,7 @@ use super::{
     routing::Routing,
 };
 use crate::{
-    accept::{
-        Acceptance, NewMedia,
-        idempotency::Request,
-        insert::{self, Inserted},
-        routing::Routing,
-    },
+    accept::insert::{self, Inserted},
     bisect::{Pieces, Spoiled},
     gather::Call,
 };

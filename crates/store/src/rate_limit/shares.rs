@@ -17,7 +17,7 @@ use super::{
     Holder, Limited, Request,
     windows::{Taken, Wanted},
 };
-use crate::rate_limit::{Holder, Limited, Request, windows::Given};
+use crate::rate_limit::windows::Given;
 
 /// How long a window that has nothing left is refused without asking Postgres. Meanwhile the key
 /// may have been disabled, and a process that did not answer may have given back its share.

@@ -87,21 +87,14 @@ pub(super) async fn add_matches(conn: &mut PgConnection, tally: &Tally) -> Resul
     if tally.matches.is_empty() {
         return Ok(());
     }
-    let count = tally.matches.len();
-    let mut subjects: Vec<Uuid> = Vec::with_capacity(count);
-    let mut days: Vec<NaiveDate> = Vec::with_capacity(count);
-    let mut groups: Vec<Uuid> = Vec::with_capacity(count);
-    let mut rules: Vec<Uuid> = Vec::with_capacity(count);
-    let mut names: Vec<&str> = Vec::with_capacity(count);
-    let mut matches: Vec<i64> = Vec::with_capacity(count);
-    for ((subject, day, group, rule), matched) in &tally.matches {
-        subjects.push(*subject);
-        days.push(*day);
-        groups.push(*group);
-        rules.push(*rule);
-        names.push(&matched.name);
-        matches.push(matched.matches);
-    }
+    let keys = || tally.matches.keys();
+    let subjects: Vec<Uuid> = keys().map(|key| key.0).collect();
+    let days: Vec<NaiveDate> = keys().map(|key| key.1).collect();
+    let groups: Vec<Uuid> = keys().map(|key| key.2).collect();
+    let rules: Vec<Uuid> = keys().map(|key| key.3).collect();
+    let matched = || tally.matches.values();
+    let names: Vec<&str> = matched().map(|of| of.name.as_str()).collect();
+    let matches: Vec<i64> = matched().map(|of| of.matches).collect();
     sqlx::query!(
         "
         with input as materialized (
