@@ -118,48 +118,40 @@ pub struct Closing {
     pub is_closed: bool,
 }
 
-/// Whether a site is closed, or being closed; none while it is open. It stays so until the transaction ends.
-pub async fn of_site(conn: &mut PgConnection, site: SiteId) -> Result<Option<Closing>, Error> {
-    let row = sqlx::query!(
-        r#"
+/// Whether the row of this table is closed, or being closed. It stays so until the transaction ends.
+macro_rules! closing {
+    ($conn:expr, $table:literal, $id:expr) => {{
+        let row = sqlx::query!(
+            r#"
         select closure_id, closed_at is not null as "is_closed!"
-        from sites
+        from "#
+                + $table
+                + "
         where id = $1
         for no key update
-        "#,
-        site.as_uuid(),
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(row.and_then(|row| {
-        let closure = row.closure_id?.into();
-        Some(Closing {
-            closure,
-            is_closed: row.is_closed,
-        })
-    }))
+        ",
+            $id.as_uuid(),
+        )
+        .fetch_optional($conn)
+        .await?;
+        Ok(row.and_then(|row| {
+            let closure = row.closure_id?.into();
+            Some(Closing {
+                closure,
+                is_closed: row.is_closed,
+            })
+        }))
+    }};
+}
+
+/// Whether a site is closed, or being closed; none while it is open. It stays so until the transaction ends.
+pub async fn of_site(conn: &mut PgConnection, site: SiteId) -> Result<Option<Closing>, Error> {
+    closing!(conn, "sites", site)
 }
 
 /// The same of a team.
 pub async fn of_team(conn: &mut PgConnection, team: TeamId) -> Result<Option<Closing>, Error> {
-    let row = sqlx::query!(
-        r#"
-        select closure_id, closed_at is not null as "is_closed!"
-        from teams
-        where id = $1
-        for no key update
-        "#,
-        team.as_uuid(),
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(row.and_then(|row| {
-        let closure = row.closure_id?.into();
-        Some(Closing {
-            closure,
-            is_closed: row.is_closed,
-        })
-    }))
+    closing!(conn, "teams", team)
 }
 
 /// Cancels a closure: exactly what it has disabled is open again, and its exports end. False: its grace

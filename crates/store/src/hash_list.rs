@@ -353,24 +353,31 @@ pub async fn delete(conn: &mut PgConnection, list: HashListId) -> Result<(), Err
 }
 
 /// Which of these lists rules of the team may name.
+macro_rules! usable {
+    ($conn:expr, $team:expr, $lists:expr, $lock:literal) => {{
+        let lists: Vec<Uuid> = $lists.iter().map(|list| list.as_uuid()).collect();
+        let usable = sqlx::query_scalar!(
+            "
+        select id
+        from hash_lists
+        where id = any($2) and (team_id = $1 or team_id is null) and deleted_at is null
+        " + $lock,
+            $team.as_uuid(),
+            &lists,
+        )
+        .fetch_all($conn)
+        .await?;
+        Ok(usable.into_iter().map(HashListId::from).collect())
+    }};
+}
+
+/// Which of these lists rules of the team may name.
 pub async fn usable(
     conn: &mut PgConnection,
     team: TeamId,
     lists: &BTreeSet<HashListId>,
 ) -> Result<Vec<HashListId>, Error> {
-    let lists: Vec<Uuid> = lists.iter().map(|list| list.as_uuid()).collect();
-    let usable = sqlx::query_scalar!(
-        "
-        select id
-        from hash_lists
-        where id = any($2) and (team_id = $1 or team_id is null) and deleted_at is null
-        ",
-        team.as_uuid(),
-        &lists,
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(usable.into_iter().map(HashListId::from).collect())
+    usable!(conn, team, lists, "")
 }
 
 /// The same, and locks them, so that none is deleted before the transaction ends.
@@ -379,19 +386,12 @@ pub async fn hold_usable(
     team: TeamId,
     lists: &BTreeSet<HashListId>,
 ) -> Result<Vec<HashListId>, Error> {
-    let lists: Vec<Uuid> = lists.iter().map(|list| list.as_uuid()).collect();
-    let usable = sqlx::query_scalar!(
-        "
-        select id
-        from hash_lists
-        where id = any($2) and (team_id = $1 or team_id is null) and deleted_at is null
-        order by id
+    usable!(
+        conn,
+        team,
+        lists,
+        "order by id
         for key share
-        ",
-        team.as_uuid(),
-        &lists,
+        "
     )
-    .fetch_all(conn)
-    .await?;
-    Ok(usable.into_iter().map(HashListId::from).collect())
 }

@@ -138,26 +138,33 @@ struct Row {
     at: DateTime<Utc>,
 }
 
+/// The state in a row. `$count` reads a number.
+macro_rules! state {
+    ($row:expr, $count:expr) => {
+        State {
+            paused_until: $row.paused_until,
+            breaker: Breaker {
+                failures: $count($row.failures),
+                openings: $count($row.openings),
+                open_until: $row.open_until,
+                probe_until: $row.probe_until,
+            },
+            throttle: Throttle {
+                from_bytes: $count($row.limit_from_bytes),
+                met: $count($row.limit_met),
+                passed: $count($row.limit_passed),
+                until: $row.limit_until,
+                probe_until: $row.limit_probe_until,
+            },
+        }
+    };
+}
+
 impl From<Row> for Stated {
     fn from(row: Row) -> Self {
         let count = |stored: Option<i32>| u32::try_from(stored.unwrap_or(0)).unwrap_or(0);
         Self {
-            state: State {
-                paused_until: row.paused_until,
-                breaker: Breaker {
-                    failures: count(row.failures),
-                    openings: count(row.openings),
-                    open_until: row.open_until,
-                    probe_until: row.probe_until,
-                },
-                throttle: Throttle {
-                    from_bytes: count(row.limit_from_bytes),
-                    met: count(row.limit_met),
-                    passed: count(row.limit_passed),
-                    until: row.limit_until,
-                    probe_until: row.limit_probe_until,
-                },
-            },
+            state: state!(row, count),
             at: row.at,
         }
     }
@@ -198,22 +205,7 @@ pub async fn credential_statuses(conn: &mut PgConnection) -> Result<Vec<Credenti
     .await?;
     let count = |stored: i32| u32::try_from(stored).unwrap_or(0);
     let credential_statuses = rows.into_iter().map(|row| CredentialStatus {
-        state: State {
-            paused_until: row.paused_until,
-            breaker: Breaker {
-                failures: count(row.failures),
-                openings: count(row.openings),
-                open_until: row.open_until,
-                probe_until: row.probe_until,
-            },
-            throttle: Throttle {
-                from_bytes: count(row.limit_from_bytes),
-                met: count(row.limit_met),
-                passed: count(row.limit_passed),
-                until: row.limit_until,
-                probe_until: row.limit_probe_until,
-            },
-        },
+        state: state!(row, count),
         provider: row.provider,
         changed_at: row.changed_at,
         at: row.at,

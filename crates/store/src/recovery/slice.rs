@@ -289,9 +289,6 @@ impl Slice {
     }
 }
 
-// An endpoint's deliveries and a site's events are compared as rows and looked up one by one. So
-// Postgres walks the index that has them together, whatever it estimates.
-
 /// Something that was looked at.
 struct Walked {
     /// The delivery, or the event where deliveries are missing.
@@ -311,13 +308,35 @@ impl Walked {
     }
 }
 
+/// What a walk looks at next. An endpoint's deliveries and a site's events are compared as rows and
+/// looked up one by one. So Postgres walks the index that has them together, whatever it estimates.
+macro_rules! walk {
+    ($conn:expr, $standing:expr, $of:ident, $statement:literal) => {{
+        let (after, before) = $standing.bounds();
+        sqlx::query_as!(
+            Walked,
+            $statement,
+            $standing.$of.as_uuid(),
+            after,
+            before,
+            $standing.since,
+            $standing.until,
+            &$standing.events,
+            SLICE,
+        )
+        .fetch_all($conn)
+        .await
+    }};
+}
+
 async fn walk_failed(
     conn: &mut PgConnection,
     standing: &Standing,
 ) -> Result<Vec<Walked>, sqlx::Error> {
-    let (after, before) = standing.bounds();
-    sqlx::query_as!(
-        Walked,
+    walk!(
+        conn,
+        standing,
+        endpoint,
         r#"
         select
             w.id as "id!",
@@ -334,26 +353,18 @@ async fn walk_failed(
         ) w
         left join lateral (select kind, occurred_at from events where id = w.event_id limit 1) e on true
         order by w.id
-        "#,
-        standing.endpoint.as_uuid(),
-        after,
-        before,
-        standing.since,
-        standing.until,
-        &standing.events,
-        SLICE,
+        "#
     )
-    .fetch_all(conn)
-    .await
 }
 
 async fn walk_delivered(
     conn: &mut PgConnection,
     standing: &Standing,
 ) -> Result<Vec<Walked>, sqlx::Error> {
-    let (after, before) = standing.bounds();
-    sqlx::query_as!(
-        Walked,
+    walk!(
+        conn,
+        standing,
+        endpoint,
         r#"
         select
             w.id as "id!",
@@ -370,17 +381,8 @@ async fn walk_delivered(
         ) w
         left join lateral (select kind, occurred_at from events where id = w.event_id limit 1) e on true
         order by w.id
-        "#,
-        standing.endpoint.as_uuid(),
-        after,
-        before,
-        standing.since,
-        standing.until,
-        &standing.events,
-        SLICE,
+        "#
     )
-    .fetch_all(conn)
-    .await
 }
 
 /// The site's events, with or without a delivery to the endpoint. The effect tells them apart.
@@ -388,9 +390,10 @@ async fn walk_events(
     conn: &mut PgConnection,
     standing: &Standing,
 ) -> Result<Vec<Walked>, sqlx::Error> {
-    let (after, before) = standing.bounds();
-    sqlx::query_as!(
-        Walked,
+    walk!(
+        conn,
+        standing,
+        site,
         r#"
         select
             id,
@@ -400,15 +403,6 @@ async fn walk_events(
         where (site_id, id) > ($1, $2) and site_id = $1 and id < $3
         order by site_id, id
         limit $7
-        "#,
-        standing.site.as_uuid(),
-        after,
-        before,
-        standing.since,
-        standing.until,
-        &standing.events,
-        SLICE,
+        "#
     )
-    .fetch_all(conn)
-    .await
 }
