@@ -2,7 +2,7 @@
 //! wanted the event.
 //!
 //! As with media, a page with a filter that no index serves looks at a bounded number of rows
-//! ([`WALKED`](crate::delivery::WALKED)). Such a page may hold fewer events than its limit, even none, although there is a
+//! ([`WALKED`]). Such a page may hold fewer events than its limit, even none, although there is a
 //! next page.
 
 use std::collections::{BTreeSet, HashMap};
@@ -18,9 +18,8 @@ use uuid::Uuid;
 
 use crate::{
     Error,
-    delivery::{WALKED, endpoints},
-    id_time::ids_within,
-    page::{self, Step},
+    delivery::endpoints,
+    page::{Step, WALKED, Walk},
 };
 
 /// Which events. Fields that are `None` filter nothing.
@@ -60,19 +59,18 @@ pub async fn list(
     after: Option<EventId>,
     limit: usize,
 ) -> Result<Page, Error> {
-    let (from, until) = ids_within(filter.since, filter.until);
-    let walk = Walk {
-        sites: sites.iter().map(|site| site.as_uuid()).collect(),
-        from,
-        before: after.map_or(until, |after| after.as_uuid().min(until)),
-        fetched: i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX),
-        filter,
-    };
+    let walk = Walk::new(
+        sites.iter().map(|site| site.as_uuid()).collect(),
+        (filter.since, filter.until),
+        after.map(EventId::as_uuid),
+        limit,
+        filter.wants_all(),
+    );
     let steps = match filter.media {
-        Some(media) => about(conn, &walk, media).await?,
-        None => newest(conn, &walk).await?,
+        Some(media) => about(conn, &walk, filter, media).await?,
+        None => newest(conn, &walk, filter).await?,
     };
-    let (found, next) = page::found(&steps, limit);
+    let (found, next) = walk.found(&steps);
     let events = if found.is_empty() {
         Vec::new()
     } else {
@@ -183,40 +181,24 @@ async fn told(
     Ok(told)
 }
 
-/// Which rows are looked at: those of each site from the newest on, as far as its share goes. Below
-/// the end of a share, the site's older rows are unknown, so the page ends there.
-struct Walk<'a> {
-    sites: Vec<Uuid>,
-    /// From this id on,
-    from: Uuid,
-    /// up to this one, which is not walked itself.
-    before: Uuid,
-    /// How many steps are fetched: one more than the page holds tells whether there is another
-    /// page.
-    fetched: i64,
-    filter: &'a Filter,
-}
-
-impl Walk<'_> {
-    /// How many sites are walked, those with the newest events, and how many rows of each at most.
-    /// Without a filter, the page is full with the newest events of as many sites as it has rows:
-    /// every event of another site is older than all of those.
-    fn most(&self) -> (i64, i64) {
-        if self.filter.wants_all() {
-            (self.fetched, self.fetched)
-        } else {
-            (i64::MAX, i64::MAX)
-        }
-    }
-}
-
 /// Walks the events of each site, in one statement. Sites without an event in the range take no
 /// part in the share of the others.
 ///
 /// The ids are compared as rows, as recoveries do, so that Postgres walks the index of each site's
 /// events, whatever it estimates.
-async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
-    let (sites, rows) = walk.most();
+async fn newest(
+    conn: &mut PgConnection,
+    walk: &Walk,
+    filter: &Filter,
+) -> Result<Vec<Step>, sqlx::Error> {
+    // How many sites are walked, those with the newest events, and how many rows of each at most.
+    // Without a filter, the page is full with the newest events of as many sites as it has rows:
+    // every event of another site is older than all of those.
+    let most = if filter.wants_all() {
+        walk.fetched
+    } else {
+        i64::MAX
+    };
     sqlx::query_as!(
         Step,
         r#"
@@ -259,15 +241,15 @@ async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, s
         order by w.id desc
         limit $10
         "#,
-        &walk.sites,
+        &walk.over,
         walk.from,
         walk.before,
-        sites,
+        most,
         i64::try_from(WALKED).unwrap_or(i64::MAX),
-        rows,
-        walk.filter.kind.map(EventKind::as_str),
-        walk.filter.since,
-        walk.filter.until,
+        most,
+        filter.kind.map(EventKind::as_str),
+        filter.since,
+        filter.until,
         walk.fetched,
     )
     .fetch_all(conn)
@@ -278,7 +260,8 @@ async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, s
 /// the index of the sites' events, which has all of them.
 async fn about(
     conn: &mut PgConnection,
-    walk: &Walk<'_>,
+    walk: &Walk,
+    filter: &Filter,
     media: MediaId,
 ) -> Result<Vec<Step>, sqlx::Error> {
     sqlx::query_as!(
@@ -295,11 +278,11 @@ async fn about(
         limit $7
         "#,
         media.as_uuid(),
-        &walk.sites,
+        &walk.over,
         walk.before,
-        walk.filter.kind.map(EventKind::as_str),
-        walk.filter.since,
-        walk.filter.until,
+        filter.kind.map(EventKind::as_str),
+        filter.since,
+        filter.until,
         walk.fetched,
     )
     .fetch_all(conn)

@@ -13,14 +13,11 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+pub use crate::page::WALKED;
 use crate::{
     Error,
-    id_time::ids_within,
-    page::{self, Step},
+    page::{Step, Walk},
 };
-
-/// How many rows a page with a filter looks at, over all endpoints together; at least one of each.
-pub const WALKED: usize = 5_000;
 
 /// How many endpoints of the sites, the newest ones, are listed when the filter names none. Deleted
 /// endpoints count.
@@ -69,32 +66,23 @@ pub async fn list(
 ) -> Result<Page, Error> {
     let endpoints = endpoints(conn, sites, filter.endpoint).await?;
     let endpoints: Vec<Uuid> = endpoints.into_iter().map(|endpoint| endpoint.id).collect();
-    let (from, until) = ids_within(filter.since, filter.until);
-    let share = (WALKED / endpoints.len().max(1)).max(1);
-    // Without a filter, no endpoint needs more rows than the page can hold.
-    let share = if filter.wants_all() {
-        share.min(limit.saturating_add(1))
-    } else {
-        share
-    };
-    let walk = Walk {
+    let walk = Walk::new(
         endpoints,
-        from,
-        before: after.map_or(until, |after| after.as_uuid().min(until)),
-        share: i64::try_from(share).unwrap_or(i64::MAX),
-        fetched: i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX),
-        filter,
-    };
+        (filter.since, filter.until),
+        after.map(DeliveryId::as_uuid),
+        limit,
+        filter.wants_all(),
+    );
     let steps = match (filter.media, filter.status) {
-        (Some(media), _) => about(conn, sites, &walk, media).await?,
+        (Some(media), _) => about(conn, sites, &walk, filter, media).await?,
         (None, Some(DeliveryStatus::Exhausted | DeliveryStatus::Discarded)) => {
-            failed(conn, &walk).await?
+            failed(conn, &walk, filter).await?
         }
         (None, Some(DeliveryStatus::Pending | DeliveryStatus::Delivered) | None) => {
-            newest(conn, &walk).await?
+            newest(conn, &walk, filter).await?
         }
     };
-    let (found, next) = page::found(&steps, limit);
+    let (found, next) = walk.found(&steps);
     let deliveries = if found.is_empty() {
         Vec::new()
     } else {
@@ -203,7 +191,8 @@ const EVENTS: i64 = 1_000;
 async fn about(
     conn: &mut PgConnection,
     sites: &[SiteId],
-    walk: &Walk<'_>,
+    walk: &Walk,
+    filter: &Filter,
     media: MediaId,
 ) -> Result<Vec<Step>, sqlx::Error> {
     let sites: Vec<Uuid> = sites.iter().map(|site| site.as_uuid()).collect();
@@ -221,9 +210,9 @@ async fn about(
         ",
         media.as_uuid(),
         &sites,
-        walk.filter.kind.map(EventKind::as_str),
-        walk.filter.since,
-        walk.filter.until,
+        filter.kind.map(EventKind::as_str),
+        filter.since,
+        filter.until,
         EVENTS,
     )
     .fetch_all(&mut *conn)
@@ -243,36 +232,20 @@ async fn about(
         limit $5
         "#,
         &events,
-        &walk.endpoints,
+        &walk.over,
         walk.before,
-        walk.filter.status.map(DeliveryStatus::as_str),
+        filter.status.map(DeliveryStatus::as_str),
         walk.fetched,
     )
     .fetch_all(conn)
     .await
 }
 
-/// Which rows are looked at: those of each endpoint from the newest on, as far as its share goes.
-/// Below the end of a share, the endpoint's older rows are unknown, so the page ends there.
-struct Walk<'a> {
-    endpoints: Vec<Uuid>,
-    /// From this id on,
-    from: Uuid,
-    /// up to this one, which is not walked itself.
-    before: Uuid,
-    /// Rows of each endpoint.
-    share: i64,
-    /// How many steps are fetched: one more than the page holds tells whether there is another
-    /// page.
-    fetched: i64,
-    filter: &'a Filter,
-}
-
 /// The statement of a walk. `$rows` are the rows of the endpoint `s`.
 ///
 /// The event is looked up by its id, and only if the answer depends on it.
 macro_rules! walk {
-    ($conn:expr, $walk:expr, $rows:literal) => {
+    ($conn:expr, $walk:expr, $filter:expr, $rows:literal) => {
         sqlx::query_as!(
             Step,
             r#"
@@ -309,14 +282,14 @@ macro_rules! walk {
         order by w.id desc
         limit $9
         ",
-            &$walk.endpoints,
+            &$walk.over,
             $walk.from,
             $walk.before,
             $walk.share,
-            $walk.filter.status.map(DeliveryStatus::as_str),
-            $walk.filter.kind.map(EventKind::as_str),
-            $walk.filter.since,
-            $walk.filter.until,
+            $filter.status.map(DeliveryStatus::as_str),
+            $filter.kind.map(EventKind::as_str),
+            $filter.since,
+            $filter.until,
             $walk.fetched,
         )
         .fetch_all($conn)
@@ -327,10 +300,15 @@ macro_rules! walk {
 /// Walks all deliveries of each endpoint. The ids are compared as rows, so that Postgres walks the
 /// index of the endpoint's deliveries, and never those of others. It must not know the limit, or it
 /// sorts all deliveries of the endpoint when it expects few.
-async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
+async fn newest(
+    conn: &mut PgConnection,
+    walk: &Walk,
+    filter: &Filter,
+) -> Result<Vec<Step>, sqlx::Error> {
     walk!(
         conn,
         walk,
+        filter,
         "where (endpoint_id, id) >= (s.id, $2) and (endpoint_id, id) < (s.id, $3)
                 order by endpoint_id desc, id desc
                 limit (select $4::bigint)"
@@ -338,10 +316,15 @@ async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, s
 }
 
 /// Walks the deliveries that ended without success. An index serves them.
-async fn failed(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
+async fn failed(
+    conn: &mut PgConnection,
+    walk: &Walk,
+    filter: &Filter,
+) -> Result<Vec<Step>, sqlx::Error> {
     walk!(
         conn,
         walk,
+        filter,
         "where
                     endpoint_id = s.id and id >= $2 and id < $3
                     and state in ('exhausted', 'discarded')
