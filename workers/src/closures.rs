@@ -4,9 +4,10 @@ use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
+    chain::Next,
     closure::{
         Closure,
-        slice::{self, Next, Slice},
+        slice::{self, Slice},
     },
     encryption::MasterKey,
     jobs::ClosureJob,
@@ -42,7 +43,7 @@ impl ChainWorker for Closer {
                 delay,
                 charged: false,
             },
-            Next::Step(step) => Finish::Done(Some(step)),
+            Next::Slice(slice) => Finish::Done(Some(slice)),
         })
     }
 }

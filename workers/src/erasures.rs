@@ -4,10 +4,11 @@ use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
+    chain::Next,
     encryption::MasterKey,
     erasure::{
         Erasure,
-        slice::{self, Next, Slice},
+        slice::{self, Slice},
     },
     jobs::ErasureJob,
 };

@@ -5,10 +5,11 @@ use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
+    chain::Next,
     jobs::RecoveryJob,
     recovery::{
         Recovery,
-        slice::{self, Next, Slice},
+        slice::{self, Slice},
     },
 };
 

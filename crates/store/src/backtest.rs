@@ -357,10 +357,5 @@ async fn forget_details_of_one(pool: &PgPool, age: Duration) -> Result<u64, sqlx
     Ok(changed.rows_affected())
 }
 
-/// Forgets backtests that ended long ago, and says how many.
-pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(chain::forget_old::<Backtest>(pool).await?)
-}
-
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ use domain::{
 };
 use queue::{NewJobs, QueueName};
 use serde::{Deserialize, Serialize};
-use sqlx::{PgConnection, PgPool, types::Json};
+use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
 use crate::{
@@ -122,11 +122,6 @@ pub struct Cancelled {
     pub stopped: bool,
     /// How many decisions were undone.
     pub undone: u64,
-}
-
-/// Forgets bulk decisions that ended long ago, and says how many.
-pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(chain::forget_old::<Bulk>(pool).await?)
 }
 
 /// Forgets which reviews it is about: nothing needs them after the last slice.

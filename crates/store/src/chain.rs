@@ -133,6 +133,17 @@ async fn end<C: Chain>(
     Ok(true)
 }
 
+/// What a job of a chain must do.
+#[derive(Debug)]
+pub enum Next<Slice> {
+    /// Nothing: the chain has ended.
+    Nothing,
+    /// Come back after this time.
+    Later(Duration),
+    /// This.
+    Slice(Slice),
+}
+
 /// What comes after a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {

@@ -19,7 +19,7 @@ use domain::{
 };
 use queue::{NewJobs, QueueName};
 use serde::Serialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
@@ -90,11 +90,6 @@ impl Chain for Recovery {
 /// slice is dropped.
 pub async fn cancel(conn: &mut PgConnection, recovery: RecoveryId) -> Result<bool, Error> {
     Ok(chain::cancel::<Recovery>(conn, recovery.as_uuid()).await?)
-}
-
-/// Forgets recoveries that ended long ago, and says how many.
-pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(chain::forget_old::<Recovery>(pool).await?)
 }
 
 /// The wait before the first slice: by then, everything that was being written at the creation is

@@ -3,7 +3,7 @@
 //! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if
 //! the operator wants it, rows of the audit log and past billing periods. It does not matter when
 //! exactly this happens, and two processes may do it at once: age alone decides, and nothing refers
-//! to these rows. But one is enough, so the API processes elect it ([`leader_lease`]).
+//! to these rows. But one is enough, so the API processes elect it ([`LeaderLease`]).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,11 +17,14 @@ use uuid::Uuid;
 
 use super::images;
 use crate::{
-    Error, audit, backtest,
+    Error, audit,
+    backtest::{self, Backtest},
     batches::{self, Forgotten, Pace, ROWS},
-    bulk_decision, closure, delivery, erasure, export, hash_list, image,
+    bulk_decision::Bulk,
+    chain, closure, delivery, erasure, export, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
-    provider_answers, recovery,
+    provider_answers,
+    recovery::Recovery,
     rule_group::{self, shadow},
     statistics, usage,
 };
@@ -100,9 +103,9 @@ async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
             "unused versions of rule groups",
             rule_group::retention::forget_unused(pool, retention.unused_versions).await,
         ),
-        swept("old backtests", backtest::forget_old(pool).await),
-        swept("old recoveries", recovery::forget_old(pool).await),
-        swept("old bulk decisions", bulk_decision::forget_old(pool).await),
+        swept("old backtests", chain::forget_old::<Backtest>(pool).await),
+        swept("old recoveries", chain::forget_old::<Recovery>(pool).await),
+        swept("old bulk decisions", chain::forget_old::<Bulk>(pool).await),
         swept("old erasures", erasure::forget_old(pool).await),
         swept("old closures", closure::forget_old(pool).await),
         swept("old exports", export::forget_old(pool).await),

@@ -18,7 +18,7 @@ use self::remove::Removal;
 use super::Closure;
 use crate::{
     Error,
-    chain::{self, End, Step},
+    chain::{self, End, Next, Step},
     encryption::MasterKey,
     erasure::{self, NewErasure},
     jobs,
@@ -37,17 +37,6 @@ const fn pause(waits_for: WaitsFor) -> Duration {
         WaitsFor::OtherErasures => Duration::from_mins(1),
         WaitsFor::FailedErasure => Duration::from_hours(1),
     }
-}
-
-/// What a job must do.
-#[derive(Debug)]
-pub enum Next {
-    /// Nothing: the closure has ended.
-    Nothing,
-    /// Come back after this time.
-    Later(Duration),
-    /// This.
-    Step(Box<Slice>),
 }
 
 /// The next step, and with it the effect of doing it.
@@ -81,7 +70,7 @@ pub async fn next(
     pool: &PgPool,
     master_key: &MasterKey,
     closure: ClosureId,
-) -> Result<Next, Error> {
+) -> Result<Next<Box<Slice>>, Error> {
     let Some(standing) = standing(pool, closure).await? else {
         return Ok(Next::Nothing);
     };
@@ -97,7 +86,7 @@ pub async fn next(
             Err(later) => return Ok(Next::Later(later)),
         },
     };
-    Ok(Next::Step(Box::new(Slice {
+    Ok(Next::Slice(Box::new(Slice {
         closure,
         team: standing.team,
         by: standing.by,

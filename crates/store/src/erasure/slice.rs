@@ -21,7 +21,7 @@ use self::{certify::Certified, events::Walked, next_items::Looked, remove::Remov
 use super::Erasure;
 use crate::{
     Error,
-    chain::{self, End, Step},
+    chain::{self, End, Next, Step},
     encryption::MasterKey,
     id_time::ids_within,
     jobs,
@@ -32,17 +32,6 @@ pub const SLICE: i64 = 500;
 
 /// The pause before looking again whether older transactions have ended, or whether others have let go of items.
 const PAUSE: Duration = Duration::from_millis(200);
-
-/// What a job must do.
-#[derive(Debug)]
-pub enum Next {
-    /// Nothing: the erasure has ended.
-    Nothing,
-    /// Come back after this time: transactions that began before the first phase ended are still running.
-    Later(Duration),
-    /// This.
-    Slice(Box<Slice>),
-}
 
 /// The next slice, and with it the effect of erasing what is in it.
 #[derive(Debug)]
@@ -70,12 +59,12 @@ enum Task {
     Certify(Certified),
 }
 
-/// Loads the next slice.
+/// Loads the next slice. It waits for transactions that began before the first phase ended.
 pub async fn next(
     pool: &PgPool,
     master_key: &MasterKey,
     erasure: ErasureId,
-) -> Result<Next, Error> {
+) -> Result<Next<Box<Slice>>, Error> {
     let Some(standing) = standing(pool, erasure).await? else {
         return Ok(Next::Nothing);
     };

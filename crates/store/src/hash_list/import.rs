@@ -14,7 +14,7 @@ use domain::{
 };
 use queue::{NewJobs, QueueName};
 use serde::Serialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
@@ -112,11 +112,6 @@ async fn drop_chunks(conn: &mut PgConnection, import: HashImportId) -> Result<()
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Forgets imports that ended long ago, and says how many.
-pub(super) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(chain::forget_old::<Import>(pool).await?)
 }
 
 /// A line that was refused.

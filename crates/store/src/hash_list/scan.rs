@@ -15,7 +15,7 @@ use domain::{
 };
 use queue::{NewJobs, QueueName};
 use serde::Serialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
@@ -99,11 +99,6 @@ pub(super) async fn cancel_all(conn: &mut PgConnection, list: HashListId) -> Res
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Forgets scans that ended long ago, and says how many.
-pub(super) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    Ok(chain::forget_old::<Scan>(pool).await?)
 }
 
 /// A scan to run.

@@ -1,4 +1,8 @@
-//! The files of images: stored before the step ends, removed long after their items were decided ([`retention`]).
+//! The files of images: stored before the step ends, removed long after their items were decided.
+//!
+//! Each site sets after how many days files are removed. What is known of the images stays. Files of
+//! items that wait for a person or are held stay, too, so one sweep looks at a bounded number of a
+//! site's files, and the next one goes on there.
 
 use domain::{id::MediaId, image::ImageFormat};
 use sqlx::{PgConnection, PgPool};

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     Error,
-    chain::{self, End, Step},
+    chain::{self, End, Next, Step},
     delivery::MOST_ATTEMPTS,
     id_time::ids_within,
     jobs::{self, Pages},
@@ -30,18 +30,6 @@ pub const ENOUGH: i64 = 160;
 
 /// The pause before looking again.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// What a job must do.
-#[derive(Debug)]
-pub enum Next {
-    /// Nothing: the recovery has ended.
-    Nothing,
-    /// Come back after this time: enough jobs wait for the endpoint, or the events are still being
-    /// written.
-    Later(Duration),
-    /// This.
-    Slice(Slice),
-}
 
 /// The next slice, and with it the effect of having sent what is in it.
 #[derive(Debug)]
@@ -66,8 +54,9 @@ struct Wanted {
     event: EventId,
 }
 
-/// Loads the next slice.
-pub async fn next(pool: &PgPool, recovery: RecoveryId) -> Result<Next, Error> {
+/// Loads the next slice. It waits while enough jobs wait for the endpoint, and while events of before
+/// the creation may still be being written.
+pub async fn next(pool: &PgPool, recovery: RecoveryId) -> Result<Next<Slice>, Error> {
     let Some(standing) = standing(pool, recovery).await? else {
         return Ok(Next::Nothing);
     };

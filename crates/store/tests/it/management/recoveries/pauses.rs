@@ -7,9 +7,12 @@ use domain::{
     recovery::RecoveryKind,
 };
 use sqlx::PgPool;
-use store::recovery::{
-    self,
-    slice::{self, ENOUGH, Next},
+use store::{
+    chain::Next,
+    recovery::{
+        self,
+        slice::{self, ENOUGH},
+    },
 };
 use uuid::Uuid;
 
