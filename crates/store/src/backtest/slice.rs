@@ -68,12 +68,8 @@ pub struct Slice {
     pub room: usize,
     /// The items, the newest first.
     pub items: Vec<ToReplay>,
-    /// Where it begins: after this item,
-    from: Option<MediaId>,
-    /// and where it ends: with this one.
-    to: Option<MediaId>,
-    /// Whether it is the last one.
-    last: bool,
+    /// It begins after one item, and ends with another.
+    step: Step<Option<Uuid>>,
 }
 
 /// An item that is looked at.
@@ -96,14 +92,14 @@ pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, 
     let Some(standing) = standing(pool, backtest).await? else {
         return Ok(None);
     };
-    let left = standing.limit.saturating_sub(standing.looked_at).max(0);
+    let left = standing.item_limit.saturating_sub(standing.looked_at).max(0);
     let wanted = left.min(SLICE);
     let walked = walk(pool, &standing, wanted).await?;
     let last = i64::try_from(walked.len()).unwrap_or(i64::MAX) < wanted || left <= SLICE;
     let media: Vec<MediaId> = walked.iter().copied().map(MediaId::from).collect();
     let mut judged_by = verdict::load(pool, &media, Wanted::All).await?;
     let mut items = Vec::with_capacity(walked.len());
-    for known in known(pool, &walked, standing.group).await? {
+    for known in known(pool, &walked, standing.rule_group_id).await? {
         let Some(item) = judged_by.remove(&MediaId::from(known.id)) else {
             continue;
         };
@@ -120,13 +116,15 @@ pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, 
     }
     Ok(Some(Slice {
         backtest,
-        team: standing.team,
-        joins: standing.site.is_some(),
+        team: standing.team_id.into(),
+        joins: standing.site_id.is_some(),
         room: usize::try_from(LISTED - standing.listed).unwrap_or(0),
         items,
-        from: standing.walked_to,
-        to: media.last().copied().or(standing.walked_to),
-        last,
+        step: Step {
+            from: standing.walked_to,
+            to: walked.last().copied().or(standing.walked_to),
+            end: End::of(last),
+        },
     }))
 }
 
@@ -138,9 +136,7 @@ const LISTED_RULES: usize = 20;
 pub struct Replayed {
     backtest: BacktestId,
     team: TeamId,
-    from: Option<MediaId>,
-    to: Option<MediaId>,
-    last: bool,
+    step: Step<Option<Uuid>>,
     room: usize,
     looked_at: i64,
     of_other_groups: i64,
@@ -173,9 +169,7 @@ impl Replayed {
         Self {
             backtest: slice.backtest,
             team: slice.team,
-            from: slice.from,
-            to: slice.to,
-            last: slice.last,
+            step: slice.step,
             room: slice.room,
             looked_at: 0,
             of_other_groups: 0,
@@ -190,8 +184,8 @@ impl Replayed {
 
     /// The slice ends with this item; the next one begins after it.
     pub fn end_with(&mut self, item: MediaId) {
-        self.to = Some(item);
-        self.last = false;
+        self.step.to = Some(item.as_uuid());
+        self.step.end = End::Open;
     }
 
     /// An item of the slice was looked at.
@@ -224,7 +218,7 @@ impl Effect for Replayed {
             }
             effect.count(tx.conn).await?;
             effect.list(tx.conn).await?;
-            if !effect.last {
+            if effect.step.end == End::Open {
                 tx.jobs.push(jobs::replay(effect.backtest, effect.team));
             }
         }
@@ -235,12 +229,7 @@ impl Effect for Replayed {
 impl Replayed {
     /// False: the backtest was stopped, or this slice is not its next one.
     async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let step = Step {
-            from: self.from.map(MediaId::as_uuid),
-            to: self.to.map(MediaId::as_uuid),
-            end: End::of(self.last),
-        };
-        if !chain::advance::<Backtest>(conn, self.backtest.as_uuid(), step).await? {
+        if !chain::advance::<Backtest>(conn, self.backtest.as_uuid(), self.step).await? {
             return Ok(false);
         }
         sqlx::query!(

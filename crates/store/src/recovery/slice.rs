@@ -38,14 +38,11 @@ pub struct Slice {
     endpoint: EndpointId,
     team: TeamId,
     kind: RecoveryKind,
-    /// Where it begins: after this delivery or event,
-    from: Option<Uuid>,
-    /// and where it ends: with this one.
-    to: Option<Uuid>,
+    /// It begins after one delivery or event, and ends with another.
+    step: Step<Option<Uuid>>,
     looked_at: i64,
     /// What to send, in the order of ids.
     wanted: Vec<Wanted>,
-    end: End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +62,17 @@ pub async fn next(pool: &PgPool, recovery: RecoveryId) -> Result<Next<Slice>, Er
         endpoint: standing.endpoint,
         team: standing.team,
         kind: standing.kind,
-        from: standing.walked_to,
-        to: walked.last().map(|last| last.id).or(standing.walked_to),
+        step: Step {
+            from: standing.walked_to,
+            to: walked.last().map(|last| last.id).or(standing.walked_to),
+            end,
+        },
         looked_at: i64::try_from(walked.len()).unwrap_or(i64::MAX),
         wanted: walked
             .iter()
             .filter(|walked| walked.is_wanted)
             .map(|walked| walked.wanted(&standing))
             .collect(),
-        end,
     };
     if let Some(reason) = standing.obstacle {
         return Ok(Next::Slice(slice(&[], End::Failed(reason))));
@@ -92,8 +91,7 @@ pub async fn next(pool: &PgPool, recovery: RecoveryId) -> Result<Next<Slice>, Er
         RecoveryKind::Missing => walk_events(&mut conn, &standing).await?,
     };
     let is_last = i64::try_from(walked.len()).unwrap_or(i64::MAX) < SLICE;
-    let end = if is_last { End::Finished } else { End::Open };
-    Ok(Next::Slice(slice(&walked, end)))
+    Ok(Next::Slice(slice(&walked, End::of(is_last))))
 }
 
 struct Standing {
@@ -175,7 +173,7 @@ async fn standing(pool: &PgPool, recovery: RecoveryId) -> Result<Option<Standing
 impl Effect for Slice {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         for Survivor { effect: slice, .. } in batch {
-            if !slice.advance(tx.conn).await? {
+            if !chain::advance::<Recovery>(tx.conn, slice.recovery.as_uuid(), slice.step).await? {
                 continue;
             }
             let mut sent = slice.send(tx.conn).await?;
@@ -188,7 +186,7 @@ impl Effect for Slice {
                 pages.push(slice.team, slice.endpoint, vec![delivery.into()]);
             }
             pages.add_to(&mut tx.jobs);
-            if slice.end == End::Open {
+            if slice.step.end == End::Open {
                 tx.jobs.push(jobs::recover(slice.recovery, slice.team));
             }
         }
@@ -197,16 +195,6 @@ impl Effect for Slice {
 }
 
 impl Slice {
-    /// False: the recovery was stopped, or is not where the slice begins.
-    async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let step = Step {
-            from: self.from,
-            to: self.to,
-            end: self.end,
-        };
-        chain::advance::<Recovery>(conn, self.recovery.as_uuid(), step).await
-    }
-
     /// Makes deliveries pending that have not changed in the meantime, and returns them.
     async fn send(&self, conn: &mut PgConnection) -> Result<Vec<Uuid>, sqlx::Error> {
         let deliveries: Vec<Uuid> = self.wanted.iter().map(|w| w.delivery.as_uuid()).collect();

@@ -1,29 +1,31 @@
 //! Which items come next in a backtest, and what is known of each of them.
 
 use chrono::{DateTime, Utc};
-use domain::id::{BacktestId, MediaId, RuleGroupId, SiteId, TeamId};
+use domain::id::BacktestId;
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::{Error, id_time::ids_within};
 
+/// How far a backtest has got.
 pub(super) struct Standing {
-    pub(super) team: TeamId,
-    pub(super) group: RuleGroupId,
-    pub(super) site: Option<SiteId>,
+    pub(super) team_id: Uuid,
+    pub(super) rule_group_id: Uuid,
+    pub(super) site_id: Option<Uuid>,
     pub(super) since: Option<DateTime<Utc>>,
     pub(super) until: DateTime<Utc>,
-    pub(super) limit: i64,
+    pub(super) item_limit: i64,
     pub(super) looked_at: i64,
     pub(super) listed: i64,
-    pub(super) walked_to: Option<MediaId>,
+    pub(super) walked_to: Option<Uuid>,
 }
 
 pub(super) async fn standing(
     pool: &PgPool,
     backtest: BacktestId,
-) -> Result<Option<Standing>, Error> {
-    let row = sqlx::query!(
+) -> Result<Option<Standing>, sqlx::Error> {
+    sqlx::query_as!(
+        Standing,
         "
         select team_id, rule_group_id, site_id, since, until, item_limit, looked_at, listed, walked_to
         from backtests
@@ -32,18 +34,7 @@ pub(super) async fn standing(
         backtest.as_uuid(),
     )
     .fetch_optional(pool)
-    .await?;
-    Ok(row.map(|row| Standing {
-        team: row.team_id.into(),
-        group: row.rule_group_id.into(),
-        site: row.site_id.map(SiteId::from),
-        since: row.since,
-        until: row.until,
-        limit: row.item_limit,
-        looked_at: row.looked_at,
-        listed: row.listed,
-        walked_to: row.walked_to.map(MediaId::from),
-    }))
+    .await
 }
 
 /// The next items of the team's sites, or of the one that is wanted.
@@ -55,7 +46,7 @@ pub(super) async fn walk(
     let (from, before) = ids_within(standing.since, Some(standing.until));
     let before = standing
         .walked_to
-        .map_or(before, |walked| walked.as_uuid().min(before));
+        .map_or(before, |walked| walked.min(before));
     let walked = sqlx::query_scalar!(
         r#"
         select w.id as "id!"
@@ -74,8 +65,8 @@ pub(super) async fn walk(
         order by w.id desc
         limit $7
         "#,
-        standing.team.as_uuid(),
-        standing.site.map(SiteId::as_uuid),
+        standing.team_id,
+        standing.site_id,
         from,
         before,
         standing.since,
@@ -99,7 +90,7 @@ pub(super) struct Known {
 pub(super) async fn known(
     pool: &PgPool,
     media: &[Uuid],
-    group: RuleGroupId,
+    group: Uuid,
 ) -> Result<Vec<Known>, sqlx::Error> {
     sqlx::query_as!(
         Known,
@@ -121,7 +112,7 @@ pub(super) async fn known(
         order by m.id desc
         "#,
         media,
-        group.as_uuid(),
+        group,
     )
     .fetch_all(pool)
     .await

@@ -34,12 +34,8 @@ pub struct Slice {
     team: Option<TeamId>,
     /// How many more matches may be listed.
     room: usize,
-    /// Where it begins: after this item,
-    from: Option<MediaId>,
-    /// and where it ends: with this one.
-    to: Option<MediaId>,
-    /// Whether it is the last one.
-    last: bool,
+    /// It begins after one item, and ends with another.
+    step: Step<Option<Uuid>>,
 }
 
 /// Loads the next slice; none if the scan has ended.
@@ -63,7 +59,6 @@ pub async fn next(pool: &PgPool, scan: HashScanId) -> Result<Option<Slice>, Erro
         Some(team) => walk_team(pool, team, before).await?,
         None => walk_all(pool, before).await?,
     };
-    let from = row.walked_to.map(MediaId::from);
     Ok(Some(Slice {
         scan,
         list: row.list_id.into(),
@@ -71,9 +66,11 @@ pub async fn next(pool: &PgPool, scan: HashScanId) -> Result<Option<Slice>, Erro
         images: images(pool, &walked).await?,
         team: row.team_id.map(TeamId::from),
         room: usize::try_from(LISTED - row.listed).unwrap_or(0),
-        from,
-        to: walked.last().copied().map(MediaId::from).or(from),
-        last: i64::try_from(walked.len()).unwrap_or(i64::MAX) < SLICE,
+        step: Step {
+            from: row.walked_to,
+            to: walked.last().copied().or(row.walked_to),
+            end: End::of(i64::try_from(walked.len()).unwrap_or(i64::MAX) < SLICE),
+        },
     }))
 }
 
@@ -146,9 +143,7 @@ pub struct Scanned {
     scan: HashScanId,
     list: HashListId,
     team: Option<TeamId>,
-    from: Option<MediaId>,
-    to: Option<MediaId>,
-    last: bool,
+    step: Step<Option<Uuid>>,
     room: usize,
     looked_at: i64,
     matches: Vec<(MediaId, HashMatch)>,
@@ -161,9 +156,7 @@ impl Scanned {
             scan: slice.scan,
             list: slice.list,
             team: slice.team,
-            from: slice.from,
-            to: slice.to,
-            last: slice.last,
+            step: slice.step,
             room: slice.room,
             looked_at: i64::try_from(slice.images.len()).unwrap_or(i64::MAX),
             matches,
@@ -179,12 +172,7 @@ impl Scanned {
 
     /// False: the scan was stopped, or this slice is not its next one.
     async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let step = Step {
-            from: self.from.map(MediaId::as_uuid),
-            to: self.to.map(MediaId::as_uuid),
-            end: End::of(self.last),
-        };
-        if !chain::advance::<Scan>(conn, self.scan.as_uuid(), step).await? {
+        if !chain::advance::<Scan>(conn, self.scan.as_uuid(), self.step).await? {
             return Ok(false);
         }
         sqlx::query!(
@@ -237,7 +225,7 @@ impl Effect for Scanned {
             }
             matches::record(tx.conn, &effect.matches, Some(effect.scan)).await?;
             effect.list(tx.conn).await?;
-            if !effect.last {
+            if effect.step.end == End::Open {
                 tx.jobs
                     .push(jobs::scan(effect.scan, effect.list, effect.team));
             }
