@@ -102,8 +102,7 @@ async fn people(
     only: Option<MemberId>,
     page: Page,
 ) -> Result<Vec<Person>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
+    let rows = sqlx::query!(
         r#"
         select
             m.id, m.user_id, m.team_id, u.email, u.name, m.role, m.site_ids, m.created_at, m.disabled_at,
@@ -123,45 +122,28 @@ async fn people(
     )
     .fetch_all(conn)
     .await?;
-    rows.into_iter().map(Person::try_from).collect()
+    rows.into_iter()
+        .map(|row| {
+            Ok(Person {
+                id: row.id.into(),
+                user: row.user_id.into(),
+                team: row.team_id.map(TeamId::from),
+                email: row.email,
+                name: row.name,
+                role: row.role.parse()?,
+                sites: row
+                    .site_ids
+                    .map(|sites| sites.into_iter().map(SiteId::from).collect()),
+                has_factor: row.has_factor,
+                created_at: row.created_at,
+                disabled_at: row.disabled_at,
+            })
+        })
+        .collect()
 }
 
 fn uuids(sites: Option<&[SiteId]>) -> Option<Vec<Uuid>> {
     sites.map(|sites| sites.iter().map(|site| site.as_uuid()).collect())
-}
-
-struct Row {
-    id: Uuid,
-    user_id: Uuid,
-    team_id: Option<Uuid>,
-    email: String,
-    name: String,
-    role: String,
-    site_ids: Option<Vec<Uuid>>,
-    has_factor: bool,
-    created_at: DateTime<Utc>,
-    disabled_at: Option<DateTime<Utc>>,
-}
-
-impl TryFrom<Row> for Person {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        Ok(Self {
-            id: row.id.into(),
-            user: row.user_id.into(),
-            team: row.team_id.map(TeamId::from),
-            email: row.email,
-            name: row.name,
-            role: row.role.parse()?,
-            sites: row
-                .site_ids
-                .map(|sites| sites.into_iter().map(SiteId::from).collect()),
-            has_factor: row.has_factor,
-            created_at: row.created_at,
-            disabled_at: row.disabled_at,
-        })
-    }
 }
 
 /// The account of a person.

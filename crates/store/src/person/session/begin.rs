@@ -8,7 +8,6 @@ use domain::{
     sign_in_limits::{IDLE, LONGEST_SESSION},
 };
 use sqlx::{PgConnection, PgPool, PgTransaction};
-use uuid::Uuid;
 
 use super::seconds;
 use crate::Error;
@@ -117,8 +116,7 @@ async fn entered(
     hash: SecretHash,
     team: Option<TeamId>,
 ) -> Result<Option<Entered>, Error> {
-    let row = sqlx::query_as!(
-        EnteredRow,
+    let row = sqlx::query!(
         r#"
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
@@ -142,7 +140,27 @@ async fn entered(
     )
     .fetch_optional(conn)
     .await?;
-    row.map(Entered::try_from).transpose()
+    row.map(|row| {
+        Ok(Entered {
+            held: Held {
+                id: row.id.into(),
+                user: row.user_id.into(),
+                password_age: age(row.password_age),
+                has_given_factor: row.has_given_factor,
+                has_factor: row.has_factor,
+                by_provider: row.by_provider,
+            },
+            member: row.member_id.into(),
+            role: row.role.parse()?,
+            sites: row
+                .site_ids
+                .map(|sites| sites.into_iter().map(SiteId::from).collect()),
+            team_requires_factor: row.team_requires_factor,
+            team_is_closed: row.team_is_closed,
+            is_untouched: row.is_untouched,
+        })
+    })
+    .transpose()
 }
 
 /// Begins a transaction in which a person changes the own account. All other changes of that
@@ -165,8 +183,7 @@ pub async fn begin_own(
     .fetch_optional(&mut *tx)
     .await?;
     // Read only now, so that it includes whatever the lock waited for.
-    let row = sqlx::query_as!(
-        HeldRow,
+    let row = sqlx::query!(
         r#"
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
@@ -185,7 +202,17 @@ pub async fn begin_own(
     )
     .fetch_optional(&mut *tx)
     .await?;
-    Ok(row.map(|row| (tx, row.into())))
+    Ok(row.map(|row| {
+        let held = Held {
+            id: row.id.into(),
+            user: row.user_id.into(),
+            password_age: age(row.password_age),
+            has_given_factor: row.has_given_factor,
+            has_factor: row.has_factor,
+            by_provider: row.by_provider,
+        };
+        (tx, held)
+    }))
 }
 
 #[expect(
@@ -194,67 +221,4 @@ pub async fn begin_own(
 )]
 fn age(seconds: f64) -> TimeDelta {
     TimeDelta::seconds(seconds as i64)
-}
-
-struct HeldRow {
-    id: Uuid,
-    user_id: Uuid,
-    password_age: f64,
-    has_given_factor: bool,
-    has_factor: bool,
-    by_provider: bool,
-}
-
-impl From<HeldRow> for Held {
-    fn from(row: HeldRow) -> Self {
-        Self {
-            id: row.id.into(),
-            user: row.user_id.into(),
-            password_age: age(row.password_age),
-            has_given_factor: row.has_given_factor,
-            has_factor: row.has_factor,
-            by_provider: row.by_provider,
-        }
-    }
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "the columns of a row")]
-struct EnteredRow {
-    id: Uuid,
-    user_id: Uuid,
-    password_age: f64,
-    has_given_factor: bool,
-    has_factor: bool,
-    by_provider: bool,
-    member_id: Uuid,
-    role: String,
-    site_ids: Option<Vec<Uuid>>,
-    team_requires_factor: bool,
-    team_is_closed: bool,
-    is_untouched: bool,
-}
-
-impl TryFrom<EnteredRow> for Entered {
-    type Error = Error;
-
-    fn try_from(row: EnteredRow) -> Result<Self, Error> {
-        Ok(Self {
-            held: Held {
-                id: row.id.into(),
-                user: row.user_id.into(),
-                password_age: age(row.password_age),
-                has_given_factor: row.has_given_factor,
-                has_factor: row.has_factor,
-                by_provider: row.by_provider,
-            },
-            member: row.member_id.into(),
-            role: row.role.parse()?,
-            sites: row
-                .site_ids
-                .map(|sites| sites.into_iter().map(SiteId::from).collect()),
-            team_requires_factor: row.team_requires_factor,
-            team_is_closed: row.team_is_closed,
-            is_untouched: row.is_untouched,
-        })
-    }
 }
