@@ -347,7 +347,13 @@ async fn undo(conn: &mut PgConnection, bulk: BulkDecisionId) -> Result<u64, Erro
     lock_reviews(conn, bulk).await?;
     let undone = forget_held(conn, bulk).await?;
     if undone > 0 {
-        count(conn, bulk, undone).await?;
+        sqlx::query!(
+            "update bulk_decisions set undone = undone + $2 where id = $1",
+            bulk.as_uuid(),
+            i32::try_from(undone).unwrap_or(i32::MAX),
+        )
+        .execute(conn)
+        .await?;
     }
     Ok(undone)
 }
@@ -389,15 +395,4 @@ async fn forget_held(conn: &mut PgConnection, bulk: BulkDecisionId) -> Result<u6
     .execute(conn)
     .await?;
     Ok(undone.rows_affected())
-}
-
-async fn count(conn: &mut PgConnection, bulk: BulkDecisionId, undone: u64) -> Result<(), Error> {
-    sqlx::query!(
-        "update bulk_decisions set undone = undone + $2 where id = $1",
-        bulk.as_uuid(),
-        i32::try_from(undone).unwrap_or(i32::MAX),
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! Sites as their teams see and change them. (What a submission needs to know of a site is in
 //! [`super::Sites`].)
 
+use std::fmt::Display;
+
 use chrono::{DateTime, Utc};
 use domain::{
-    bounded_integer::OutOfBounds,
     id::{ClosureId, RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
     media::{CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
@@ -145,60 +146,36 @@ impl TryFrom<Row> for ManagedSite {
     type Error = Error;
 
     fn try_from(row: Row) -> Result<Self, Error> {
-        let per_minute = |number: Option<i32>| {
-            number
-                .map(|number| PerMinute::try_from(i64::from(number)))
-                .transpose()
-                .map_err(|error| Error::Unreadable(format!("a limit of site {} {error}", row.id)))
-        };
-        let policy = row.policy.map(|text| {
-            Policy::try_from(text).map_err(|error| {
-                Error::Unreadable(format!("the policy of site {} {error}", row.id))
-            })
-        });
-        let unreadable = |error: OutOfBounds| {
-            Error::Unreadable(format!("the retention of site {} {error}", row.id))
-        };
-        let answer_cache = row.answer_cache_seconds.map(i64::from);
-        let answer_cache = answer_cache.map(AnswerCacheSeconds::try_from).transpose();
-        let answer_cache = answer_cache.map_err(|error| {
-            Error::Unreadable(format!("the answer cache of site {} {error}", row.id))
-        });
-        let author_pointer = row
-            .author_pointer
-            .map(MetadataPointer::try_from)
-            .transpose();
-        let author_pointer = author_pointer.map_err(|error| {
-            Error::Unreadable(format!("the author pointer of site {} {error}", row.id))
-        });
-        let item_retention = row.item_retention_days.map(i64::from);
-        let item_retention = item_retention.map(ItemRetentionDays::try_from).transpose();
-        let content_retention = row.content_retention_days.map(i64::from);
-        let content_retention = content_retention
-            .map(ContentRetentionDays::try_from)
-            .transpose();
-        let image_retention = ImageRetentionDays::try_from(i64::from(row.image_retention_days));
-        let webhook_retention =
-            WebhookRetentionDays::try_from(i64::from(row.webhook_retention_days));
+        let id = row.id;
         Ok(Self {
-            id: row.id.into(),
+            id: id.into(),
             team: row.team_id.into(),
             settings: Settings {
-                submissions_per_minute: per_minute(row.submissions_per_minute)?,
-                status_queries_per_minute: per_minute(row.status_queries_per_minute)?,
+                submissions_per_minute: number(id, "a limit", row.submissions_per_minute)?,
+                status_queries_per_minute: number(id, "a limit", row.status_queries_per_minute)?,
                 name: row.name,
                 on_failure: row.on_failure.parse()?,
                 status_vocabulary: row.status_vocabulary.parse()?,
                 providers: row.providers,
-                policy: policy.transpose()?,
-                answer_cache_seconds: answer_cache?,
-                author_pointer: author_pointer?,
+                policy: row
+                    .policy
+                    .map(|text| valid(id, "the policy", text))
+                    .transpose()?,
+                answer_cache_seconds: number(id, "the answer cache", row.answer_cache_seconds)?,
+                author_pointer: row
+                    .author_pointer
+                    .map(|text| valid(id, "the author pointer", text))
+                    .transpose()?,
                 compat_store: row.compat_store,
                 compat_unchecked: row.compat_unchecked.parse()?,
-                item_retention_days: item_retention.map_err(unreadable)?,
-                content_retention_days: content_retention.map_err(unreadable)?,
-                image_retention_days: image_retention.map_err(unreadable)?,
-                webhook_retention_days: webhook_retention.map_err(unreadable)?,
+                item_retention_days: number(id, "the retention", row.item_retention_days)?,
+                content_retention_days: number(id, "the retention", row.content_retention_days)?,
+                image_retention_days: valid(id, "the retention", i64::from(row.image_retention_days))?,
+                webhook_retention_days: valid(
+                    id,
+                    "the retention",
+                    i64::from(row.webhook_retention_days),
+                )?,
                 default_rule_group: row.default_rule_group_id.into(),
                 rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
             },
@@ -207,6 +184,27 @@ impl TryFrom<Row> for ManagedSite {
             created_at: row.created_at,
         })
     }
+}
+
+/// A value that was stored for a site, which must be valid.
+fn valid<V, T>(site: Uuid, what: &str, stored: V) -> Result<T, Error>
+where
+    T: TryFrom<V>,
+    T::Error: Display,
+{
+    T::try_from(stored)
+        .map_err(|error| Error::Unreadable(format!("{what} of site {site} {error}")))
+}
+
+/// The same of a number, if there is one.
+fn number<T>(site: Uuid, what: &str, stored: Option<i32>) -> Result<Option<T>, Error>
+where
+    T: TryFrom<i64>,
+    T::Error: Display,
+{
+    stored
+        .map(|number| valid(site, what, i64::from(number)))
+        .transpose()
 }
 
 /// The sites that meet a condition.
