@@ -312,8 +312,25 @@ pub async fn change(
         .iter()
         .map(|group| group.as_uuid())
         .collect();
-    detach_others(conn, site, &groups).await?;
-    attach(conn, site, &groups).await
+    sqlx::query!(
+        "delete from site_rule_groups where site_id = $1 and rule_group_id <> all($2)",
+        site.as_uuid(),
+        &groups,
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "
+        insert into site_rule_groups (site_id, rule_group_id)
+        select $1, unnest($2::uuid [])
+        on conflict on constraint site_rule_groups_pkey do nothing
+        ",
+        site.as_uuid(),
+        &groups,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> Result<(), Error> {
@@ -385,32 +402,3 @@ pub async fn own_groups(
     Ok(own.into_iter().map(RuleGroupId::from).collect())
 }
 
-async fn detach_others(
-    conn: &mut PgConnection,
-    site: SiteId,
-    groups: &[Uuid],
-) -> Result<(), Error> {
-    sqlx::query!(
-        "delete from site_rule_groups where site_id = $1 and rule_group_id <> all($2)",
-        site.as_uuid(),
-        groups,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-async fn attach(conn: &mut PgConnection, site: SiteId, groups: &[Uuid]) -> Result<(), Error> {
-    sqlx::query!(
-        "
-        insert into site_rule_groups (site_id, rule_group_id)
-        select $1, unnest($2::uuid [])
-        on conflict on constraint site_rule_groups_pkey do nothing
-        ",
-        site.as_uuid(),
-        groups,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
