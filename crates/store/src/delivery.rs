@@ -24,7 +24,7 @@ use telemetry::trace::{Context, Current, Step};
 use uuid::Uuid;
 
 use self::load::Told;
-pub(crate) use self::list::{ENDPOINTS, endpoints};
+pub(crate) use self::list::endpoints;
 pub use self::{
     details::{Delivery, Latest, LoggedAttempt, find, latest},
     list::{Filter, Listed, Page, WALKED, list},

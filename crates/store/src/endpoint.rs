@@ -17,7 +17,11 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use uuid::Uuid;
 
 pub use self::health::{Probe, take_probe};
-use crate::{Error, delivery::ENDPOINTS, encryption::MasterKey, jobs, plan::limit, site};
+use crate::{Error, encryption::MasterKey, jobs, plan::limit, site};
+
+/// How many endpoints of the sites, the newest ones, are listed when the filter names none. Deleted
+/// endpoints count.
+pub(crate) const ENDPOINTS: i64 = 1_000;
 
 /// Adds a webhook endpoint to a site. Run it in a transaction.
 ///

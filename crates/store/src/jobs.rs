@@ -22,7 +22,6 @@ pub(crate) use self::{
     chains::{add_up, close, decide_next, erase, import, recover, replay, scan},
     webhooks::{Pages, deliver},
 };
-use crate::created_event::Created;
 
 /// An item's image is fetched, decoded and hashed. Lane: the team.
 pub const IMAGES: QueueName = QueueName::new("images");
@@ -183,6 +182,15 @@ pub struct MediaJob {
     /// Whether the item gets scores in all categories, also in those that no rule wants.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_scores: bool,
+}
+
+/// An acceptance that the application has not been told of yet, as far as we know. The item's job carries it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// The item.
+    pub media: MediaId,
+    /// The endpoints that wanted to be told when it was accepted.
+    pub endpoints: Vec<EndpointId>,
 }
 
 /// What the request of an item asks of all its jobs.

@@ -16,12 +16,9 @@ use uuid::Uuid;
 pub use crate::page::WALKED;
 use crate::{
     Error,
+    endpoint::ENDPOINTS,
     page::{Step, Walk},
 };
-
-/// How many endpoints of the sites, the newest ones, are listed when the filter names none. Deleted
-/// endpoints count.
-pub(crate) const ENDPOINTS: i64 = 1_000;
 
 /// Which deliveries. Fields that are `None` filter nothing.
 #[derive(Clone, Debug, Default)]
