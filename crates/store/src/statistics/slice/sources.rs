@@ -4,7 +4,7 @@
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Matched, ROWS, Tally, backfill::Backfill, transactions::Range};
+use super::{Backfill, Matched, ROWS, Range, Tally};
 use crate::statistics::{Figures, Outcomes};
 
 /// The rows of a source, which is named as in the backfill, in these transactions.
