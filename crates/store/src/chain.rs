@@ -81,7 +81,7 @@ pub(crate) async fn cancel<C: Chain>(
 }
 
 /// Deletes the rows of chains that ended longer ago than [`KEPT`], and returns how many.
-pub(crate) async fn forget_old<C: Chain>(pool: &PgPool) -> Result<u64, sqlx::Error> {
+pub async fn forget_old<C: Chain>(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let statement = format!(
         "delete from {} where ended_at <= now() - $1 * interval '1 second'",
         C::TABLE
