@@ -92,8 +92,7 @@ pub async fn held(conn: &mut PgConnection, items: &[Uuid]) -> Result<Vec<Uuid>, 
 /// The holds that meet a condition.
 macro_rules! select {
     ($conn:expr, $condition:literal, $($value:expr),+) => {
-        sqlx::query_as!(
-            Row,
+        sqlx::query!(
             "
         select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
         from legal_holds
@@ -106,7 +105,25 @@ macro_rules! select {
         .fetch_all($conn)
         .await?
         .into_iter()
-        .map(Hold::try_from)
+        .map(|row| {
+            let unreadable = |what: &str| Error::Unreadable(format!("{what} of hold {}", row.id));
+            let author = row.author.map(Author::try_from).transpose();
+            let what = match (row.media_id, author.map_err(|_| unreadable("the author"))?) {
+                (Some(media), _) => What::Media(media.into()),
+                (None, Some(author)) => What::Author(author),
+                (None, None) => What::Site,
+            };
+            Ok(Hold {
+                id: row.id.into(),
+                team: row.team_id.into(),
+                site: row.site_id.into(),
+                what,
+                reason: Reason::try_from(row.reason).map_err(|_| unreadable("the reason"))?,
+                created_by: row.created_by.map(ActorId::from),
+                created_at: row.created_at,
+                lifted_at: row.lifted_at,
+            })
+        })
         .collect::<Result<Vec<_>, Error>>()
     };
 }
@@ -205,42 +222,6 @@ pub async fn lift(conn: &mut PgConnection, hold: HoldId) -> Result<bool, Error> 
     .execute(conn)
     .await?;
     Ok(lifted.rows_affected() > 0)
-}
-
-struct Row {
-    id: Uuid,
-    team_id: Uuid,
-    site_id: Uuid,
-    media_id: Option<Uuid>,
-    author: Option<String>,
-    reason: String,
-    created_by: Option<Uuid>,
-    created_at: DateTime<Utc>,
-    lifted_at: Option<DateTime<Utc>>,
-}
-
-impl TryFrom<Row> for Hold {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        let unreadable = |what: &str| Error::Unreadable(format!("{what} of hold {}", row.id));
-        let author = row.author.map(Author::try_from).transpose();
-        let what = match (row.media_id, author.map_err(|_| unreadable("the author"))?) {
-            (Some(media), _) => What::Media(media.into()),
-            (None, Some(author)) => What::Author(author),
-            (None, None) => What::Site,
-        };
-        Ok(Self {
-            id: row.id.into(),
-            team: row.team_id.into(),
-            site: row.site_id.into(),
-            what,
-            reason: Reason::try_from(row.reason).map_err(|_| unreadable("the reason"))?,
-            created_by: row.created_by.map(ActorId::from),
-            created_at: row.created_at,
-            lifted_at: row.lifted_at,
-        })
-    }
 }
 
 #[cfg(test)]

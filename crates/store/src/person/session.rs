@@ -4,7 +4,6 @@
 //! membership. So ending it, disabling the person and changing the role take effect at once.
 
 mod begin;
-mod create;
 
 use std::collections::HashMap;
 
@@ -18,9 +17,9 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::{
-    begin::{Entered, Held, begin_changing, begin_own, begin_reading, touch},
-    create::{Origin, Proved, create, create_by_provider},
+pub use self::begin::{
+    Entered, Held, Origin, Proved, begin_changing, begin_own, begin_reading, create,
+    create_by_provider, touch,
 };
 use crate::{Error, page::Page};
 
