@@ -6,7 +6,8 @@
 //! begins ([`Chain::PLACE`]).
 //!
 //! A new chain needs: a table, a queue in [`jobs`](crate::jobs), an `impl Chain`, a function that
-//! loads the next slice, an effect that calls `advance` first, and in `workers` an `impl Slices`.
+//! loads the next slice, an effect that calls `advance` first, and in `workers` an
+//! `impl ChainWorker`.
 
 use std::{marker::PhantomData, time::Duration};
 

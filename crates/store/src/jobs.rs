@@ -1,27 +1,20 @@
 //! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change,
 //! and what they carry.
 
-mod chains;
 mod webhooks;
 
 use std::time::Duration;
 
-use domain::id::{EndpointId, MediaId, OpinionId, TeamId};
+use domain::id::{
+    BacktestId, BulkDecisionId, ClosureId, EndpointId, ErasureId, HashImportId, HashListId,
+    HashScanId, MediaId, OpinionId, RecoveryId, TeamId,
+};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use self::{
-    chains::{
-        BacktestJob, BulkJob, ClosureJob, ErasureJob, HashImportJob, HashScanJob, RecoveryJob,
-        StatisticsJob,
-    },
-    webhooks::{DeliveryJob, TURNS, Turn},
-};
-pub(crate) use self::{
-    chains::{add_up, close, decide_next, erase, import, recover, replay, scan},
-    webhooks::{Pages, deliver},
-};
+pub use self::webhooks::{DeliveryJob, TURNS, Turn};
+pub(crate) use self::webhooks::{Pages, deliver};
 
 /// An item's image is fetched, decoded and hashed. Lane: the team.
 pub const IMAGES: QueueName = QueueName::new("images");
@@ -268,6 +261,112 @@ fn run(step: QueueName, job: &MediaJob, team: TeamId) -> NewJob {
         _ => OWN_ATTEMPTS,
     };
     NewJob::new(step, Lane(team.as_uuid()), job).max_attempts(attempts)
+}
+
+/// A slice of a chain ([`chain`](crate::chain)) is tried this often. It reads and computes, so it
+/// fails only when Postgres or its process fails. Waiting for its turn is not an attempt.
+const SLICE_ATTEMPTS: u16 = 10;
+
+/// The payload of [`BACKTESTS`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct BacktestJob {
+    /// The replay.
+    pub backtest: BacktestId,
+}
+
+/// The payload of [`HASH_IMPORTS`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct HashImportJob {
+    /// The import.
+    pub import: HashImportId,
+}
+
+/// The payload of [`HASH_SCANS`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct HashScanJob {
+    /// The scan.
+    pub scan: HashScanId,
+}
+
+/// The payload of [`RECOVERIES`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct RecoveryJob {
+    /// The recovery.
+    pub recovery: RecoveryId,
+}
+
+/// The payload of [`BULK_DECISIONS`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct BulkJob {
+    /// The bulk decision.
+    pub bulk: BulkDecisionId,
+}
+
+/// The payload of [`ERASURES`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ErasureJob {
+    /// The erasure.
+    pub erasure: ErasureId,
+}
+
+/// The payload of [`CLOSURES`]: its progress is stored in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ClosureJob {
+    /// The closure.
+    pub closure: ClosureId,
+}
+
+/// The payload of [`STATISTICS`]: there is one such chain, and its progress is stored in the
+/// database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct StatisticsJob {}
+
+/// Replay the next slice.
+pub(crate) fn replay(backtest: BacktestId, team: TeamId) -> NewJob {
+    slice(BACKTESTS, Lane(team.as_uuid()), &BacktestJob { backtest })
+}
+
+/// Read the next chunk into the list.
+pub(crate) fn import(import: HashImportId, list: HashListId, team: Option<TeamId>) -> NewJob {
+    slice(HASH_IMPORTS, lane(list, team), &HashImportJob { import })
+}
+
+/// Compare the list with the next slice.
+pub(crate) fn scan(scan: HashScanId, list: HashListId, team: Option<TeamId>) -> NewJob {
+    slice(HASH_SCANS, lane(list, team), &HashScanJob { scan })
+}
+
+/// Send the next slice.
+pub(crate) fn recover(recovery: RecoveryId, team: TeamId) -> NewJob {
+    slice(RECOVERIES, Lane(team.as_uuid()), &RecoveryJob { recovery })
+}
+
+/// Hold the decisions of the next slice.
+pub(crate) fn decide_next(bulk: BulkDecisionId, team: TeamId) -> NewJob {
+    slice(BULK_DECISIONS, Lane(team.as_uuid()), &BulkJob { bulk })
+}
+
+/// Erase the next slice.
+pub(crate) fn erase(erasure: ErasureId, team: TeamId) -> NewJob {
+    slice(ERASURES, Lane(team.as_uuid()), &ErasureJob { erasure })
+}
+
+/// Do the next step of a closure.
+pub(crate) fn close(closure: ClosureId, team: TeamId) -> NewJob {
+    slice(CLOSURES, Lane(team.as_uuid()), &ClosureJob { closure })
+}
+
+/// Add up the next slice.
+pub(crate) fn add_up() -> NewJob {
+    slice(STATISTICS, Lane(Uuid::nil()), &StatisticsJob {})
+}
+
+fn slice(queue: QueueName, lane: Lane, job: &impl Serialize) -> NewJob {
+    NewJob::new(queue, lane, job).max_attempts(SLICE_ATTEMPTS)
+}
+
+fn lane(list: HashListId, team: Option<TeamId>) -> Lane {
+    Lane(team.map_or(list.as_uuid(), TeamId::as_uuid))
 }
 
 #[cfg(test)]
