@@ -62,70 +62,10 @@ pub struct Endpoint {
     pub waiting: i64,
 }
 
-struct Row {
-    id: Uuid,
-    site_id: Uuid,
-    team_id: Uuid,
-    url: String,
-    events: Vec<String>,
-    description: Option<String>,
-    max_per_second: Option<i32>,
-    headers: Option<Vec<u8>>,
-    created_at: DateTime<Utc>,
-    disabled_at: Option<DateTime<Utc>>,
-    disabled_reason: Option<String>,
-    failing_since: Option<DateTime<Utc>>,
-    failures: Option<i32>,
-    openings: Option<i32>,
-    open_until: Option<DateTime<Utc>>,
-    probe_until: Option<DateTime<Utc>>,
-    at: DateTime<Utc>,
-    waiting: i64,
-}
-
-impl Row {
-    fn open(self, key: Option<&MasterKey>) -> Result<Endpoint, Error> {
-        let id = EndpointId::from(self.id);
-        let health = health::Row {
-            failing_since: self.failing_since,
-            failures: self.failures,
-            openings: self.openings,
-            open_until: self.open_until,
-            probe_until: self.probe_until,
-            at: self.at,
-        };
-        let events: Result<Vec<EventKind>, _> =
-            self.events.iter().map(|event| event.parse()).collect();
-        let headers = match &self.headers {
-            Some(sealed) => open_headers(required(key)?, id, sealed)?,
-            None => Vec::new(),
-        };
-        Ok(Endpoint {
-            id,
-            site: self.site_id.into(),
-            team: self.team_id.into(),
-            settings: Settings {
-                url: self.url,
-                events: events?,
-                description: self.description,
-                max_per_second: self.max_per_second,
-                headers,
-            },
-            created_at: self.created_at,
-            disabled_at: self.disabled_at,
-            disabled_reason: self.disabled_reason,
-            health: health.health(),
-            at: self.at,
-            waiting: self.waiting,
-        })
-    }
-}
-
 /// The endpoints that meet a condition. The key opens their headers.
 macro_rules! select {
     ($conn:expr, $key:expr, $condition:literal, $($value:expr),+) => {
-        sqlx::query_as!(
-            Row,
+        sqlx::query!(
             r#"
         select
             p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
@@ -149,7 +89,41 @@ macro_rules! select {
         .fetch_all($conn)
         .await?
         .into_iter()
-        .map(|row| row.open($key))
+        .map(|row| {
+            let id = EndpointId::from(row.id);
+            let health = health::Row {
+                failing_since: row.failing_since,
+                failures: row.failures,
+                openings: row.openings,
+                open_until: row.open_until,
+                probe_until: row.probe_until,
+                at: row.at,
+            };
+            let events: Result<Vec<EventKind>, _> =
+                row.events.iter().map(|event| event.parse()).collect();
+            let headers = match &row.headers {
+                Some(sealed) => open_headers(required($key)?, id, sealed)?,
+                None => Vec::new(),
+            };
+            Ok(Endpoint {
+                id,
+                site: row.site_id.into(),
+                team: row.team_id.into(),
+                settings: Settings {
+                    url: row.url,
+                    events: events?,
+                    description: row.description,
+                    max_per_second: row.max_per_second,
+                    headers,
+                },
+                created_at: row.created_at,
+                disabled_at: row.disabled_at,
+                disabled_reason: row.disabled_reason,
+                health: health.health(),
+                at: row.at,
+                waiting: row.waiting,
+            })
+        })
         .collect::<Result<Vec<_>, Error>>()
     };
 }
