@@ -71,44 +71,82 @@ pub async fn next(
     master_key: &MasterKey,
     closure: ClosureId,
 ) -> Result<Next<Box<Slice>>, Error> {
-    let Some(standing) = standing(pool, closure).await? else {
+    let row = sqlx::query!(
+        r#"
+        select
+            c.team_id, c.site_id, c.walked_to, c.phase, c.created_by, a.kind as "kind?",
+            extract(epoch from c.erase_at - clock_timestamp())::float8 as "left!",
+            pg_snapshot_xmin(pg_current_snapshot()) > c.erase_after as is_settled
+        from closures c
+        left join actors a on a.id = c.created_by
+        where c.id = $1 and c.state = 'running'
+        "#,
+        closure.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else {
         return Ok(Next::Nothing);
     };
-    let task = match standing.phase {
-        Phase::Grace => match standing.grace_left {
-            Some(left) => return Ok(Next::Later(left)),
-            None => Task::Begin,
-        },
+    let task = match row.phase.as_str() {
+        "grace" if row.left > 0.0 => return Ok(Next::Later(Duration::from_secs_f64(row.left))),
+        "grace" => Task::Begin,
         // A submission may be on its way that found the site open.
-        Phase::Erase if !standing.is_settled => return Ok(Next::Later(PAUSE)),
-        Phase::Erase => match of_sites(pool, master_key, &standing).await? {
-            Ok(task) => task,
-            Err(later) => return Ok(Next::Later(later)),
-        },
+        "erase" if row.is_settled != Some(true) => return Ok(Next::Later(PAUSE)),
+        "erase" => {
+            let of_site = row.site_id.map(SiteId::from);
+            match of_sites(pool, master_key, closure, of_site).await? {
+                Ok(task) => task,
+                Err(later) => return Ok(Next::Later(later)),
+            }
+        }
+        _ => return Err(Error::Unreadable("a closure without a known phase".into())),
     };
     Ok(Next::Slice(Box::new(Slice {
         closure,
-        team: standing.team,
-        by: standing.by,
-        from: standing.walked_to,
+        team: row.team_id.into(),
+        by: actor(row.created_by, row.kind.as_deref())?,
+        from: row.walked_to,
         task,
     })))
 }
 
-/// What is to be done with the first site that is not done, or when it is to be looked at again.
+/// What is to be done with the first site that is not done, or when it is to be looked at again. The
+/// closure is of one site or of a team.
 async fn of_sites(
     pool: &PgPool,
     master_key: &MasterKey,
-    standing: &Standing,
+    closure: ClosureId,
+    of_site: Option<SiteId>,
 ) -> Result<Result<Task, Duration>, Error> {
-    let Some(first) = first_site(pool, standing.closure).await? else {
-        return Ok(Ok(Task::Finish(standing.site)));
+    let row = sqlx::query!(
+        r#"
+        select
+            s.site_id, s.erasure_id, e.state as "state?",
+            extract(epoch from clock_timestamp() - e.created_at)::float8 as age
+        from closure_sites s
+        left join erasures e on e.id = s.erasure_id
+        where s.closure_id = $1 and s.closed_at is null
+        order by s.site_id
+        limit 1
+        "#,
+        closure.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else {
+        return Ok(Ok(Task::Finish(of_site)));
     };
-    Ok(match first.erasure {
-        Erased::NotBegun => Ok(Task::Erase(first.site)),
-        Erased::Running(age) => Err((age / 10).clamp(LOOKS[0], LOOKS[1])),
-        Erased::Failed => Ok(Task::Wait(WaitsFor::FailedErasure)),
-        Erased::Done => Ok(Task::Remove(Removal::new(master_key, first.site))),
+    let site = row.site_id.into();
+    Ok(match (row.erasure_id, row.state.as_deref()) {
+        (None, _) => Ok(Task::Erase(site)),
+        (Some(_), Some("running")) => {
+            let age = Duration::from_secs_f64(row.age.unwrap_or(0.0).max(0.0));
+            Err((age / 10).clamp(LOOKS[0], LOOKS[1]))
+        }
+        // One that has finished is forgotten after some time. One that has failed never is.
+        (Some(_), Some("finished") | None) => Ok(Task::Remove(Removal::new(master_key, site))),
+        (Some(_), Some(_)) => Ok(Task::Wait(WaitsFor::FailedErasure)),
     })
 }
 
@@ -246,61 +284,6 @@ async fn wait_for(
     Ok(())
 }
 
-/// What a closure does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// It waits for the end of the grace.
-    Grace,
-    /// It erases its sites.
-    Erase,
-}
-
-struct Standing {
-    closure: ClosureId,
-    team: TeamId,
-    site: Option<SiteId>,
-    by: Actor,
-    walked_to: i64,
-    phase: Phase,
-    /// The time until the grace ends; none if it is over.
-    grace_left: Option<Duration>,
-    is_settled: bool,
-}
-
-async fn standing(pool: &PgPool, closure: ClosureId) -> Result<Option<Standing>, Error> {
-    let row = sqlx::query!(
-        r#"
-        select
-            c.team_id, c.site_id, c.walked_to, c.phase, c.created_by, a.kind as "kind?",
-            extract(epoch from c.erase_at - clock_timestamp())::float8 as "left!",
-            pg_snapshot_xmin(pg_current_snapshot()) > c.erase_after as is_settled
-        from closures c
-        left join actors a on a.id = c.created_by
-        where c.id = $1 and c.state = 'running'
-        "#,
-        closure.as_uuid(),
-    )
-    .fetch_optional(pool)
-    .await?;
-    row.map(|row| {
-        Ok(Standing {
-            closure,
-            team: row.team_id.into(),
-            site: row.site_id.map(SiteId::from),
-            by: actor(row.created_by, row.kind.as_deref())?,
-            walked_to: row.walked_to,
-            phase: match row.phase.as_str() {
-                "grace" => Phase::Grace,
-                "erase" => Phase::Erase,
-                _ => return Err(Error::Unreadable("a closure without a known phase".into())),
-            },
-            grace_left: (row.left > 0.0).then(|| Duration::from_secs_f64(row.left)),
-            is_settled: row.is_settled == Some(true),
-        })
-    })
-    .transpose()
-}
-
 fn actor(id: Option<Uuid>, kind: Option<&str>) -> Result<Actor, Error> {
     match (id, kind) {
         (None, _) => Ok(Actor::CommandLine),
@@ -308,50 +291,4 @@ fn actor(id: Option<Uuid>, kind: Option<&str>) -> Result<Actor, Error> {
         (Some(id), Some("member")) => Ok(Actor::Member(MemberId::from(id))),
         (Some(_), _) => Err(Error::Unreadable("a closure by an unknown actor".into())),
     }
-}
-
-/// A site that is not done.
-struct Site {
-    site: SiteId,
-    erasure: Erased,
-}
-
-/// How far its erasure is.
-enum Erased {
-    NotBegun,
-    /// It has run for so long.
-    Running(Duration),
-    Failed,
-    Done,
-}
-
-/// The first site of a closure that is not done; none if all are.
-async fn first_site(pool: &PgPool, closure: ClosureId) -> Result<Option<Site>, Error> {
-    let row = sqlx::query!(
-        r#"
-        select
-            s.site_id, s.erasure_id, e.state as "state?",
-            extract(epoch from clock_timestamp() - e.created_at)::float8 as age
-        from closure_sites s
-        left join erasures e on e.id = s.erasure_id
-        where s.closure_id = $1 and s.closed_at is null
-        order by s.site_id
-        limit 1
-        "#,
-        closure.as_uuid(),
-    )
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(|row| Site {
-        site: row.site_id.into(),
-        erasure: match (row.erasure_id, row.state.as_deref()) {
-            (None, _) => Erased::NotBegun,
-            (Some(_), Some("running")) => {
-                Erased::Running(Duration::from_secs_f64(row.age.unwrap_or(0.0).max(0.0)))
-            }
-            // One that has finished is forgotten after some time. One that has failed never is.
-            (Some(_), Some("finished") | None) => Erased::Done,
-            (Some(_), Some(_)) => Erased::Failed,
-        },
-    }))
 }

@@ -125,7 +125,7 @@ impl Effect for Box<Slice> {
             let mut next = jobs::erase(slice.erasure, slice.team);
             match &slice.task {
                 Task::Remove(removal) => {
-                    if removal.apply(tx.conn, slice.erasure).await?.is_held_up {
+                    if removal.apply(tx.conn, slice.erasure).await? {
                         next = next.delay(PAUSE);
                     }
                 }
