@@ -1,7 +1,5 @@
 //! The statement that accepts a batch.
 
-mod locks;
-
 use std::collections::{HashMap, HashSet};
 
 use domain::id::MediaId;
@@ -9,7 +7,6 @@ use queue::{NewJobs, Queue};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub(super) use self::locks::{is_locked_out, locked};
 use super::{Acceptance, NewMedia, columns::Columns, routing::Routing};
 
 /// What became of a batch.
@@ -30,7 +27,7 @@ pub(super) struct Inserted {
 /// # Errors
 /// When two processes store requests with the same idempotency key at the same time, one violates
 /// its unique index; see [`is_race`]. When it waits for a lock for as long as `lock_timeout` says, in
-/// the form of that setting; see [`is_locked_out`]. Then nothing of the batch is stored.
+/// the form of that setting. Then nothing of the batch is stored.
 #[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
 pub(super) async fn insert(
     conn: &mut PgConnection,

@@ -22,10 +22,10 @@ use telemetry::{failed, over};
 use tracing::{debug, error};
 
 pub(super) use self::locked_teams::LockedTeams;
+use self::locked_teams::{is_locked_out, locked};
 use super::{
     Acceptance, NewMedia,
     idempotency::{self, Request},
-    insert::is_locked_out,
     routing::Routing,
 };
 use crate::{
@@ -265,7 +265,7 @@ impl BatchWrite {
     async fn locked(&self, teams: &[TeamId]) -> Result<Vec<TeamId>, sqlx::Error> {
         let asking = async {
             let mut conn = self.pool.acquire().await?;
-            insert::locked(&mut conn, teams).await
+            locked(&mut conn, teams).await
         };
         tokio::time::timeout_at(self.deadline.into(), asking)
             .await
@@ -291,7 +291,7 @@ impl BatchWrite {
                     insert::existing(&mut conn, &left, &self.routing, &self.queue).await?
                 }
                 Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
-                Err(error) if insert::is_locked_out(&error) && !waits_for_locks => {
+                Err(error) if is_locked_out(&error) && !waits_for_locks => {
                     return Err(error);
                 }
                 Err(error)

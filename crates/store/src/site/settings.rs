@@ -1,8 +1,6 @@
 //! Sites as their teams see and change them. (What a submission needs to know of a site is in
 //! [`super::Sites`].)
 
-use std::fmt::Display;
-
 use chrono::{DateTime, Utc};
 use domain::{
     id::{ClosureId, RuleGroupId, SiteId, TeamId},
@@ -146,7 +144,7 @@ impl TryFrom<Row> for ManagedSite {
     type Error = Error;
 
     fn try_from(row: Row) -> Result<Self, Error> {
-        let id = row.id;
+        let (id, kept) = (row.id, "the retention");
         Ok(Self {
             id: id.into(),
             team: row.team_id.into(),
@@ -168,14 +166,10 @@ impl TryFrom<Row> for ManagedSite {
                     .transpose()?,
                 compat_store: row.compat_store,
                 compat_unchecked: row.compat_unchecked.parse()?,
-                item_retention_days: number(id, "the retention", row.item_retention_days)?,
-                content_retention_days: number(id, "the retention", row.content_retention_days)?,
-                image_retention_days: valid(id, "the retention", i64::from(row.image_retention_days))?,
-                webhook_retention_days: valid(
-                    id,
-                    "the retention",
-                    i64::from(row.webhook_retention_days),
-                )?,
+                item_retention_days: number(id, kept, row.item_retention_days)?,
+                content_retention_days: number(id, kept, row.content_retention_days)?,
+                image_retention_days: valid(id, kept, i64::from(row.image_retention_days))?,
+                webhook_retention_days: valid(id, kept, i64::from(row.webhook_retention_days))?,
                 default_rule_group: row.default_rule_group_id.into(),
                 rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
             },
@@ -190,7 +184,7 @@ impl TryFrom<Row> for ManagedSite {
 fn valid<V, T>(site: Uuid, what: &str, stored: V) -> Result<T, Error>
 where
     T: TryFrom<V>,
-    T::Error: Display,
+    T::Error: std::fmt::Display,
 {
     T::try_from(stored)
         .map_err(|error| Error::Unreadable(format!("{what} of site {site} {error}")))
@@ -200,7 +194,7 @@ where
 fn number<T>(site: Uuid, what: &str, stored: Option<i32>) -> Result<Option<T>, Error>
 where
     T: TryFrom<i64>,
-    T::Error: Display,
+    T::Error: std::fmt::Display,
 {
     stored
         .map(|number| valid(site, what, i64::from(number)))
