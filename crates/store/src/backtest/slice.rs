@@ -1,9 +1,8 @@
 //! A slice of a backtest: what a job replays, and the effect of having replayed it.
 
-mod next_items;
-
 use std::{collections::BTreeMap, sync::Arc};
 
+use chrono::{DateTime, Utc};
 use domain::{
     backtest::Decided,
     id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, TeamId},
@@ -14,11 +13,11 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-use self::next_items::{known, standing, walk};
 use crate::{
     Error,
     backtest::{Backtest, Change},
     chain::{self, End, Step},
+    id_time::ids_within,
     jobs,
     verdict::{self, ToJudge, Wanted},
 };
@@ -89,17 +88,49 @@ pub struct ToReplay {
 
 /// Loads the next slice; none if the backtest has ended.
 pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, Error> {
-    let Some(standing) = standing(pool, backtest).await? else {
-        return Ok(None);
-    };
-    let left = standing.item_limit.saturating_sub(standing.looked_at).max(0);
+    let row = sqlx::query!(
+        "
+        select team_id, rule_group_id, site_id, since, until, item_limit, looked_at, listed, walked_to
+        from backtests
+        where id = $1 and state = 'running'
+        ",
+        backtest.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let left = row.item_limit.saturating_sub(row.looked_at).max(0);
     let wanted = left.min(SLICE);
-    let walked = walk(pool, &standing, wanted).await?;
+    let of = (row.team_id, row.site_id);
+    let walked = walk(pool, of, (row.since, row.until), row.walked_to, wanted).await?;
     let last = i64::try_from(walked.len()).unwrap_or(i64::MAX) < wanted || left <= SLICE;
     let media: Vec<MediaId> = walked.iter().copied().map(MediaId::from).collect();
     let mut judged_by = verdict::load(pool, &media, Wanted::All).await?;
     let mut items = Vec::with_capacity(walked.len());
-    for known in known(pool, &walked, standing.rule_group_id).await? {
+    let known = sqlx::query!(
+        r#"
+        select
+            m.id,
+            m.group_versions && array(select id from rule_group_versions where rule_group_id = $2) as "of_group!",
+            exists (select from analyses a where a.media_id = m.id) as "analysed!",
+            (select v.status from verdicts v where v.media_id = m.id and v.number = 1) as old,
+            (
+                select v.status
+                from verdicts v
+                where v.media_id = m.id and v.moderation_type = 'manual'
+                order by v.number desc
+                limit 1
+            ) as decided
+        from media m
+        where m.id = any($1)
+        order by m.id desc
+        "#,
+        &walked,
+        row.rule_group_id,
+    )
+    .fetch_all(pool)
+    .await?;
+    for known in known {
         let Some(item) = judged_by.remove(&MediaId::from(known.id)) else {
             continue;
         };
@@ -116,13 +147,13 @@ pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, 
     }
     Ok(Some(Slice {
         backtest,
-        team: standing.team_id.into(),
-        joins: standing.site_id.is_some(),
-        room: usize::try_from(LISTED - standing.listed).unwrap_or(0),
+        team: row.team_id.into(),
+        joins: row.site_id.is_some(),
+        room: usize::try_from(LISTED - row.listed).unwrap_or(0),
         items,
         step: Step {
-            from: standing.walked_to,
-            to: walked.last().copied().or(standing.walked_to),
+            from: row.walked_to,
+            to: walked.last().copied().or(row.walked_to),
             end: End::of(last),
         },
     }))
@@ -313,4 +344,44 @@ impl Replayed {
         .await?;
         Ok(())
     }
+}
+
+/// The next items of the team's sites, or of the one that is wanted.
+async fn walk(
+    pool: &PgPool,
+    (team, site): (Uuid, Option<Uuid>),
+    (since, until): (Option<DateTime<Utc>>, DateTime<Utc>),
+    walked_to: Option<Uuid>,
+    items: i64,
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    let (from, before) = ids_within(since, Some(until));
+    let before = walked_to.map_or(before, |walked| walked.min(before));
+    sqlx::query_scalar!(
+        r#"
+        select w.id as "id!"
+        from sites s
+        cross join lateral (
+            select m.id
+            from media m
+            where
+                m.site_id = s.id and m.id >= $3 and m.id < $4
+                and ($5::timestamptz is null or m.created_at >= $5)
+                and m.created_at < $6
+            order by m.id desc
+            limit $7
+        ) w
+        where s.team_id = $1 and ($2::uuid is null or s.id = $2)
+        order by w.id desc
+        limit $7
+        "#,
+        team,
+        site,
+        from,
+        before,
+        since,
+        until,
+        items,
+    )
+    .fetch_all(pool)
+    .await
 }
