@@ -11,7 +11,7 @@ use queue::{Effect, Finish, Queue};
 use store::{
     Error, PgPool,
     bulk_decision::{self, Bulk},
-    chain::Chain,
+    chain::{Chain, Next},
     closure::{self, Closure},
     encryption::MasterKey,
     erasure::{self, Erasure},
@@ -92,9 +92,7 @@ impl ChainWorker for Recoverer {
     type Found = recovery::slice::Slice;
 
     async fn next(&self, job: RecoveryJob) -> SliceEnd<Self::Found> {
-        use recovery::slice::{Next, next};
-
-        Ok(match next(&self.0, job.recovery).await? {
+        Ok(match recovery::slice::next(&self.0, job.recovery).await? {
             Next::Nothing => Finish::Done(None),
             Next::Later(delay) => later(delay),
             Next::Slice(slice) => Finish::Done(Some(slice)),
@@ -168,9 +166,7 @@ impl ChainWorker for Eraser {
     type Found = Box<erasure::slice::Slice>;
 
     async fn next(&self, job: ErasureJob) -> SliceEnd<Self::Found> {
-        use erasure::slice::{Next, next};
-
-        Ok(match next(&self.0, &self.1, job.erasure).await? {
+        Ok(match erasure::slice::next(&self.0, &self.1, job.erasure).await? {
             Next::Nothing => Finish::Done(None),
             Next::Later(delay) => later(delay),
             Next::Slice(slice) => Finish::Done(Some(slice)),
@@ -188,12 +184,10 @@ impl ChainWorker for Closer {
     type Found = Box<closure::slice::Slice>;
 
     async fn next(&self, job: ClosureJob) -> SliceEnd<Self::Found> {
-        use closure::slice::{Next, next};
-
-        Ok(match next(&self.0, &self.1, job.closure).await? {
+        Ok(match closure::slice::next(&self.0, &self.1, job.closure).await? {
             Next::Nothing => Finish::Done(None),
             Next::Later(delay) => later(delay),
-            Next::Step(step) => Finish::Done(Some(step)),
+            Next::Slice(slice) => Finish::Done(Some(slice)),
         })
     }
 }

@@ -208,7 +208,7 @@ impl CachedList {
 
     /// Applies the changes between two places, unless another call has applied them. A reader that
     /// was cancelled may still be applying changes.
-    fn apply_aside(&self, changes: &[Changed], from: Place, to: Place) {
+    fn apply(&self, changes: &[Changed], from: Place, to: Place) {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         if list.place != from {
             return;
@@ -263,7 +263,7 @@ fn cache() -> Cache<HashListId, CachedList, ByBytes> {
 }
 
 /// Applies changes on a thread for blocking work, because many of them take a while.
-async fn apply_aside(
+async fn apply(
     held: &CachedList,
     changes: Vec<Changed>,
     from: Place,

@@ -149,7 +149,7 @@ impl Verdicts {
             return Ok(Reached::Later(CROWDED));
         };
         let examined = examined?;
-        let shadows = judge(item, &examined, &self.rule_pool).await;
+        let shadows = judge_shadows(item, &examined, &self.rule_pool).await;
         let verdict = verdict_on(item, examined);
         let processing_time_ms =
             item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);

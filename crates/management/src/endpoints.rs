@@ -142,7 +142,7 @@ async fn apply(
     let endpoint = before.id;
     let old = before.settings.clone();
     let settings = change.applied_to(old, before.team, &management.endpoint_checks)?;
-    let Some(details) = change(&before.settings, &settings) else {
+    let Some(details) = what_changed(&before.settings, &settings) else {
         return Ok(before);
     };
     let key = management.master_key.as_ref();
@@ -225,7 +225,7 @@ fn deletion(endpoint: &Endpoint) -> Value {
 }
 
 /// The details of a change. `None` if nothing changed.
-fn change(before: &Settings, after: &Settings) -> Option<Value> {
+fn what_changed(before: &Settings, after: &Settings) -> Option<Value> {
     if before == after {
         return None;
     }

@@ -6,21 +6,13 @@
 //! is called: the id of its event is derived from the item's id, and the event is kept for as long
 //! as the item is pending.
 
-use domain::id::{DeliveryId, EndpointId, EventId, MediaId};
+use domain::id::{DeliveryId, EventId};
 use queue::{Effect, FinishTx, NewJobs, Survivor};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+pub use crate::jobs::Created;
 use crate::jobs::Pages;
-
-/// An acceptance that the application has not been told of yet, as far as we know. The item's job carries it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Created {
-    /// The item.
-    pub media: MediaId,
-    /// The endpoints that wanted to be told when it was accepted.
-    pub endpoints: Vec<EndpointId>,
-}
 
 impl Created {
     /// The id of its event.

@@ -9,34 +9,32 @@
 //! ([`certificate`]).
 
 pub mod certificate;
-mod create;
-mod key;
-mod read;
 pub mod search;
 pub mod slice;
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     chain::State,
-    erasure::{Counts, SubjectKind},
+    erasure::{Counts, MOST_RUNNING, Subject, SubjectKind},
     event::{iso8601, iso8601_or_null},
-    id::{ActorId, ErasureId, SiteId, TeamId},
+    id::{ActorId, ErasureId, MediaId, SiteId, TeamId},
+    reach::Reach,
 };
-use queue::QueueName;
+use queue::{NewJob, NewJobs, QueueName};
 use serde::Serialize;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-pub(crate) use self::{create::insert, key::anew as key_anew};
-pub use self::{
-    create::{NewErasure, create, resume},
-    key::{PublicKey, made_public_key, public_key},
-    read::{find, list},
-};
+pub(crate) use self::certificate::anew as key_anew;
+pub use self::certificate::{PublicKey, made_public_key, public_key};
 use crate::{
     Error,
     chain::{self, Chain},
     jobs::{self, ErasureJob},
+    page::Page,
 };
 
 /// An erasure, and how far it has got. The audit log shows it as the management interface does, but
@@ -94,4 +92,181 @@ pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
     .execute(pool)
     .await?;
     Ok(forgotten.rows_affected())
+}
+
+/// An erasure to run.
+#[derive(Clone, Copy, Debug)]
+pub struct NewErasure<'a> {
+    /// Of items of this team,
+    pub team: TeamId,
+    /// and only of this site of it.
+    pub site: Option<SiteId>,
+    /// Which of them.
+    pub subject: &'a Subject,
+    /// Who asks for it.
+    pub by: Actor,
+}
+
+/// Creates an erasure with its first job. Tell the queue of the job after the commit. None: the team
+/// has too many that have not ended.
+pub async fn create(
+    conn: &mut PgConnection,
+    new: NewErasure<'_>,
+) -> Result<Option<(ErasureId, NewJobs)>, Error> {
+    let Some((id, job)) = insert(conn, new).await? else {
+        return Ok(None);
+    };
+    let jobs = chain::begin(conn, job).await?;
+    Ok(Some((id, jobs)))
+}
+
+/// Creates an erasure, and returns its first job, which is to be enqueued in the same transaction.
+/// None: as for [`create`].
+pub(crate) async fn insert(
+    conn: &mut PgConnection,
+    new: NewErasure<'_>,
+) -> Result<Option<(ErasureId, NewJob)>, sqlx::Error> {
+    // Two of them cannot both count what was there before.
+    sqlx::query!(
+        "select from teams where id = $1 for no key update",
+        new.team.as_uuid()
+    )
+    .execute(&mut *conn)
+    .await?;
+    let running = sqlx::query_scalar!(
+        r#"select count(*) as "running!" from erasures where team_id = $1 and state = 'running'"#,
+        new.team.as_uuid(),
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    if running >= MOST_RUNNING {
+        return Ok(None);
+    }
+    let id = ErasureId::from(Uuid::now_v7());
+    let salt: [u8; 16] = rand::random();
+    let subject = known(conn, new.team, new.subject).await?;
+    sqlx::query!(
+        "
+        insert into erasures (id, team_id, site_id, kind, subject, salt, created_by, subject_sha256)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        ",
+        id.as_uuid(),
+        new.team.as_uuid(),
+        new.site.map(SiteId::as_uuid),
+        new.subject.kind().as_str(),
+        Json(&*subject) as Json<&Subject>,
+        &salt,
+        new.by.as_uuid(),
+        &new.subject.digest(&salt),
+    )
+    .execute(&mut *conn)
+    .await?;
+    Ok(Some((id, jobs::erase(id, new.team))))
+}
+
+/// Without the ids of items that are not the team's: what belongs to others is not written down.
+async fn known<'a>(
+    conn: &mut PgConnection,
+    team: TeamId,
+    subject: &'a Subject,
+) -> Result<Cow<'a, Subject>, sqlx::Error> {
+    let Subject::MediaIds(ids) = subject else {
+        return Ok(Cow::Borrowed(subject));
+    };
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.as_uuid()).collect();
+    let known = sqlx::query_scalar!(
+        "select id from media where id = any($1) and team_id = $2",
+        &ids,
+        team.as_uuid(),
+    )
+    .fetch_all(conn)
+    .await?;
+    let known = known.into_iter().map(MediaId::from).collect();
+    Ok(Cow::Owned(Subject::MediaIds(known)))
+}
+
+/// Continues an erasure that failed, where it was. None: it did not fail.
+pub async fn resume(conn: &mut PgConnection, erasure: ErasureId) -> Result<Option<NewJobs>, Error> {
+    let team = sqlx::query_scalar!(
+        "
+        update erasures set state = 'running', ended_at = null, error = null
+        where id = $1 and state = 'failed'
+        returning team_id
+        ",
+        erasure.as_uuid(),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(team) = team else { return Ok(None) };
+    Ok(Some(
+        chain::begin(conn, jobs::erase(erasure, team.into())).await?,
+    ))
+}
+
+/// The erasures that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query!(
+            r#"
+        select
+            id, team_id, site_id, kind, state, counts as "counts: Json<Counts>", certificate, error, created_by, created_at, ended_at
+        from erasures
+        where "#
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(|row| {
+            Ok(Erasure {
+                id: row.id.into(),
+                team: row.team_id.into(),
+                site: row.site_id.map(SiteId::from),
+                kind: row.kind.parse()?,
+                state: row.state.parse()?,
+                counts: row.counts.0,
+                certificate: row.certificate,
+                error: row.error,
+                created_by: row.created_by.map(ActorId::from),
+                created_at: row.created_at,
+                ended_at: row.ended_at,
+            })
+        })
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
+/// An erasure; none if there is none within reach.
+pub async fn find(
+    conn: &mut PgConnection,
+    reach: Reach,
+    erasure: ErasureId,
+) -> Result<Option<Erasure>, Error> {
+    let found = select!(
+        conn,
+        "id = $1 and ($2::uuid is null or team_id = $2)",
+        erasure.as_uuid(),
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
+}
+
+/// Erasures within reach, the latest first.
+pub async fn list(
+    conn: &mut PgConnection,
+    reach: Reach,
+    page: Page,
+) -> Result<Vec<Erasure>, Error> {
+    select!(
+        conn,
+        "($1::uuid is null or team_id = $1) and ($2::uuid is null or id < $2)
+        order by id desc
+        limit $3",
+        reach.team().map(TeamId::as_uuid),
+        page.after,
+        page.limit
+    )
 }

@@ -12,8 +12,6 @@
 //! are told at once. After that, one caller at a time tests the database, and all others are
 //! refused. The question of a caller that has gone away is not asked.
 
-mod batch;
-mod call;
 mod loader;
 
 use std::{
@@ -25,14 +23,10 @@ use std::{
     time::Instant,
 };
 
-use fair_share::{Limit, Shares};
-use tokio::sync::{mpsc, oneshot};
+use fair_share::{Limit, RoundRobin, Share, Shares};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use self::{
-    batch::gather,
-    call::{Placed, Waiting},
-};
-pub use self::{call::Call, loader::Loader};
+pub use self::loader::Loader;
 use crate::Error;
 
 /// The bounds of a [`Gather`].
@@ -225,6 +219,120 @@ where
     pub fn capacity(&self) -> usize {
         self.places.capacity()
     }
+}
+
+/// One caller: its question, and where the answer goes.
+pub struct Call<Q, A, H: Clone + Eq + Hash = ()> {
+    /// What it asks.
+    pub question: Q,
+    /// Since when it waits.
+    pub since: Instant,
+    weight: usize,
+    reply: oneshot::Sender<A>,
+    away: Arc<AtomicBool>,
+    _bytes: Share<H>,
+}
+
+impl<Q, A, H: Clone + Eq + Hash> Call<Q, A, H> {
+    /// Answers the caller, which may have gone away in the meantime.
+    pub fn answer(self, answer: A) {
+        self.away.store(false, Ordering::Relaxed);
+        let _ = self.reply.send(answer);
+    }
+
+    /// Whether the caller has gone away.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    /// Tells the caller that the database did not answer.
+    pub fn give_up(self) {
+        self.away.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A call on its way to a batch.
+struct Waiting<Q, A, H: Clone + Eq + Hash> {
+    holder: H,
+    call: Call<Q, A, H>,
+    /// Its waiting place.
+    place: Share<H>,
+}
+
+/// A call that has a place, and the receiver of its answer.
+type Placed<Q, A, H> = (Waiting<Q, A, H>, oneshot::Receiver<A>);
+
+async fn gather<Q, A, H, F, R>(
+    bounds: Bounds,
+    mut arriving: mpsc::Receiver<Vec<Waiting<Q, A, H>>>,
+    away: Arc<AtomicBool>,
+    run: F,
+) where
+    H: Clone + Eq + Hash,
+    F: Fn(Vec<Call<Q, A, H>>) -> R,
+    R: Future<Output = ()> + Send + 'static,
+{
+    let runners = Arc::new(Semaphore::new(bounds.runners));
+    let mut lines = RoundRobin::default();
+    while let Ok(runner) = Arc::clone(&runners).acquire_owned().await {
+        if away.load(Ordering::Relaxed) {
+            // The last batch was given up, and these calls would wait as long for nothing.
+            while arriving.try_recv().is_ok() {}
+            while lines.pop().is_some() {}
+        }
+        let batch = loop {
+            while let Ok(together) = arriving.try_recv() {
+                line_up(&mut lines, together);
+            }
+            let batch = next_batch(bounds, &mut lines);
+            if !batch.is_empty() {
+                break batch;
+            }
+            match arriving.recv().await {
+                Some(together) => line_up(&mut lines, together),
+                None => return,
+            }
+        };
+        let running = run(batch);
+        tokio::spawn(async move {
+            running.await;
+            drop(runner);
+        });
+    }
+}
+
+fn line_up<Q, A, H: Clone + Eq + Hash>(
+    lines: &mut RoundRobin<H, Waiting<Q, A, H>>,
+    together: Vec<Waiting<Q, A, H>>,
+) {
+    for waiting in together {
+        lines.push(&waiting.holder.clone(), waiting);
+    }
+}
+
+/// The next calls of all holders in turn. Empty if nobody waits any more.
+fn next_batch<Q, A, H: Clone + Eq + Hash>(
+    bounds: Bounds,
+    lines: &mut RoundRobin<H, Waiting<Q, A, H>>,
+) -> Vec<Call<Q, A, H>> {
+    let mut batch: Vec<Call<Q, A, H>> = Vec::new();
+    let mut bytes = 0;
+    while batch.len() < bounds.batch
+        && let Some((holder, waiting)) = lines.pop()
+    {
+        if waiting.call.reply.is_closed() {
+            continue;
+        }
+        if !batch.is_empty() && bytes + waiting.call.weight > bounds.batch_bytes {
+            lines.put_back_first(&holder, waiting);
+            break;
+        }
+        bytes += waiting.call.weight;
+        let Waiting { call, place, .. } = waiting;
+        drop(place);
+        batch.push(call);
+    }
+    batch
 }
 
 #[cfg(test)]

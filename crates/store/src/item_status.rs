@@ -94,8 +94,7 @@ async fn load(
         .map(|(key, _)| key.as_bytes().to_vec())
         .collect();
     let ids: Vec<Uuid> = asked.iter().map(|(_, media)| media.as_uuid()).collect();
-    let rows = sqlx::query_as!(
-        Row,
+    let rows = sqlx::query!(
         r#"
         select
             q.ordinal as "ordinal!",
@@ -126,50 +125,28 @@ async fn load(
     let mut answers = HashMap::with_capacity(rows.len());
     for row in rows {
         let index = usize::try_from(row.ordinal - 1).unwrap_or(usize::MAX);
-        if let Some(question) = asked.get(index) {
-            answers.insert(*question, row.answer()?);
-        }
+        let Some(question) = asked.get(index) else {
+            continue;
+        };
+        let answer = match (row.media_id, row.content_type, row.status, row.created_at) {
+            (Some(media), Some(content_type), Some(status), Some(created_at)) => {
+                Answer::Media(Arc::new(MediaStatus {
+                    media: media.into(),
+                    app_media_id: row.app_media_id,
+                    site: row.site_id.into(),
+                    content_type: content_type.parse()?,
+                    status: status.parse()?,
+                    vocabulary: row.status_vocabulary.parse()?,
+                    moderation_type: row.moderation_type.map(|text| text.parse()).transpose()?,
+                    created_at,
+                    moderated_at: row.moderated_at,
+                    details: row.details.map(|details| details.0),
+                    metadata: row.metadata.map(|metadata| metadata.0),
+                }))
+            }
+            _ => Answer::UnknownMedia,
+        };
+        answers.insert(*question, answer);
     }
     Ok(answers)
-}
-
-struct Row {
-    ordinal: i64,
-    status_vocabulary: String,
-    media_id: Option<Uuid>,
-    app_media_id: Option<String>,
-    site_id: Uuid,
-    content_type: Option<String>,
-    status: Option<String>,
-    moderation_type: Option<String>,
-    created_at: Option<DateTime<Utc>>,
-    moderated_at: Option<DateTime<Utc>>,
-    details: Option<Json<Box<RawValue>>>,
-    metadata: Option<Json<Box<RawValue>>>,
-}
-
-impl Row {
-    fn answer(self) -> Result<Answer, Error> {
-        let (Some(media), Some(content_type), Some(status), Some(created_at)) = (
-            self.media_id,
-            self.content_type,
-            self.status,
-            self.created_at,
-        ) else {
-            return Ok(Answer::UnknownMedia);
-        };
-        Ok(Answer::Media(Arc::new(MediaStatus {
-            media: media.into(),
-            app_media_id: self.app_media_id,
-            site: self.site_id.into(),
-            content_type: content_type.parse()?,
-            status: status.parse()?,
-            vocabulary: self.status_vocabulary.parse()?,
-            moderation_type: self.moderation_type.map(|text| text.parse()).transpose()?,
-            created_at,
-            moderated_at: self.moderated_at,
-            details: self.details.map(|details| details.0),
-            metadata: self.metadata.map(|metadata| metadata.0),
-        })))
-    }
 }

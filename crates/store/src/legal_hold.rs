@@ -89,6 +89,45 @@ pub async fn held(conn: &mut PgConnection, items: &[Uuid]) -> Result<Vec<Uuid>, 
     .await
 }
 
+/// The holds that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query!(
+            "
+        select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
+        from legal_holds
+        where"
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(|row| {
+            let unreadable = |what: &str| Error::Unreadable(format!("{what} of hold {}", row.id));
+            let author = row.author.map(Author::try_from).transpose();
+            let what = match (row.media_id, author.map_err(|_| unreadable("the author"))?) {
+                (Some(media), _) => What::Media(media.into()),
+                (None, Some(author)) => What::Author(author),
+                (None, None) => What::Site,
+            };
+            Ok(Hold {
+                id: row.id.into(),
+                team: row.team_id.into(),
+                site: row.site_id.into(),
+                what,
+                reason: Reason::try_from(row.reason).map_err(|_| unreadable("the reason"))?,
+                created_by: row.created_by.map(ActorId::from),
+                created_at: row.created_at,
+                lifted_at: row.lifted_at,
+            })
+        })
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
 /// Holds within reach, the oldest first, of all sites or of one.
 pub async fn list(
     conn: &mut PgConnection,
@@ -96,24 +135,17 @@ pub async fn list(
     site: Option<SiteId>,
     page: Page,
 ) -> Result<Vec<Hold>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
+    select!(
+        conn,
         "
-        select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
-        from legal_holds
-        where
             ($1::uuid is null or team_id = $1) and ($2::uuid is null or site_id = $2) and ($3::uuid is null or id > $3)
         order by id
-        limit $4
-        ",
+        limit $4",
         reach.team().map(TeamId::as_uuid),
         site.map(SiteId::as_uuid),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(Hold::try_from).collect()
 }
 
 /// A hold; none if there is none within reach.
@@ -122,19 +154,13 @@ pub async fn find(
     reach: Reach,
     hold: HoldId,
 ) -> Result<Option<Hold>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select id, team_id, site_id, media_id, author, reason, created_by, created_at, lifted_at
-        from legal_holds
-        where id = $1 and ($2::uuid is null or team_id = $2)
-        ",
+    let found = select!(
+        conn,
+        " id = $1 and ($2::uuid is null or team_id = $2)",
         hold.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(Hold::try_from).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// How many holds of a team are in force. Nobody else creates one until the transaction ends.
@@ -196,42 +222,6 @@ pub async fn lift(conn: &mut PgConnection, hold: HoldId) -> Result<bool, Error> 
     .execute(conn)
     .await?;
     Ok(lifted.rows_affected() > 0)
-}
-
-struct Row {
-    id: Uuid,
-    team_id: Uuid,
-    site_id: Uuid,
-    media_id: Option<Uuid>,
-    author: Option<String>,
-    reason: String,
-    created_by: Option<Uuid>,
-    created_at: DateTime<Utc>,
-    lifted_at: Option<DateTime<Utc>>,
-}
-
-impl TryFrom<Row> for Hold {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        let unreadable = |what: &str| Error::Unreadable(format!("{what} of hold {}", row.id));
-        let author = row.author.map(Author::try_from).transpose();
-        let what = match (row.media_id, author.map_err(|_| unreadable("the author"))?) {
-            (Some(media), _) => What::Media(media.into()),
-            (None, Some(author)) => What::Author(author),
-            (None, None) => What::Site,
-        };
-        Ok(Self {
-            id: row.id.into(),
-            team: row.team_id.into(),
-            site: row.site_id.into(),
-            what,
-            reason: Reason::try_from(row.reason).map_err(|_| unreadable("the reason"))?,
-            created_by: row.created_by.map(ActorId::from),
-            created_at: row.created_at,
-            lifted_at: row.lifted_at,
-        })
-    }
 }
 
 #[cfg(test)]

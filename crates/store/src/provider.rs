@@ -1,20 +1,12 @@
 //! The providers that workers are configured with, as workers record them, and the state of each.
 
-mod answer_counts;
-mod costs;
 mod state;
-mod status;
 
 use chrono::{DateTime, Utc};
 use domain::score::Category;
 use sqlx::{PgConnection, PgPool};
 
-pub use self::{
-    answer_counts::{Recent, recent},
-    costs::{Cost, Spent, costs, spend},
-    state::{State, Stated, change, read},
-    status::{CredentialStatus, credential_statuses},
-};
+pub use self::state::{CredentialStatus, State, Stated, change, credential_statuses, read};
 use crate::Error;
 
 /// A provider that a worker is configured with.
@@ -100,7 +92,7 @@ async fn forget(conn: &mut PgConnection) -> Result<(), Error> {
     )
     .execute(&mut *conn)
     .await?;
-    costs::forget(conn).await
+    forget_old_costs(conn).await
 }
 
 /// The providers that workers recorded within a day, in the operator's order.
@@ -157,4 +149,139 @@ pub(crate) fn categories(names: &[String]) -> Result<Vec<Category>, Error> {
             .ok_or_else(|| Error::Unreadable(format!("there is no category {name:?}")))
     };
     names.iter().map(find).collect()
+}
+
+/// How many of the latest analyses are looked at.
+const LATEST: i64 = 500;
+
+/// What a provider did in the latest analyses.
+#[derive(Clone, Debug)]
+pub struct Recent {
+    /// The provider's name.
+    pub provider: String,
+    /// How often it was asked. Reused answers do not count.
+    pub asked: i64,
+    /// How often it failed for good.
+    pub failed: i64,
+    /// The mean time of its answers, in milliseconds; none if it answered nothing.
+    pub mean_ms: Option<i64>,
+    /// When it failed last.
+    pub failed_at: Option<DateTime<Utc>>,
+}
+
+/// What the providers did in the latest 500 analyses of all teams, as far as they ended within an
+/// hour. Providers that were not asked are left out.
+pub async fn recent(conn: &mut PgConnection) -> Result<Vec<Recent>, Error> {
+    let recent = sqlx::query_as!(
+        Recent,
+        r#"
+        with latest as (
+            select providers, created_at from analyses order by media_id desc limit $1
+        )
+        select
+            r.report ->> 'provider' as "provider!",
+            count(*) as "asked!",
+            count(*) filter (where r.report ->> 'failure' is not null) as "failed!",
+            (avg((r.report ->> 'elapsed_ms')::bigint) filter (where r.report ->> 'failure' is null))::bigint as mean_ms,
+            max(l.created_at) filter (where r.report ->> 'failure' is not null) as failed_at
+        from latest l
+        cross join json_array_elements(l.providers) as r (report)
+        where
+            l.created_at >= now() - interval '1 hour'
+            and r.report ->> 'provider' is not null
+            and r.report ->> 'cached_from' is null
+        group by 1
+        "#,
+        LATEST,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(recent)
+}
+
+/// How many days it is kept.
+const KEPT_DAYS: i32 = 100;
+
+/// A part of what a provider cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The provider's name.
+    pub provider: String,
+    /// `text_requests`, `image_requests`, `input_tokens`, `output_tokens`, or a unit that the
+    /// provider charges.
+    pub what: String,
+    /// How many of these.
+    pub amount: i64,
+}
+
+/// A part of what a provider cost of late.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// The provider's name.
+    pub provider: String,
+    /// As in [`Spent::what`].
+    pub what: String,
+    /// How many today, in UTC.
+    pub today: i64,
+    /// How many in 30 days, of which today is the last.
+    pub month: i64,
+}
+
+/// Adds to what providers cost today. Nothing may be named twice.
+pub async fn spend(pool: &PgPool, spent: &[Spent]) -> Result<(), Error> {
+    if spent.is_empty() {
+        return Ok(());
+    }
+    let providers: Vec<&str> = spent.iter().map(|of| of.provider.as_str()).collect();
+    let whats: Vec<&str> = spent.iter().map(|of| of.what.as_str()).collect();
+    let amounts: Vec<i64> = spent.iter().map(|of| of.amount).collect();
+    // Workers lock the rows in the same order.
+    sqlx::query!(
+        "
+        insert into provider_costs (provider, day, what, amount)
+        select s.provider, (now() at time zone 'utc')::date, s.what, s.amount
+        from unnest($1::text [], $2::text [], $3::bigint []) as s (provider, what, amount)
+        order by s.provider, s.what
+        on conflict (provider, day, what) do update
+        set amount = provider_costs.amount + excluded.amount
+        ",
+        &providers as &[&str],
+        &whats as &[&str],
+        &amounts,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Forgets what is older than 100 days.
+async fn forget_old_costs(conn: &mut PgConnection) -> Result<(), Error> {
+    sqlx::query!(
+        "delete from provider_costs where day < (now() at time zone 'utc')::date - $1::integer",
+        KEPT_DAYS,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// What each provider cost today and in 30 days, by provider and part.
+pub async fn costs(conn: &mut PgConnection) -> Result<Vec<Cost>, Error> {
+    let costs = sqlx::query_as!(
+        Cost,
+        r#"
+        select
+            provider,
+            what,
+            coalesce(sum(amount) filter (where day = (now() at time zone 'utc')::date), 0)::bigint as "today!",
+            sum(amount)::bigint as "month!"
+        from provider_costs
+        where day > (now() at time zone 'utc')::date - 30
+        group by provider, what
+        order by provider, what
+        "#
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(costs)
 }

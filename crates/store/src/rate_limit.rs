@@ -17,23 +17,23 @@
 //! does this for itself.
 
 mod allocator;
-mod listener;
-mod message;
 mod shares;
 mod windows;
 
 use std::{sync::Arc, time::Duration};
 
-use ::fair_share::{Pacer, Rate, TooFar};
+use database::{Trouble, connection_shortage::unless_scarce};
 use domain::{
     id::TeamId,
     key::SecretHash,
     rate_limit::{RatePolicy, RateScope, RateStanding, WINDOW_SECONDS},
 };
 use metrics::counter;
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgListener};
+use telemetry::{failed, over};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
 
 use self::{
     allocator::Allocator,
@@ -43,6 +43,8 @@ use crate::{
     Error,
     gather::{Bounds, Gather},
 };
+
+use ::fair_share::{Pacer, Rate, TooFar};
 
 /// A request: the key that is used, and what for.
 type Request = (SecretHash, RatePolicy);
@@ -109,7 +111,7 @@ impl Rates {
         let stop = CancellationToken::new();
         tokio::spawn(
             stop.clone()
-                .run_until_cancelled_owned(listener::run(Arc::clone(&allocator))),
+                .run_until_cancelled_owned(run(Arc::clone(&allocator))),
         );
         Self {
             shares,
@@ -173,4 +175,98 @@ fn waited(policy: RatePolicy, requests: u64) {
 
 fn refused(policy: RatePolicy, scope: RateScope, requests: u64) {
     counter!("gatehouse_rate_limited_total", "policy" => policy.name(scope)).increment(requests);
+}
+
+/// The channel of these messages.
+const CHANNEL: &str = "rate_shares";
+
+/// A message to all processes. Older versions know no windows of teams. They cannot read such a
+/// message and ignore it: they hold no such shares.
+fn message(sender: Uuid, (holder, policy): Limited) -> String {
+    match holder {
+        Holder::Key(key) => format!("{sender} {policy} {}", hex::encode(key.as_bytes())),
+        Holder::Team(team) => format!("{sender} {policy} {team}"),
+    }
+}
+
+/// A message as it was read.
+struct Message<'a> {
+    sender: &'a str,
+    limited: Limited,
+}
+
+impl<'a> Message<'a> {
+    /// None for messages of other versions.
+    fn parse(payload: &'a str) -> Option<Self> {
+        let mut words = payload.split(' ');
+        let (sender, policy, holder) = (words.next()?, words.next()?, words.next()?);
+        let holder = if let Ok(team) = Uuid::try_parse(holder) {
+            Holder::Team(team.into())
+        } else {
+            let hash: [u8; 32] = hex::decode(holder).ok()?.try_into().ok()?;
+            Holder::Key(SecretHash::from(hash))
+        };
+        Some(Self {
+            sender,
+            limited: (holder, policy.parse().ok()?),
+        })
+    }
+}
+
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Listens for ever, unless connections are scarce. While it does not listen, other processes wait in vain for this one's shares,
+/// and refuse requests a little early.
+async fn run(allocator: Arc<Allocator>) {
+    let trouble = Trouble::in_turn();
+    loop {
+        if let Some(Err(error)) = unless_scarce(listen(&allocator, &trouble)).await {
+            let error = database::counted(error);
+            failed!(trouble.failed(&error), %error, "not listening for shares of rate limits; trying again");
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn listen(allocator: &Allocator, trouble: &Trouble) -> Result<(), sqlx::Error> {
+    // A pool of its own, because a listener keeps its connection.
+    let pool = database::separate_pool(&allocator.pool, 1);
+    let mut listener = PgListener::connect_with(&pool).await?;
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await?;
+    over!(
+        trouble.worked(),
+        "listening for shares of rate limits again"
+    );
+    let own = allocator.holder.to_string();
+    while let Some(notification) = listener.try_recv().await? {
+        let message = Message::parse(notification.payload());
+        if let Some(message) = message
+            && message.sender != own
+        {
+            allocator.give_back(message.limited).await;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::rate_limit::RatePolicy;
+
+    use super::*;
+
+    #[test]
+    fn a_message_says_whose_window_is_meant() {
+        let sender = Uuid::from_u128(1);
+        let key = Holder::Key(SecretHash::from([9; 32]));
+        let team = Holder::Team(Uuid::from_u128(2).into());
+        for limited in [(key, RatePolicy::Submit), (team, RatePolicy::Status)] {
+            let text = message(sender, limited);
+            let read = Message::parse(&text).unwrap();
+            assert_eq!(read.sender, sender.to_string());
+            assert_eq!(read.limited, limited);
+        }
+        assert!(Message::parse("somebody submit 0099").is_none());
+    }
 }

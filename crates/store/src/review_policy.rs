@@ -66,22 +66,37 @@ pub enum Taken {
     Key,
 }
 
-/// A team's policies: first those with a key, in the order of keys, then the others by age.
-pub async fn all(conn: &mut PgConnection, team: TeamId) -> Result<Vec<ReviewPolicy>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
+/// The policies that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query_as!(
+            Row,
+            "
         select
             id, team_id, code, name, guideline, reason, key, severity, categories, rules, two_people, created_at
         from review_policies
-        where team_id = $1 and disabled_at is null
-        order by key, id
+        where "
+                + $condition
+                + "
         ",
-        team.as_uuid(),
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(ReviewPolicy::try_from)
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
+/// A team's policies: first those with a key, in the order of keys, then the others by age.
+pub async fn all(conn: &mut PgConnection, team: TeamId) -> Result<Vec<ReviewPolicy>, Error> {
+    select!(
+        conn,
+        "team_id = $1 and disabled_at is null
+        order by key, id",
+        team.as_uuid()
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(ReviewPolicy::try_from).collect()
 }
 
 /// Policies within reach, the oldest first.
@@ -90,23 +105,15 @@ pub async fn list(
     reach: Reach,
     page: Page,
 ) -> Result<Vec<ReviewPolicy>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
-        select
-            id, team_id, code, name, guideline, reason, key, severity, categories, rules, two_people, created_at
-        from review_policies
-        where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2) and disabled_at is null
+    select!(
+        conn,
+        "($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2) and disabled_at is null
         order by id
-        limit $3
-        ",
+        limit $3",
         reach.team().map(TeamId::as_uuid),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(ReviewPolicy::try_from).collect()
 }
 
 /// A policy that was not deleted, locked until the transaction ends; none if there is none within
@@ -116,21 +123,14 @@ pub async fn lock(
     reach: Reach,
     policy: ReviewPolicyId,
 ) -> Result<Option<ReviewPolicy>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select
-            id, team_id, code, name, guideline, reason, key, severity, categories, rules, two_people, created_at
-        from review_policies
-        where id = $1 and ($2::uuid is null or team_id = $2) and disabled_at is null
-        for no key update
-        ",
+    let found = select!(
+        conn,
+        "id = $1 and ($2::uuid is null or team_id = $2) and disabled_at is null
+        for no key update",
         policy.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(ReviewPolicy::try_from).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// A policy that was not deleted; none if there is none within reach.
@@ -139,20 +139,13 @@ pub async fn find(
     reach: Reach,
     policy: ReviewPolicyId,
 ) -> Result<Option<ReviewPolicy>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select
-            id, team_id, code, name, guideline, reason, key, severity, categories, rules, two_people, created_at
-        from review_policies
-        where id = $1 and ($2::uuid is null or team_id = $2) and disabled_at is null
-        ",
+    let found = select!(
+        conn,
+        "id = $1 and ($2::uuid is null or team_id = $2) and disabled_at is null",
         policy.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(ReviewPolicy::try_from).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// How many policies a team has. Nobody else creates one until the transaction ends.

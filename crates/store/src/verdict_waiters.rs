@@ -5,8 +5,6 @@
 //! if that is its own. Otherwise it tells the other processes, with one notification for all verdicts that came meanwhile. A notification
 //! can get lost, so a request reads the status once more when its time is over.
 
-mod notifications;
-
 use std::{
     collections::HashMap,
     fmt,
@@ -17,15 +15,22 @@ use std::{
     time::Duration,
 };
 
+use database::{Trouble, connection_shortage::unless_scarce};
 use domain::{
     id::{MediaId, TeamId},
     media::Status,
 };
 use fair_share::{Limit, Share, Shares, Spent};
 use metrics::{Histogram, counter, histogram};
-use sqlx::PgPool;
-use tokio::sync::{Notify, mpsc};
+use sqlx::{PgPool, postgres::PgListener};
+use telemetry::{failed, over};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::sleep,
+};
 use tokio_util::task::AbortOnDropHandle;
+use tracing::debug;
+use uuid::Uuid;
 
 /// Requests of one process that can wait at the same time. Each takes a few kilobytes and no thread. A single team gets a half.
 pub const PLACES: usize = 8_192;
@@ -133,12 +138,12 @@ impl VerdictWaiters {
                 ended.count(0);
             }
             let _shown = times();
-            let listening = notifications::listen(pool.clone(), Arc::clone(&waiting));
+            let listening = listen(pool.clone(), Arc::clone(&waiting));
             tasks.push(AbortOnDropHandle::new(tokio::spawn(listening)));
         }
         let untold = (part != Part::Interface).then(|| {
             let (sender, receiver) = mpsc::channel(UNTOLD);
-            let telling = notifications::tell(pool.clone(), receiver);
+            let telling = tell(pool.clone(), receiver);
             tasks.push(AbortOnDropHandle::new(tokio::spawn(telling)));
             sender
         });
@@ -289,6 +294,71 @@ impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiting").finish_non_exhaustive()
     }
+}
+
+/// The channel. A notification has ids of items, separated by commas.
+const CHANNEL: &str = "gatehouse_decided";
+/// Ids in one notification. Postgres allows less than 8,000 bytes, and an id takes 33.
+const IDS: usize = 240;
+/// After a failure.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Tells the other processes, until this one makes no more verdicts. What comes during one notification is in the next.
+async fn tell(pool: PgPool, mut decided: mpsc::Receiver<MediaId>) {
+    let mut ids = Vec::new();
+    while decided.recv_many(&mut ids, IDS).await > 0 {
+        let payload: Vec<String> = ids
+            .drain(..)
+            .map(|media| media.as_uuid().simple().to_string())
+            .collect();
+        // It can get lost anyway, so the commit does not wait for the disk.
+        let told = sqlx::query!(
+            "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+            CHANNEL,
+            payload.join(","),
+        );
+        if let Err(error) = told.fetch_one(&pool).await {
+            debug!(%error, "cannot tell other processes of verdicts; their requests wait until their time is over");
+        }
+    }
+}
+
+/// Listens for ever, unless connections are scarce. While it does not, requests wait until their time is over.
+async fn listen(pool: PgPool, waiting: Arc<Waiting>) {
+    let trouble = Trouble::in_turn();
+    loop {
+        if let Some(Err(error)) = unless_scarce(listen_once(&pool, &waiting, &trouble)).await {
+            let error = database::counted(error);
+            failed!(trouble.failed(&error), %error, "cannot listen for verdicts of other processes; until it works again, requests with `Prefer: wait` are answered when their time is over");
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn listen_once(
+    pool: &PgPool,
+    waiting: &Waiting,
+    trouble: &Trouble,
+) -> Result<(), sqlx::Error> {
+    // A pool of its own, because a listener keeps its connection.
+    let pool = database::separate_pool(pool, 1);
+    let mut listener = PgListener::connect_with(&pool).await?;
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await?;
+    over!(
+        trouble.worked(),
+        "listening for verdicts of other processes again"
+    );
+    // What was told while nobody listened is lost.
+    waiting.wake_all();
+    while let Some(notification) = listener.try_recv().await? {
+        for id in notification.payload().split(',') {
+            if let Ok(id) = id.parse::<Uuid>() {
+                waiting.wake(MediaId::from(id), None);
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use serde_json::json;
 use super::{
     Answer, Content, IMAGE_SIDE, ProviderError, Question, RemoteProvider,
     remote::Remote,
-    transport::{Transport, highest, media, parsed, score},
+    transport::{Transport, highest, media, parsed},
 };
 use crate::picture::Limits;
 

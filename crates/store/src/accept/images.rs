@@ -7,25 +7,28 @@
 //! submission is not accepted is removed: at once by the caller that hears so, or later by the
 //! retention.
 
-mod remove;
-mod write;
-
 use std::time::{Duration, Instant};
 
+use database::Trouble;
 use domain::{
     id::{MediaId, TeamId},
     key::SecretHash,
     submission::ImageSource,
 };
-use sqlx::PgPool;
+use queue::Fault;
+use sqlx::{PgConnection, PgPool};
+use telemetry::{failed, over};
+use tokio::time::{self, sleep, timeout_at};
 use tracing::debug;
+use uuid::Uuid;
 
-pub(super) use self::remove::forget_orphans;
-use self::{remove::remove, write::write};
 use super::{Acceptance, NewMedia};
 use crate::{
     Error,
-    gather::{Bounds, Gather},
+    accept::writer::{MOMENT, PAUSE, spoiled},
+    batches::Pace,
+    bisect::Pieces,
+    gather::{Bounds, Call, Gather},
 };
 
 /// The image of a submission that will be accepted next.
@@ -109,3 +112,223 @@ impl Images {
         });
     }
 }
+
+type Waiting = Call<NewImage, Stored, TeamId>;
+
+/// Batches that could not be stored, of all writers of this process.
+static TROUBLE: Trouble = Trouble::at_once();
+
+async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
+    let since = batch.iter().map(|call| call.since).min();
+    let mut deadline = since.unwrap_or_else(Instant::now) + patience;
+    let mut pieces = Pieces::new(batch, |call: &Waiting| call.question.team);
+    while let Some(piece) = pieces.next() {
+        match store(&pool, &piece, patience, deadline).await {
+            Ok(()) => piece
+                .into_iter()
+                .for_each(|call| call.answer(Stored::Ahead)),
+            Err(error) if Fault::of(&error) == Fault::Effect => {
+                let (calls, acceptance) = spoiled(&error, &mut pieces, piece);
+                for call in calls {
+                    call.answer(Stored::Spoiled(acceptance));
+                }
+            }
+            Err(error) => {
+                let error = database::counted(error);
+                failed!(TROUBLE.failed(&error), %error, images = piece.len(), "could not store images");
+                piece.into_iter().for_each(Call::give_up);
+                continue;
+            }
+        }
+        // Postgres has answered, so this is no outage.
+        deadline = deadline.max(Instant::now() + MOMENT);
+    }
+}
+
+/// Inserts, again and again while Postgres is away.
+async fn store(
+    pool: &PgPool,
+    piece: &[Waiting],
+    patience: Duration,
+    deadline: Instant,
+) -> Result<(), sqlx::Error> {
+    let images: Vec<&NewImage> = piece.iter().map(|call| &call.question).collect();
+    loop {
+        let inserting = timeout_at(deadline.into(), insert(pool, &images));
+        let error = match inserting.await {
+            Ok(Ok(())) => {
+                over!(TROUBLE.worked(), "images are stored again");
+                return Ok(());
+            }
+            Ok(Err(error)) => error,
+            Err(_) => database::deadline_exceeded(patience),
+        };
+        if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
+            return Err(error);
+        }
+        let error = database::counted(error);
+        failed!(TROUBLE.failed(&error), %error, images = images.len(), "could not store images; trying again");
+        sleep(PAUSE).await;
+    }
+}
+
+/// Stores those whose team has a quota left. A batch whose answer was lost may be stored again.
+async fn insert(pool: &PgPool, images: &[&NewImage]) -> Result<(), sqlx::Error> {
+    let media: Vec<Uuid> = images.iter().map(|image| image.media.as_uuid()).collect();
+    let keys: Vec<&[u8]> = images
+        .iter()
+        .map(|image| &image.key.as_bytes()[..])
+        .collect();
+    let formats: Vec<&str> = images.iter().map(|image| image.format).collect();
+    let bytes: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
+    let webhooks: Vec<i32> = images.iter().map(|image| image.webhooks).collect();
+    sqlx::query!(
+        "
+        insert into media_images (media_id, site_id, format, bytes)
+        select i.media_id, s.id, i.format, i.bytes
+        from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea [], $5::integer [])
+            as i (media_id, key_hash, format, bytes, webhooks)
+        join site_keys k on k.hash = i.key_hash and k.disabled_at is null
+        join sites s on s.id = k.site_id
+        join subscriptions b on b.team_id = s.team_id
+        join plans p on p.id = b.plan_id
+        left join usage u on u.team_id = s.team_id and u.period_start = billing_period(b.started_at, now())
+        where
+            (p.submissions_per_period is null or coalesce(u.submissions, 0) < p.submissions_per_period)
+            and (
+                p.deliveries_per_period is null or i.webhooks = 0
+                or coalesce(u.deliveries, 0) + i.webhooks <= p.deliveries_per_period
+            )
+        on conflict do nothing
+        ",
+        &media,
+        &keys as &[&[u8]],
+        &formats as &[&str],
+        &bytes as &[&[u8]],
+        &webhooks,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+async fn remove(pool: &PgPool, media: MediaId) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from media_images where media_id = $1",
+        media.as_uuid()
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Images that one transaction looks at.
+const SLICE: i64 = 5_000;
+
+/// Images that one sweep looks at. The next one goes on there.
+const MOST: usize = 500_000;
+
+/// Removes images that have had no item for an hour, because no submission is about to use them, and
+/// returns how many. Each image is looked at once: an item that is removed later takes its image with
+/// it.
+pub(super) async fn forget_orphans(pool: &PgPool, pace: Pace) -> Result<u64, sqlx::Error> {
+    let mut removed = 0;
+    let mut looked_at = 0;
+    begin_walk(pool).await?;
+    while looked_at < MOST {
+        let begun = time::Instant::now();
+        let mut tx = pool.begin().await?;
+        let Some(walked_to) = lock_walk(&mut tx).await? else {
+            // Another process is walking.
+            break;
+        };
+        let images = next_images(&mut tx, walked_to).await?;
+        let Some(last) = images.last() else {
+            break;
+        };
+        removed += forget_some(&mut tx, &images).await?;
+        move_walk(&mut tx, *last).await?;
+        tx.commit().await?;
+        looked_at += images.len();
+        pace.pause(begun).await;
+    }
+    Ok(removed)
+}
+
+async fn begin_walk(pool: &PgPool) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "
+        insert into retention_walks (site_id, kind, walked_to)
+        values ('00000000-0000-0000-0000-000000000000', 'orphans', '00000000-0000-0000-0000-000000000000')
+        on conflict do nothing
+        ",
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+async fn lock_walk(conn: &mut PgConnection) -> Result<Option<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "
+        select walked_to
+        from retention_walks
+        where site_id = '00000000-0000-0000-0000-000000000000' and kind = 'orphans'
+        for update skip locked
+        ",
+    )
+    .fetch_optional(conn)
+    .await
+}
+
+/// The next images that are an hour old, in the order of ids. Ids of version 7 begin with the
+/// milliseconds since 1970.
+async fn next_images(conn: &mut PgConnection, after: Uuid) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "
+        select media_id
+        from media_images
+        where
+            media_id > $1
+            and media_id < rpad(
+                lpad(to_hex((extract(epoch from now() - interval '1 hour') * 1000)::bigint), 12, '0'), 32, '0'
+            )::uuid
+        order by media_id
+        limit $2
+        ",
+        after,
+        SLICE,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+async fn forget_some(conn: &mut PgConnection, images: &[Uuid]) -> Result<u64, sqlx::Error> {
+    let removed = sqlx::query!(
+        "
+        delete from media_images i
+        where i.media_id = any($1) and not exists (select from media m where m.id = i.media_id)
+        ",
+        images,
+    )
+    .execute(conn)
+    .await?;
+    Ok(removed.rows_affected())
+}
+
+async fn move_walk(conn: &mut PgConnection, image: Uuid) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "
+        update retention_walks
+        set walked_to = $1
+        where site_id = '00000000-0000-0000-0000-000000000000' and kind = 'orphans'
+        ",
+        image,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

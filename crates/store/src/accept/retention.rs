@@ -3,9 +3,7 @@
 //! that nothing refers to, events and their deliveries, items, cached answers of providers, and, if
 //! the operator wants it, rows of the audit log and past billing periods. It does not matter when
 //! exactly this happens, and two processes may do it at once: age alone decides, and nothing refers
-//! to these rows. But one is enough, so the API processes elect it ([`leader_lease`]).
-
-mod leader_lease;
+//! to these rows. But one is enough, so the API processes elect it ([`LeaderLease`]).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,15 +11,20 @@ use database::Trouble;
 use metrics::gauge;
 use sqlx::PgPool;
 use telemetry::{failed, over};
+use tokio::time::sleep;
+use tracing::info;
+use uuid::Uuid;
 
-use self::leader_lease::LeaderLease;
 use super::images;
 use crate::{
-    Error, audit, backtest,
+    Error, audit,
+    backtest::{self, Backtest},
     batches::{self, Forgotten, Pace, ROWS},
-    bulk_decision, closure, delivery, erasure, export, hash_list, image,
+    bulk_decision::Bulk,
+    chain, closure, delivery, erasure, export, hash_list, image,
     media::retention::{Kind, forget_old, look_again_at_all},
-    provider_answers, recovery,
+    provider_answers,
+    recovery::Recovery,
     rule_group::{self, shadow},
     statistics, usage,
 };
@@ -100,9 +103,9 @@ async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
             "unused versions of rule groups",
             rule_group::retention::forget_unused(pool, retention.unused_versions).await,
         ),
-        swept("old backtests", backtest::forget_old(pool).await),
-        swept("old recoveries", recovery::forget_old(pool).await),
-        swept("old bulk decisions", bulk_decision::forget_old(pool).await),
+        swept("old backtests", chain::forget_old::<Backtest>(pool).await),
+        swept("old recoveries", chain::forget_old::<Recovery>(pool).await),
+        swept("old bulk decisions", chain::forget_old::<Bulk>(pool).await),
         swept("old erasures", erasure::forget_old(pool).await),
         swept("old closures", closure::forget_old(pool).await),
         swept("old exports", export::forget_old(pool).await),
@@ -138,7 +141,7 @@ pub async fn forget_of_sites(
     pool: &PgPool,
     pace: Pace,
 ) -> [(&'static str, Result<Forgotten, Error>); 4] {
-    let files = image::retention::forget_old(pool, pace).await;
+    let files = image::forget_old(pool, pace).await;
     let events = delivery::retention::forget_old(pool, pace).await;
     // After their events, which keep them.
     let items = forget_old(pool, Kind::Items, pace).await;
@@ -192,6 +195,128 @@ async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {
     Ok(changed.rows_affected())
 }
 
+/// How long the lease is valid if it is not renewed.
+const LEASE: Duration = Duration::from_mins(3);
+
+/// How often its holder renews it, and others look whether it is free.
+const LOOK: Duration = Duration::from_mins(1);
+
+struct LeaderLease {
+    pool: PgPool,
+    holder: Uuid,
+    /// Taking or renewing the lease.
+    trouble: Trouble,
+}
+
+/// What a process may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Another process holds the lease.
+    Others,
+    /// This process holds it. It is not time yet.
+    Waits,
+    /// This process holds it, and begins now.
+    Begins,
+}
+
+impl LeaderLease {
+    fn new(pool: PgPool) -> Self {
+        Self {
+            pool,
+            holder: Uuid::now_v7(),
+            trouble: Trouble::in_turn(),
+        }
+    }
+
+    /// Waits until this process has the lease, and at least `every` has passed since any process began.
+    async fn wait(&self, every: Duration) {
+        loop {
+            match self.take(every).await.map_err(database::counted) {
+                Ok(standing) => {
+                    self.known_again();
+                    if standing == Standing::Begins {
+                        return;
+                    }
+                }
+                Err(error) => failed!(
+                    self.trouble.failed(&error),
+                    %error,
+                    "cannot determine which process removes what has expired; trying again"
+                ),
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Renews the lease until another process has it.
+    async fn keep(&self) {
+        loop {
+            sleep(LOOK).await;
+            match self.renew().await.map_err(database::counted) {
+                Ok(true) => self.known_again(),
+                Ok(false) => {
+                    self.known_again();
+                    info!("another process now removes what has expired");
+                    return;
+                }
+                Err(error) => failed!(
+                    self.trouble.failed(&error),
+                    %error,
+                    "cannot say that this process still removes what has expired"
+                ),
+            }
+        }
+    }
+
+    fn known_again(&self) {
+        over!(
+            self.trouble.worked(),
+            "it is known again which process removes what has expired"
+        );
+    }
+
+    /// Takes the lease if it is free, or renews it. The time of the next beginning moves when this process begins.
+    async fn take(&self, every: Duration) -> Result<Standing, sqlx::Error> {
+        if !self.renew().await? {
+            return Ok(Standing::Others);
+        }
+        let begun = sqlx::query!(
+            "
+            update retention_turns
+            set next_at = now() + $2 * interval '1 second'
+            where holder = $1 and next_at <= now()
+            ",
+            self.holder,
+            every.as_secs_f64(),
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(if begun.rows_affected() > 0 {
+            Standing::Begins
+        } else {
+            Standing::Waits
+        })
+    }
+
+    /// Whether this process holds the lease from now on.
+    async fn renew(&self) -> Result<bool, sqlx::Error> {
+        let renewed = sqlx::query!(
+            "
+            insert into retention_turns as t (holder, expires_at, next_at)
+            values ($1, now() + $2 * interval '1 second', now())
+            on conflict (singleton) do update
+            set holder = excluded.holder, expires_at = excluded.expires_at
+            where t.holder = excluded.holder or t.expires_at <= now()
+            ",
+            self.holder,
+            LEASE.as_secs_f64(),
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(renewed.rows_affected() > 0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,5 +346,50 @@ mod tests {
         .unwrap();
         assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 12_000 - 1_439);
         assert_eq!(forget(&pool, Pace::Hurried).await.unwrap(), 0);
+    }
+
+    const EVERY: Duration = Duration::from_mins(10);
+
+    const TEN_MINUTES_PASS: &str =
+        "update retention_turns set next_at = next_at - interval '10 minutes'";
+    const IT_EXPIRES: &str = "update retention_turns set expires_at = now()";
+
+    async fn execute(pool: &PgPool, statement: &'static str) {
+        sqlx::query(statement).execute(pool).await.unwrap();
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn one_process_begins_every_ten_minutes_and_another_one_when_it_has_died(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let [first, second] = [(); 2].map(|()| LeaderLease::new(pool.clone()));
+        let takes = async |lease: &LeaderLease| lease.take(EVERY).await.unwrap();
+        assert_eq!(takes(&first).await, Standing::Begins);
+        assert_eq!(takes(&second).await, Standing::Others);
+        assert_eq!(takes(&first).await, Standing::Waits);
+        execute(&pool, TEN_MINUTES_PASS).await;
+        assert_eq!(takes(&second).await, Standing::Others);
+        assert_eq!(takes(&first).await, Standing::Begins);
+
+        // The first one does not renew its lease any more.
+        execute(&pool, IT_EXPIRES).await;
+        assert_eq!(takes(&second).await, Standing::Waits);
+        execute(&pool, TEN_MINUTES_PASS).await;
+        assert_eq!(takes(&second).await, Standing::Begins);
+        // It wakes up.
+        assert_eq!(takes(&first).await, Standing::Others);
+        assert!(!first.renew().await.unwrap());
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn processes_that_begin_together_get_one_turn(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let turns = [(); 4].map(|()| LeaderLease::new(pool.clone()));
+        let [a, b, c, d] = &turns;
+        let taken = tokio::join!(a.take(EVERY), b.take(EVERY), c.take(EVERY), d.take(EVERY));
+        let taken = [taken.0, taken.1, taken.2, taken.3].map(Result::unwrap);
+        let begun = taken.iter().filter(|taken| **taken == Standing::Begins);
+        assert_eq!(begun.count(), 1, "{taken:?}");
+        let others = taken.iter().filter(|taken| **taken == Standing::Others);
+        assert_eq!(others.count(), 3, "{taken:?}");
     }
 }

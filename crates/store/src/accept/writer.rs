@@ -5,28 +5,34 @@
 //! only for the end of an outage of Postgres, and only an outage refuses other submissions. While
 //! somebody else has locked the usage of a team, its submissions wait apart ([`LockedTeams`]).
 
-mod bad_row;
-mod batch;
 mod locked_teams;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use database::Trouble;
-use domain::id::TeamId;
+use domain::id::{MediaId, TeamId};
 use metrics::{Histogram, histogram};
 use queue::{Fault, Queue};
 use sqlx::PgPool;
 use telemetry::{failed, over};
+use tracing::{debug, error};
 
-use self::batch::BatchWrite;
-pub(super) use self::{bad_row::spoiled, locked_teams::LockedTeams};
+pub(super) use self::locked_teams::LockedTeams;
+use self::locked_teams::{is_locked_out, locked};
 use super::{
     Acceptance, NewMedia,
     idempotency::{self, Request},
-    insert::is_locked_out,
     routing::Routing,
 };
-use crate::{bisect::Pieces, gather::Call};
+use crate::{
+    accept::insert::{self, Inserted},
+    bisect::{Pieces, Spoiled},
+    gather::Call,
+};
 
 type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
@@ -160,4 +166,180 @@ pub(super) fn rows() -> Histogram {
 
 fn team(request: &Request) -> TeamId {
     request.first.question.site.team
+}
+
+/// Splits what failed. Those that must not be tried again come back with their answer.
+pub(super) fn spoiled<T>(
+    refused: &sqlx::Error,
+    pieces: &mut Pieces<T, TeamId>,
+    failed: Vec<T>,
+) -> (Vec<T>, Acceptance) {
+    database::count_error(refused);
+    let error = database::error_message(refused);
+    let rows = failed.len();
+    match pieces.split(failed) {
+        None => {
+            debug!(%error, rows, "a row makes its batch fail; splitting the batch to find it");
+            (Vec::new(), Acceptance::Untried)
+        }
+        Some(Spoiled::Row(row)) => {
+            let answer = verdict_on(refused);
+            error!(%error, "could not store a submission; it is answered with {answer:?}");
+            (vec![row], answer)
+        }
+        Some(Spoiled::Rest(rest)) => {
+            error!(%error, rows, "did not try some submissions one by one, because too many of their team failed");
+            (rest, Acceptance::Untried)
+        }
+    }
+}
+
+/// The answer to a row on which Postgres fails even when it is alone. Bad values (class 22),
+/// violated constraints (class 23) and values beyond a limit of Postgres (class 54) are the
+/// submission's fault. Anything else is our fault.
+fn verdict_on(error: &sqlx::Error) -> Acceptance {
+    let code = error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code);
+    let is_of_values = code.is_some_and(|code| {
+        ["22", "23", "54"]
+            .iter()
+            .any(|class| code.starts_with(class))
+    });
+    if is_of_values {
+        Acceptance::Refused
+    } else {
+        Acceptance::Failed
+    }
+}
+
+/// How long a statement with submissions of several teams waits for a lock. Other processes hold the
+/// locks that it needs for a commit, which takes milliseconds.
+const LOCKS: &str = "1s";
+
+/// How long it waits with submissions of one team that wait apart: as long as any other statement.
+const LOCKS_APART: &str = "10s";
+
+/// How the pieces of one batch are written.
+#[derive(Clone)]
+struct BatchWrite {
+    pool: PgPool,
+    queue: Queue,
+    patience: Duration,
+    /// The same for all tries, so that what a lost commit has stored is known.
+    routing: Arc<Routing>,
+    /// When the writer stops waiting for the end of an outage: the first caller's patience ends
+    /// then.
+    deadline: Instant,
+    /// Whether a connection broke. Then rows may be stored although nobody got an answer.
+    in_doubt: bool,
+}
+
+impl BatchWrite {
+    fn new(pool: PgPool, queue: Queue, patience: Duration, routing: Arc<Routing>) -> Self {
+        Self {
+            pool,
+            queue,
+            patience,
+            routing,
+            deadline: Instant::now() + patience,
+            in_doubt: false,
+        }
+    }
+
+    /// When the first of these callers has waited long enough.
+    fn deadline_of(&self, batch: &[Waiting]) -> Instant {
+        let since = batch.iter().map(|call| call.since).min();
+        since.unwrap_or_else(Instant::now) + self.patience
+    }
+
+    /// The same with another deadline.
+    fn until(&self, deadline: Instant) -> Self {
+        Self {
+            deadline,
+            ..self.clone()
+        }
+    }
+
+    /// Those of these teams whose usage somebody else has locked.
+    async fn locked(&self, teams: &[TeamId]) -> Result<Vec<TeamId>, sqlx::Error> {
+        let asking = async {
+            let mut conn = self.pool.acquire().await?;
+            locked(&mut conn, teams).await
+        };
+        tokio::time::timeout_at(self.deadline.into(), asking)
+            .await
+            .unwrap_or_else(|_| Err(database::deadline_exceeded(self.patience)))
+    }
+
+    /// Inserts, again and again while Postgres is away. When a connection breaks, it is not known
+    /// whether the commit happened. The next insert then finds its own rows. It waits for the old
+    /// transaction if that still runs. An insert that does not wait for locks fails if it would wait
+    /// for longer than a moment.
+    async fn store(
+        &mut self,
+        requests: &[Request],
+        waits_for_locks: bool,
+    ) -> Result<HashMap<MediaId, Acceptance>, sqlx::Error> {
+        let mut left: Vec<&NewMedia> = requests.iter().map(|r| &r.first.question).collect();
+        let mut settled = HashMap::new();
+        while !left.is_empty() {
+            let inserted = match self.attempt(&left, waits_for_locks).await {
+                Ok(inserted) => inserted,
+                Err(error) if self.in_doubt && insert::is_own_row(&error) => {
+                    let mut conn = self.pool.acquire().await?;
+                    insert::existing(&mut conn, &left, &self.routing, &self.queue).await?
+                }
+                Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
+                Err(error) if is_locked_out(&error) && !waits_for_locks => {
+                    return Err(error);
+                }
+                Err(error)
+                    if Fault::of(&error) == Fault::Effect
+                        || Instant::now() + PAUSE > self.deadline =>
+                {
+                    return Err(error);
+                }
+                Err(error) => {
+                    let error = database::counted(error);
+                    failed!(TROUBLE.failed(&error), %error, rows = left.len(), "could not store submissions; trying again");
+                    self.in_doubt = true;
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            let Inserted {
+                settled: certain,
+                expired,
+            } = inserted;
+            settled.extend(certain);
+            left.retain(|media| !settled.contains_key(&media.id));
+            if !expired.is_empty() {
+                let mut conn = self.pool.acquire().await?;
+                insert::forget_expired(&mut conn, &left).await?;
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Postgres has answered, so this is no outage: the rest of the batch gets at least another
+    /// moment.
+    fn answered(&mut self) {
+        self.deadline = self.deadline.max(Instant::now() + MOMENT);
+    }
+
+    async fn attempt(
+        &self,
+        media: &[&NewMedia],
+        waits_for_locks: bool,
+    ) -> Result<Inserted, sqlx::Error> {
+        let lock_timeout = if waits_for_locks { LOCKS_APART } else { LOCKS };
+        let inserting = async {
+            let mut conn = self.pool.acquire().await?;
+            insert::insert(&mut conn, media, &self.routing, &self.queue, lock_timeout).await
+        };
+        tokio::time::timeout_at(self.deadline.into(), inserting)
+            .await
+            .unwrap_or_else(|_| Err(database::deadline_exceeded(self.patience)))
+    }
 }

@@ -33,12 +33,9 @@ pub struct Slice {
     policy: Option<UsedPolicy>,
     reason: Reason,
     sites: Option<Vec<Uuid>>,
-    /// How many reviews are done before it,
-    from: i32,
-    /// and after it.
-    to: i32,
+    /// How many reviews are done before it, and after it.
+    step: Step<i32>,
     reviews: Vec<Uuid>,
-    end: End,
 }
 
 /// Loads the next slice; none if the bulk decision has ended.
@@ -79,10 +76,12 @@ pub async fn next(pool: &PgPool, bulk: BulkDecisionId) -> Result<Option<Slice>, 
             reason: Reason::try_from(row.reason)
                 .map_err(|error| Error::Unreadable(format!("a reason {error}")))?,
             sites: row.sites,
-            from: row.walked_to,
-            to,
+            step: Step {
+                from: row.walked_to,
+                to,
+                end: End::of(to >= row.total),
+            },
             reviews: row.reviews,
-            end: End::of(to >= row.total),
         })
     })
     .transpose()
@@ -91,12 +90,7 @@ pub async fn next(pool: &PgPool, bulk: BulkDecisionId) -> Result<Option<Slice>, 
 impl Effect for Slice {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         for Survivor { effect: slice, .. } in batch {
-            let step = Step {
-                from: slice.from,
-                to: slice.to,
-                end: slice.end,
-            };
-            if !chain::advance::<Bulk>(tx.conn, slice.bulk.as_uuid(), step).await? {
+            if !chain::advance::<Bulk>(tx.conn, slice.bulk.as_uuid(), slice.step).await? {
                 continue;
             }
             let free = slice.lock_free(tx.conn).await?;
@@ -114,7 +108,7 @@ impl Effect for Slice {
                 tx.jobs.push(job);
             }
             slice.count(tx.conn, free.len()).await?;
-            match slice.end {
+            match slice.step.end {
                 End::Open => tx.jobs.push(jobs::decide_next(slice.bulk, slice.team)),
                 End::Finished | End::Failed(_) => {
                     super::forget_reviews(tx.conn, slice.bulk.as_uuid()).await?;
@@ -190,7 +184,7 @@ impl Slice {
             "update bulk_decisions set done = done + $2, skipped = skipped + $3 where id = $1",
             self.bulk.as_uuid(),
             done,
-            (self.to - self.from).saturating_sub(done),
+            (self.step.to - self.step.from).saturating_sub(done),
         )
         .execute(conn)
         .await?;

@@ -11,7 +11,7 @@ use queue::NewJobs;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::lock::{self, Closing};
+use super::{Closing, of_site, of_team};
 use crate::{Error, chain, jobs};
 
 /// A closure to begin.
@@ -51,12 +51,12 @@ pub async fn create(
 ) -> Result<Result<(ClosureId, NewJobs), NotCreated>, Error> {
     // Code that locks a team and a site locks the site first.
     lock_sites(conn, new.team, new.site).await?;
-    if let Some(closing) = lock::of_team(conn, new.team).await? {
+    if let Some(closing) = of_team(conn, new.team).await? {
         return Ok(Err(NotCreated::Closing(closing)));
     }
     match new.site {
         Some(site) => {
-            if let Some(closing) = lock::of_site(conn, site).await? {
+            if let Some(closing) = of_site(conn, site).await? {
                 return Ok(Err(NotCreated::Closing(closing)));
             }
         }

@@ -1,7 +1,6 @@
 //! A step of a closure after its grace: what comes next, and the effect of having done it.
 
 mod remove;
-mod status;
 
 use std::time::Duration;
 
@@ -9,19 +8,17 @@ use domain::{
     actor::Actor,
     closure::WaitsFor,
     erasure::Subject,
-    id::{ClosureId, SiteId, TeamId},
+    id::{ClosureId, MemberId, SiteId, TeamId, TokenId},
 };
 use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
 
-use self::{
-    remove::Removal,
-    status::{Phase, Standing, standing},
-};
+use self::remove::Removal;
 use super::Closure;
 use crate::{
     Error,
-    chain::{self, End, Step},
+    chain::{self, End, Next, Step},
     encryption::MasterKey,
     erasure::{self, NewErasure},
     jobs,
@@ -40,17 +37,6 @@ const fn pause(waits_for: WaitsFor) -> Duration {
         WaitsFor::OtherErasures => Duration::from_mins(1),
         WaitsFor::FailedErasure => Duration::from_hours(1),
     }
-}
-
-/// What a job must do.
-#[derive(Debug)]
-pub enum Next {
-    /// Nothing: the closure has ended.
-    Nothing,
-    /// Come back after this time.
-    Later(Duration),
-    /// This.
-    Step(Box<Slice>),
 }
 
 /// The next step, and with it the effect of doing it.
@@ -84,45 +70,83 @@ pub async fn next(
     pool: &PgPool,
     master_key: &MasterKey,
     closure: ClosureId,
-) -> Result<Next, Error> {
-    let Some(standing) = standing(pool, closure).await? else {
+) -> Result<Next<Box<Slice>>, Error> {
+    let row = sqlx::query!(
+        r#"
+        select
+            c.team_id, c.site_id, c.walked_to, c.phase, c.created_by, a.kind as "kind?",
+            extract(epoch from c.erase_at - clock_timestamp())::float8 as "left!",
+            pg_snapshot_xmin(pg_current_snapshot()) > c.erase_after as is_settled
+        from closures c
+        left join actors a on a.id = c.created_by
+        where c.id = $1 and c.state = 'running'
+        "#,
+        closure.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else {
         return Ok(Next::Nothing);
     };
-    let task = match standing.phase {
-        Phase::Grace => match standing.grace_left {
-            Some(left) => return Ok(Next::Later(left)),
-            None => Task::Begin,
-        },
+    let task = match row.phase.as_str() {
+        "grace" if row.left > 0.0 => return Ok(Next::Later(Duration::from_secs_f64(row.left))),
+        "grace" => Task::Begin,
         // A submission may be on its way that found the site open.
-        Phase::Erase if !standing.is_settled => return Ok(Next::Later(PAUSE)),
-        Phase::Erase => match of_sites(pool, master_key, &standing).await? {
-            Ok(task) => task,
-            Err(later) => return Ok(Next::Later(later)),
-        },
+        "erase" if row.is_settled != Some(true) => return Ok(Next::Later(PAUSE)),
+        "erase" => {
+            let of_site = row.site_id.map(SiteId::from);
+            match of_sites(pool, master_key, closure, of_site).await? {
+                Ok(task) => task,
+                Err(later) => return Ok(Next::Later(later)),
+            }
+        }
+        _ => return Err(Error::Unreadable("a closure without a known phase".into())),
     };
-    Ok(Next::Step(Box::new(Slice {
+    Ok(Next::Slice(Box::new(Slice {
         closure,
-        team: standing.team,
-        by: standing.by,
-        from: standing.walked_to,
+        team: row.team_id.into(),
+        by: actor(row.created_by, row.kind.as_deref())?,
+        from: row.walked_to,
         task,
     })))
 }
 
-/// What is to be done with the first site that is not done, or when it is to be looked at again.
+/// What is to be done with the first site that is not done, or when it is to be looked at again. The
+/// closure is of one site or of a team.
 async fn of_sites(
     pool: &PgPool,
     master_key: &MasterKey,
-    standing: &Standing,
+    closure: ClosureId,
+    of_site: Option<SiteId>,
 ) -> Result<Result<Task, Duration>, Error> {
-    let Some(first) = status::first_site(pool, standing.closure).await? else {
-        return Ok(Ok(Task::Finish(standing.site)));
+    let row = sqlx::query!(
+        r#"
+        select
+            s.site_id, s.erasure_id, e.state as "state?",
+            extract(epoch from clock_timestamp() - e.created_at)::float8 as age
+        from closure_sites s
+        left join erasures e on e.id = s.erasure_id
+        where s.closure_id = $1 and s.closed_at is null
+        order by s.site_id
+        limit 1
+        "#,
+        closure.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else {
+        return Ok(Ok(Task::Finish(of_site)));
     };
-    Ok(match first.erasure {
-        status::Erased::NotBegun => Ok(Task::Erase(first.site)),
-        status::Erased::Running(age) => Err((age / 10).clamp(LOOKS[0], LOOKS[1])),
-        status::Erased::Failed => Ok(Task::Wait(WaitsFor::FailedErasure)),
-        status::Erased::Done => Ok(Task::Remove(Removal::new(master_key, first.site))),
+    let site = row.site_id.into();
+    Ok(match (row.erasure_id, row.state.as_deref()) {
+        (None, _) => Ok(Task::Erase(site)),
+        (Some(_), Some("running")) => {
+            let age = Duration::from_secs_f64(row.age.unwrap_or(0.0).max(0.0));
+            Err((age / 10).clamp(LOOKS[0], LOOKS[1]))
+        }
+        // One that has finished is forgotten after some time. One that has failed never is.
+        (Some(_), Some("finished") | None) => Ok(Task::Remove(Removal::new(master_key, site))),
+        (Some(_), Some(_)) => Ok(Task::Wait(WaitsFor::FailedErasure)),
     })
 }
 
@@ -258,4 +282,13 @@ async fn wait_for(
     .execute(conn)
     .await?;
     Ok(())
+}
+
+fn actor(id: Option<Uuid>, kind: Option<&str>) -> Result<Actor, Error> {
+    match (id, kind) {
+        (None, _) => Ok(Actor::CommandLine),
+        (Some(id), Some("token")) => Ok(Actor::Token(TokenId::from(id))),
+        (Some(id), Some("member")) => Ok(Actor::Member(MemberId::from(id))),
+        (Some(_), _) => Err(Error::Unreadable("a closure by an unknown actor".into())),
+    }
 }

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::{MODERATOR, NAME, State, TEAM, state, team::mark};
+use super::{MODERATOR, NAME, State, TEAM, mark, state};
 use crate::{
     Error,
     audit::{self, Entry},
@@ -78,7 +78,7 @@ const MANY: [Many; 4] = [
          where s.team_id = $1
          limit $2",
         others: &[
-            media::remove::STATEMENTS,
+            media::STATEMENTS,
             &["delete from review_opinions where media_id = any($1)"],
         ],
         are_items: true,

@@ -2,26 +2,24 @@
 //! stays for a while as a row that says so. A process that holds the list in memory sees the
 //! removal when it asks for newer rows.
 
-mod add;
-mod read;
-mod remove;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     hash_list::EntryHashes,
-    id::{ActorId, HashEntryId, MediaId},
+    id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{Pdq, Sha256Digest},
 };
+use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub(crate) use self::add::insert;
-pub use self::{
-    add::{Addition, NewEntry, add},
-    read::{find, list},
-    remove::{REMEMBERED, remove},
-};
 use super::matches::bytes;
-use crate::Error;
+use crate::{
+    Error,
+    hash_list::{MAX_ENTRIES, count, raise},
+    page::Page,
+};
 
 /// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,4 +80,195 @@ impl TryFrom<Row> for Entry {
             added_at: row.added_at,
         })
     }
+}
+
+/// An entry to add.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEntry<'a> {
+    /// What a picture is recognised by.
+    pub hashes: EntryHashes,
+    /// What is said of it; may be empty.
+    pub note: &'a str,
+    /// The item whose image it is.
+    pub media: Option<MediaId>,
+}
+
+/// The result of adding an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Addition {
+    /// It is on the list now.
+    Added(HashEntryId),
+    /// It was on the list already.
+    There(HashEntryId),
+    /// The team's lists have [`MAX_ENTRIES`].
+    Full,
+}
+
+/// Adds an entry to a list. Run it in a transaction that has locked the list.
+pub async fn add(
+    conn: &mut PgConnection,
+    list: HashListId,
+    new: NewEntry<'_>,
+    by: Actor,
+) -> Result<Addition, Error> {
+    if let Some(there) = find_same(conn, list, new.hashes).await? {
+        return Ok(Addition::There(there));
+    }
+    let Some(raised) = raise(conn, list).await? else {
+        return Ok(Addition::Full);
+    };
+    if raised.entries >= MAX_ENTRIES {
+        return Ok(Addition::Full);
+    }
+    let id = HashEntryId::from(Uuid::now_v7());
+    insert(conn, list, raised.revision, &[(id, new)], by.id()).await?;
+    count(conn, list, 1).await?;
+    Ok(Addition::Added(id))
+}
+
+/// Adds the entries that are not on the list yet, and returns how many. The caller has locked the
+/// list by raising it to this revision.
+pub(crate) async fn insert(
+    conn: &mut PgConnection,
+    list: HashListId,
+    revision: i64,
+    new: &[(HashEntryId, NewEntry<'_>)],
+    by: Option<ActorId>,
+) -> Result<u64, sqlx::Error> {
+    let ids: Vec<Uuid> = new.iter().map(|(id, _)| id.as_uuid()).collect();
+    let sha256: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| sha256(e.hashes)).collect();
+    let pdq: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| pdq(e.hashes)).collect();
+    let notes: Vec<&str> = new.iter().map(|(_, entry)| entry.note).collect();
+    let media: Vec<Option<Uuid>> = new
+        .iter()
+        .map(|(_, e)| e.media.map(MediaId::as_uuid))
+        .collect();
+    let inserted = sqlx::query!(
+        "
+        insert into hash_entries (list_id, id, sha256, pdq, note, media_id, revision, added_by)
+        select $1, i.id, i.sha256, i.pdq, i.note, i.media_id, $2, $3
+        from unnest($4::uuid [], $5::bytea [], $6::bytea [], $7::text [], $8::uuid [])
+            as i (id, sha256, pdq, note, media_id)
+        on conflict (list_id, pdq, sha256) where removed_at is null do nothing
+        ",
+        list.as_uuid(),
+        revision,
+        by.map(ActorId::as_uuid),
+        &ids,
+        &sha256 as &[Option<Vec<u8>>],
+        &pdq as &[Option<Vec<u8>>],
+        &notes as &[&str],
+        &media as &[Option<Uuid>],
+    )
+    .execute(conn)
+    .await?;
+    Ok(inserted.rows_affected())
+}
+
+async fn find_same(
+    conn: &mut PgConnection,
+    list: HashListId,
+    hashes: EntryHashes,
+) -> Result<Option<HashEntryId>, Error> {
+    let found = sqlx::query_scalar!(
+        "
+        select id
+        from hash_entries
+        where
+            list_id = $1 and removed_at is null
+            and (pdq = $2 or $2 is null and pdq is null) and (sha256 = $3 or $3 is null and sha256 is null)
+        ",
+        list.as_uuid(),
+        pdq(hashes),
+        sha256(hashes),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(found.map(HashEntryId::from))
+}
+
+/// How long a removed entry is remembered.
+pub const REMEMBERED: Duration = Duration::from_hours(7 * 24);
+
+/// Removes an entry from a list. False: it is not on the list. Run it in a transaction that has
+/// locked the list.
+pub async fn remove(
+    conn: &mut PgConnection,
+    list: HashListId,
+    entry: HashEntryId,
+) -> Result<bool, Error> {
+    let Some(raised) = raise(conn, list).await? else {
+        return Ok(false);
+    };
+    let removed = sqlx::query!(
+        "
+        update hash_entries
+        set removed_at = clock_timestamp(), revision = $3
+        where list_id = $1 and id = $2 and removed_at is null
+        ",
+        list.as_uuid(),
+        entry.as_uuid(),
+        raised.revision,
+    )
+    .execute(&mut *conn)
+    .await?;
+    if removed.rows_affected() == 0 {
+        return Ok(false);
+    }
+    count(conn, list, -1).await?;
+    Ok(true)
+}
+
+/// The entries that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query_as!(
+            Row,
+            "
+        select id, sha256, pdq, note, media_id, revision, added_by, added_at
+        from hash_entries
+        where "
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(Entry::try_from)
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
+/// An entry of a list; none if it is not on the list.
+pub async fn find(
+    conn: &mut PgConnection,
+    list: HashListId,
+    entry: HashEntryId,
+) -> Result<Option<Entry>, Error> {
+    let found = select!(
+        conn,
+        "list_id = $1 and id = $2 and removed_at is null",
+        list.as_uuid(),
+        entry.as_uuid()
+    );
+    Ok(found?.pop())
+}
+
+/// The entries of a list, in the order in which they were added.
+pub async fn list(
+    conn: &mut PgConnection,
+    list: HashListId,
+    page: Page,
+) -> Result<Vec<Entry>, Error> {
+    select!(
+        conn,
+        "list_id = $1 and ($2::uuid is null or id > $2) and removed_at is null
+        order by id
+        limit $3",
+        list.as_uuid(),
+        page.after,
+        page.limit
+    )
 }

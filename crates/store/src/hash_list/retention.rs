@@ -3,16 +3,18 @@
 
 use sqlx::PgPool;
 
-use super::{entry::REMEMBERED, import, scan};
+use super::{entry::REMEMBERED, import::Import, scan::Scan};
 use crate::{
     Error,
     batches::{self, Pace, ROWS},
+    chain,
 };
 
 /// Removes all of it, and returns how many entries, imports and scans that were.
 pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
     let removed = forget_removed(pool).await? + forget_deleted(pool).await?;
-    Ok(removed + import::forget_old(pool).await? + scan::forget_old(pool).await?)
+    let imports = chain::forget_old::<Import>(pool).await?;
+    Ok(removed + imports + chain::forget_old::<Scan>(pool).await?)
 }
 
 /// A process that holds a list in memory and has not asked since then sees by `swept_revision` that

@@ -7,13 +7,12 @@
 //! A delivery that has not ended is in exactly one job. Code that takes a delivery out of a page
 //! puts it into another job in the same transaction.
 
-mod pages;
+use std::collections::HashMap;
 
 use domain::id::{DeliveryId, EndpointId, TeamId};
-use queue::{Group, Lane, NewJob};
+use queue::{Group, Lane, NewJob, NewJobs};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::pages::Pages;
 use super::WEBHOOKS;
 
 /// The most turns of a page.
@@ -107,6 +106,54 @@ pub(crate) fn deliver(turns: Vec<Turn>, endpoint: EndpointId, team: TeamId) -> N
         .group(Group(team.as_uuid()))
         .format(stored.format())
         .max_attempts(ATTEMPTS)
+}
+
+/// Gathers the deliveries of a transaction into pages.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    /// In the order in which their first turns were pushed.
+    pages: Vec<Page>,
+    /// The page of each endpoint that the next turn goes into.
+    open: HashMap<EndpointId, usize>,
+}
+
+#[derive(Debug)]
+struct Page {
+    team: TeamId,
+    endpoint: EndpointId,
+    turns: Vec<Turn>,
+}
+
+impl Pages {
+    /// Adds the deliveries of one item to an endpoint of a team, in the order in which they should
+    /// arrive.
+    pub(crate) fn push(&mut self, team: TeamId, endpoint: EndpointId, turn: Turn) {
+        let open = self.open.get(&endpoint).copied();
+        if let Some(page) = open.and_then(|number| self.pages.get_mut(number))
+            && page.turns.len() < TURNS
+        {
+            page.turns.push(turn);
+            return;
+        }
+        self.open.insert(endpoint, self.pages.len());
+        self.pages.push(Page {
+            team,
+            endpoint,
+            turns: vec![turn],
+        });
+    }
+
+    /// Adds the jobs that send them.
+    pub(crate) fn add_to(self, jobs: &mut NewJobs) {
+        for Page {
+            team,
+            endpoint,
+            turns,
+        } in self.pages
+        {
+            jobs.push(deliver(turns, endpoint, team));
+        }
+    }
 }
 
 #[cfg(test)]

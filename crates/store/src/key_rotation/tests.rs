@@ -10,7 +10,7 @@ use crate::{
     schema, site, team,
 };
 
-/// If you add a column with secrets, add it to [`super::reencryption`] and [`super::left`] too.
+/// If you add a column with secrets, add it to the statements beside these tests and to [`super::left`] too.
 #[sqlx::test(migrations = false)]
 async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
     schema::migrate(&pool).await.unwrap();

@@ -11,10 +11,7 @@ use sqlx::{PgConnection, types::Json};
 use telemetry::trace::{Context, TraceId};
 use uuid::Uuid;
 
-use super::{
-    history::{Event, Verdict, events_with_deliveries, verdicts},
-    image::{KnownImage, known},
-};
+use super::{Event, KnownImage, Verdict, events_with_deliveries, known, verdicts};
 use crate::Error;
 
 /// An item.

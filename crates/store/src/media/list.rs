@@ -4,7 +4,7 @@
 //! filter that no index serves looks at a bounded number of rows ([`WALKED`]).
 //! Such a page may hold fewer items than its limit, even none, although there is a next page.
 
-mod paging;
+mod walks;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -17,9 +17,9 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::paging::WALKED;
-use self::paging::{Walk, named, newest, waiting, written};
-use crate::Error;
+use self::walks::{named, newest, waiting, written};
+pub use crate::page::WALKED;
+use crate::{Error, page::Walk};
 
 /// Which media. Fields that are `None` filter nothing.
 #[derive(Clone, Debug, Default)]
@@ -120,13 +120,19 @@ pub async fn list(
     limit: usize,
 ) -> Result<Page, Error> {
     let sites = sites(conn, reach, filter.site).await?;
-    let walk = Walk::new(sites, filter, after, limit);
+    let walk = Walk::new(
+        sites,
+        (filter.since, filter.until),
+        after.map(MediaId::as_uuid),
+        limit,
+        filter.wants_all(),
+    );
     let steps = match (&filter.app_media_id, &filter.author, filter.status) {
-        (Some(app_media_id), _, _) => named(conn, &walk, app_media_id).await?,
-        (None, Some(_), _) => written(conn, &walk).await?,
-        (None, None, Some(Status::PendingReview)) => waiting(conn, &walk).await?,
+        (Some(app_media_id), _, _) => named(conn, &walk, filter, app_media_id).await?,
+        (None, Some(_), _) => written(conn, &walk, filter).await?,
+        (None, None, Some(Status::PendingReview)) => waiting(conn, &walk, filter).await?,
         (None, None, Some(Status::Pending | Status::Approved | Status::Rejected) | None) => {
-            newest(conn, &walk).await?
+            newest(conn, &walk, filter).await?
         }
     };
     let (found, next) = walk.found(&steps);
@@ -135,7 +141,10 @@ pub async fn list(
     } else {
         describe(conn, &found).await?
     };
-    Ok(Page { media, next })
+    Ok(Page {
+        media,
+        next: next.map(MediaId::from),
+    })
 }
 
 /// The items that wait for a person.
@@ -163,8 +172,8 @@ pub async fn count_waiting(
         ..Filter::default()
     };
     let sites = sites(conn, reach, site).await?;
-    let walk = Walk::new(sites, &filter, None, limit);
-    let (found, next) = walk.found(&waiting(conn, &walk).await?);
+    let walk = Walk::new(sites, (None, None), None, limit, filter.wants_all());
+    let (found, next) = walk.found(&waiting(conn, &walk, &filter).await?);
     let oldest = match found.last() {
         Some(oldest) => accepted_at(conn, *oldest).await?,
         None => None,

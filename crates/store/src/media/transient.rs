@@ -6,7 +6,7 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::remove::remove;
+use super::remove;
 use crate::{Error, legal_hold};
 
 /// The item is removed, with everything that belongs to it.

@@ -17,7 +17,7 @@ use tracing::debug;
 use uuid::Uuid;
 
 use super::{
-    Admission, Limited, Request, message,
+    Admission, CHANNEL, Limited, Request, message,
     shares::{Shares, Spent},
     windows::{self, Wanted},
 };
@@ -81,9 +81,9 @@ impl Allocator {
             .collect();
         let messages: Vec<String> = lacking
             .into_iter()
-            .map(|limited| message::message(self.holder, limited))
+            .map(|limited| message(self.holder, limited))
             .collect();
-        if let Err(error) = windows::call_in(&self.pool, message::CHANNEL, &messages).await {
+        if let Err(error) = windows::call_in(&self.pool, CHANNEL, &messages).await {
             debug!(%error, "could not ask other processes for their shares of rate limits");
         }
         let deadline = Instant::now() + RECLAIM;

@@ -1,27 +1,23 @@
 //! What a process holds of each window, and what it knows of the rest.
 
-mod balances;
-mod share;
-
 use std::{
+    collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use domain::{
     id::TeamId,
-    rate_limit::{RateScope, RateStanding},
+    key::SecretHash,
+    rate_limit::{RatePolicy, RateScope, RateStanding, RateWindow, WINDOW_SECONDS},
 };
 use tokio::time::Instant;
 
-use self::{
-    balances::Held,
-    share::{Share, standing},
-};
 use super::{
     Holder, Limited, Request,
     windows::{Taken, Wanted},
 };
+use crate::rate_limit::windows::Given;
 
 /// How long a window that has nothing left is refused without asking Postgres. Meanwhile the key
 /// may have been disabled, and a process that did not answer may have given back its share.
@@ -150,6 +146,122 @@ impl Shares {
 
     fn lock(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A part of a window.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// The minute as Postgres counts it, in seconds since 1970.
+    minute: i64,
+    expires: Instant,
+    limit: u32,
+    left: u32,
+    /// What was not given out when Postgres was asked last.
+    rest: u32,
+    /// Whether other processes held parts then.
+    others: bool,
+    /// Until when nothing is certainly left anywhere.
+    spent_until: Option<Instant>,
+}
+
+impl Share {
+    /// What was held and what was given, as one. None: the minute is over already.
+    fn joined(before: Option<Self>, given: Given, asked_at: Instant, now: Instant) -> Option<Self> {
+        let valid = Duration::from_millis(u64::try_from(given.ends_in_ms).unwrap_or(0));
+        let expires = asked_at + valid;
+        let kept = before.filter(|share| share.minute == given.minute && share.expires > now);
+        (expires > now).then(|| Self {
+            minute: given.minute,
+            expires,
+            limit: given.limit,
+            left: given.share + kept.map_or(0, |share| share.left),
+            rest: given.rest,
+            others: given.others,
+            spent_until: None,
+        })
+    }
+
+    fn window(&self, name: &'static str, now: Instant) -> RateWindow {
+        let seconds = self
+            .expires
+            .saturating_duration_since(now)
+            .as_secs_f64()
+            .ceil();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and the length of a window"
+        )]
+        let resets_in = (seconds as u32).max(1);
+        RateWindow {
+            name,
+            limit: self.limit,
+            remaining: self.left + self.rest,
+            resets_in,
+        }
+    }
+}
+
+fn standing(policy: RatePolicy, key: &Share, team: &Share, now: Instant) -> RateStanding {
+    RateStanding {
+        key: key.window(policy.name(RateScope::Key), now),
+        team: team.window(policy.name(RateScope::Team), now),
+    }
+}
+
+#[derive(Default)]
+struct Held {
+    keys: HashMap<(SecretHash, RatePolicy), (TeamId, Share)>,
+    teams: HashMap<(TeamId, RatePolicy), Share>,
+    sweep_at: Option<Instant>,
+}
+
+impl Held {
+    fn spend(&mut self, request: Request, now: Instant) -> Spent {
+        let Some((key, team)) = self.pair(request) else {
+            return Spent::Unknown;
+        };
+        if key.expires <= now || team.expires <= now {
+            return Spent::Unknown;
+        }
+        if key.left > 0 && team.left > 0 {
+            key.left -= 1;
+            team.left -= 1;
+            return Spent::One(standing(request.1, key, team, now));
+        }
+        let is_spent =
+            |share: &Share| share.left == 0 && share.spent_until.is_some_and(|until| until > now);
+        let scope = if is_spent(key) {
+            RateScope::Key
+        } else if is_spent(team) {
+            RateScope::Team
+        } else {
+            return Spent::Unknown;
+        };
+        Spent::Nothing(standing(request.1, key, team, now), scope)
+    }
+
+    /// The shares of a key and of its team.
+    fn pair(&mut self, request: Request) -> Option<(&mut Share, &mut Share)> {
+        let (team, key) = self.keys.get_mut(&request)?;
+        let team = self.teams.get_mut(&(*team, request.1))?;
+        Some((key, team))
+    }
+
+    fn share(&mut self, (holder, policy): Limited) -> Option<&mut Share> {
+        match holder {
+            Holder::Key(key) => self.keys.get_mut(&(key, policy)).map(|(_, share)| share),
+            Holder::Team(team) => self.teams.get_mut(&(team, policy)),
+        }
+    }
+
+    fn sweep(&mut self, now: Instant) {
+        if self.sweep_at.is_none_or(|at| at <= now) {
+            self.keys.retain(|_, (_, share)| share.expires > now);
+            self.teams.retain(|_, share| share.expires > now);
+            self.sweep_at = Some(now + Duration::from_secs(WINDOW_SECONDS.into()));
+        }
     }
 }
 

@@ -7,7 +7,6 @@ use domain::{
     reach::Reach,
 };
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use crate::{Error, page::Page};
 
@@ -87,25 +86,48 @@ pub async fn unset(conn: &mut PgConnection, media: MediaId) -> Result<bool, Erro
     Ok(removed.rows_affected() > 0)
 }
 
+/// The items that meet a condition.
+macro_rules! select {
+    ($conn:expr, $condition:literal, $($value:expr),+) => {
+        sqlx::query!(
+            "
+        select media_id, site_id, expected, added_by, added_at
+        from golden_items
+        where "
+                + $condition
+                + "
+        ",
+            $($value),+
+        )
+        .fetch_all($conn)
+        .await?
+        .into_iter()
+        .map(|row| {
+            Ok(GoldenItem {
+                media: row.media_id.into(),
+                site: row.site_id.into(),
+                expected: row.expected.parse()?,
+                added_by: row.added_by.into(),
+                added_at: row.added_at,
+            })
+        })
+        .collect::<Result<Vec<_>, Error>>()
+    };
+}
+
 /// What the answer for an item is; none if it is not known, or not within reach.
 pub async fn of(
     conn: &mut PgConnection,
     reach: Reach,
     media: MediaId,
 ) -> Result<Option<GoldenItem>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select media_id, site_id, expected, added_by, added_at
-        from golden_items
-        where media_id = $1 and ($2::uuid is null or team_id = $2)
-        ",
+    let found = select!(
+        conn,
+        "media_id = $1 and ($2::uuid is null or team_id = $2)",
         media.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(GoldenItem::try_from).transpose()
+        reach.team().map(TeamId::as_uuid)
+    );
+    Ok(found?.pop())
 }
 
 /// A team's items whose answer is known, in the order in which they were accepted.
@@ -114,42 +136,13 @@ pub async fn list(
     team: TeamId,
     page: Page,
 ) -> Result<Vec<GoldenItem>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
-        select media_id, site_id, expected, added_by, added_at
-        from golden_items
-        where team_id = $1 and ($2::uuid is null or media_id > $2)
+    select!(
+        conn,
+        "team_id = $1 and ($2::uuid is null or media_id > $2)
         order by media_id
-        limit $3
-        ",
+        limit $3",
         team.as_uuid(),
         page.after,
-        page.limit,
+        page.limit
     )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(GoldenItem::try_from).collect()
-}
-
-struct Row {
-    media_id: Uuid,
-    site_id: Uuid,
-    expected: String,
-    added_by: Uuid,
-    added_at: DateTime<Utc>,
-}
-
-impl TryFrom<Row> for GoldenItem {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        Ok(Self {
-            media: row.media_id.into(),
-            site: row.site_id.into(),
-            expected: row.expected.parse()?,
-            added_by: row.added_by.into(),
-            added_at: row.added_at,
-        })
-    }
 }

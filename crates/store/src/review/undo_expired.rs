@@ -1,9 +1,7 @@
 //! What happens when the time to undo is over: what a person said is told, waits for a second person, or goes to a lead.
 
-mod failed;
 mod follow_up;
 mod load;
-mod record;
 
 use std::time::Duration;
 
@@ -12,15 +10,16 @@ use domain::{
     media::{ModerationType, Ruling, Seen, Step},
     review::{Next, Outcome, ReviewKind, Said, Task, Tier, next},
 };
-use queue::{Effect, FinishTx, Survivor};
+use queue::{DeadJob, Effect, FinishTx, OnDead, Survivor};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
+use tracing::error;
 use uuid::Uuid;
 
-pub use self::failed::ReviewDied;
 use self::load::{Spoken, load};
 use crate::{
     Error,
+    jobs::ReviewJob,
     json::to_json,
     media::{details_of, moderator},
     verdict::{Conclusion, conclude},
@@ -61,12 +60,12 @@ impl Effect for Ended {
             match (spoken.next(), spoken.step()) {
                 (Next::Tell, Some(step)) => told.push(Telling::of(tx.conn, spoken, step).await?),
                 (Next::Tell, None) | (Next::Nothing, _) => {
-                    record::superseded(tx.conn, spoken).await?;
+                    superseded(tx.conn, spoken).await?;
                 }
-                (Next::Keep, _) => record::kept(tx.conn, spoken).await?,
-                (Next::AskAnother, _) => record::ask_another(tx.conn, spoken).await?,
-                (Next::AskLead, _) => record::ask_lead(tx.conn, spoken).await?,
-                (Next::Grade, _) => record::graded(tx.conn, spoken).await?,
+                (Next::Keep, _) => kept(tx.conn, spoken).await?,
+                (Next::AskAnother, _) => ask_another(tx.conn, spoken).await?,
+                (Next::AskLead, _) => ask_lead(tx.conn, spoken).await?,
+                (Next::Grade, _) => graded(tx.conn, spoken).await?,
             }
             if spoken.kind == ReviewKind::Review && spoken.bulk.is_none() {
                 follow_up::with_known_answer(tx.conn, spoken).await?;
@@ -181,15 +180,15 @@ impl<'a> Telling<'a> {
 
     /// Notes what became of the opinions. Before the verdict is stored: that ends the review.
     async fn mark(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-        record::outcome(conn, self.spoken.id, Outcome::Told).await?;
+        outcome(conn, self.spoken.id, Outcome::Told).await?;
         if let Some(before) = self.spoken.before {
-            record::outcome(conn, before.id, self.spoken.outcome_of(before.ruling)).await?;
+            outcome(conn, before.id, self.spoken.outcome_of(before.ruling)).await?;
         }
         match self.spoken.kind {
             ReviewKind::Review => Ok(()),
             // The trigger ends reviews of items that leave `pending_review`.
             ReviewKind::Audit | ReviewKind::Golden | ReviewKind::Appeal => {
-                record::end(conn, self.spoken).await
+                end(conn, self.spoken).await
             }
         }
     }
@@ -213,4 +212,139 @@ impl<'a> Telling<'a> {
             created: None,
         }
     }
+}
+
+/// A decision that could not be told: it counts as undone, and the review waits again. No review is
+/// lost.
+pub struct ReviewDied;
+
+impl OnDead for ReviewDied {
+    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        let mut opinions = Vec::new();
+        for job in dead {
+            let Ok(ReviewJob { opinion }) = job.args() else {
+                error!(job.id = %job.id, "a dead job of a review has no readable id");
+                continue;
+            };
+            opinions.push(opinion.as_uuid());
+        }
+        forget(tx.conn, &opinions).await
+    }
+}
+
+async fn forget(conn: &mut PgConnection, opinions: &[Uuid]) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "
+        with released as (
+            update review_tasks
+            set held_until = null
+            where id in (select task_id from review_opinions where id = any($1) and outcome is null)
+        )
+        delete from review_opinions where id = any($1) and outcome is null
+        ",
+        opinions,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Notes what became of an opinion.
+async fn outcome(
+    conn: &mut PgConnection,
+    opinion: OpinionId,
+    outcome: Outcome,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update review_opinions set outcome = $2 where id = $1",
+        opinion.as_uuid(),
+        outcome.as_str(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Asks a second person, who sees nothing of what the first one said.
+async fn ask_another(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Waits).await?;
+    sqlx::query!(
+        "update review_tasks set held_until = null, needed = 2, not_for = not_for || $2::uuid where id = $1",
+        spoken.review.as_uuid(),
+        spoken.actor.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Asks a lead who is neither of the two.
+async fn ask_lead(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Disagreed).await?;
+    if let Some(before) = spoken.before {
+        outcome(conn, before.id, Outcome::Disagreed).await?;
+    }
+    sqlx::query!(
+        "update review_tasks set held_until = null, tier = 2, not_for = not_for || $2::uuid where id = $1",
+        spoken.review.as_uuid(),
+        spoken.actor.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Somebody else has decided about the item. A review of an item that waits goes on, if it is there.
+async fn superseded(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Superseded).await?;
+    if spoken.kind != ReviewKind::Review {
+        return end(conn, spoken).await;
+    }
+    sqlx::query!(
+        "update review_tasks set held_until = null where id = $1",
+        spoken.review.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The verdict in force stays.
+async fn kept(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    outcome(conn, spoken.id, Outcome::Agreed).await?;
+    end(conn, spoken).await
+}
+
+/// The answer is known. If somebody has taken the item off the known answers, nothing is said.
+async fn graded(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "
+        update review_opinions o
+        set
+            outcome = coalesce(
+                (
+                    select case when g.expected = o.ruling then 'right' else 'wrong' end
+                    from golden_items g
+                    where g.media_id = o.media_id
+                ),
+                'superseded'
+            )
+        where o.id = $1
+        ",
+        spoken.id.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    end(conn, spoken).await
+}
+
+/// Ends the review.
+async fn end(conn: &mut PgConnection, spoken: &Spoken) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from review_tasks where id = $1",
+        spoken.review.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }

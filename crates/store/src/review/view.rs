@@ -9,7 +9,7 @@ use domain::{
 use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
 
-use super::lease::tier;
+use super::tier;
 use crate::{
     Error,
     media::{KnownImage, Verdict, known},

@@ -7,21 +7,15 @@
 //! show when that was, whichever binary stored the item. The index of a site's items by time finds
 //! these items.
 
-mod pinned;
-mod remove;
-
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::id::TeamId;
 use sqlx::{PgConnection, PgPool};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use self::{
-    pinned::is_pinned,
-    remove::{lock_group, remove},
-};
-use crate::{Error, batches::Pace};
+use crate::{Error, batches::Pace, id_time::ids_within};
 
 /// Versions that one run looks at, at most.
 const VERSIONS: usize = 200;
@@ -127,6 +121,140 @@ async fn keep(conn: &mut PgConnection, old: &Old) -> Result<(), sqlx::Error> {
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// Items that one statement looks through,
+const SLICE: i64 = 5_000;
+
+/// and all statements about one version. A version that was live for more items stays.
+const ITEMS: i64 = 100_000;
+
+/// Publishing may take this long from the time that is recorded to its commit.
+const COMMIT: TimeDelta = TimeDelta::hours(1);
+
+/// Whether an item is judged by it. Also true if finding out takes too long.
+async fn is_pinned(conn: &mut PgConnection, old: &Old) -> Result<bool, sqlx::Error> {
+    let (Some(since), Some(until)) = (old.since, old.until) else {
+        return Ok(false);
+    };
+    let (from, before) = ids_within(Some(since), Some(until + COMMIT));
+    let mut left = ITEMS;
+    for site in sites(conn, old.team.into()).await? {
+        let mut from = from;
+        loop {
+            let slice = look_through(conn, old.id, site, from, before).await?;
+            left -= slice.items;
+            if slice.pinned || left <= 0 {
+                return Ok(true);
+            }
+            match slice.last {
+                // Ids are 128-bit numbers; nothing follows the greatest.
+                Some(last) if slice.items == SLICE => {
+                    from = Uuid::from_u128(last.as_u128().saturating_add(1));
+                }
+                Some(_) | None => break,
+            }
+        }
+    }
+    Ok(false)
+}
+
+async fn sites(conn: &mut PgConnection, team: TeamId) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select id from sites where team_id = $1 order by id",
+        team.as_uuid()
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// Some items of a site.
+struct Slice {
+    items: i64,
+    pinned: bool,
+    last: Option<Uuid>,
+}
+
+async fn look_through(
+    conn: &mut PgConnection,
+    version: Uuid,
+    site: Uuid,
+    from: Uuid,
+    before: Uuid,
+) -> Result<Slice, sqlx::Error> {
+    sqlx::query_as!(
+        Slice,
+        r#"
+        select
+            count(*) as "items!",
+            coalesce(bool_or($1 = any(m.group_versions)), false) as "pinned!",
+            (array_agg(m.id order by m.id desc))[1] as last
+        from (
+            select id, group_versions
+            from media
+            where site_id = $2 and id >= $3 and id < $4
+            order by site_id, id
+            limit $5
+        ) m
+        "#,
+        version,
+        site,
+        from,
+        before,
+        SLICE,
+    )
+    .fetch_one(conn)
+    .await
+}
+
+/// Publishing a version or making it a shadow holds this lock. Then the version is looked at
+/// another time.
+async fn lock_group(conn: &mut PgConnection, old: &Old) -> Result<bool, sqlx::Error> {
+    let locked = sqlx::query_scalar!(
+        "select id from rule_groups where id = $1 for no key update skip locked",
+        old.group
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(locked.is_some())
+}
+
+/// Removes it with its place in the group's history, unless something has begun to refer to it.
+async fn remove(conn: &mut PgConnection, old: &Old) -> Result<bool, sqlx::Error> {
+    let is_free = sqlx::query_scalar!(
+        r#"
+        select
+            g.live_version_id <> $2 and g.shadow_version_id is distinct from $2
+            and not exists (select from backtests b where b.version_id = $2)
+            and not exists (
+                select from rule_group_publications p
+                where p.version_id = $2 and ($3::timestamptz is null or p.published_at >= $3)
+            ) as "is_free!"
+        from rule_groups g
+        where g.id = $1
+        "#,
+        old.group,
+        old.id,
+        old.until,
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    if !is_free {
+        return Ok(false);
+    }
+    sqlx::query!(
+        "
+        with
+        publications as (delete from rule_group_publications where version_id = $1),
+        counts as (delete from shadow_counts where version_id = $1),
+        differences as (delete from shadow_differences where version_id = $1)
+        delete from rule_group_versions where id = $1
+        ",
+        old.id,
+    )
+    .execute(conn)
+    .await?;
+    Ok(true)
 }
 
 #[cfg(test)]

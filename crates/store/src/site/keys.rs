@@ -1,8 +1,5 @@
 //! The keys with which applications submit for a site: create, rotate, list, disable.
 
-mod read;
-mod used;
-
 use chrono::{DateTime, Utc};
 use domain::{
     event::{iso8601, iso8601_or_null},
@@ -14,12 +11,8 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::{
-    read::{find, list},
-    used::last_used,
-};
-use super::create::team_of;
-use crate::{Error, plan::limit};
+use super::team_of;
+use crate::{Error, page::Page, plan::limit};
 
 /// A key without its secret. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, Serialize)]
@@ -134,4 +127,71 @@ pub async fn disable(conn: &mut PgConnection, key: SiteKeyId) -> Result<bool, Er
     .execute(conn)
     .await?;
     Ok(disabled.rows_affected() > 0)
+}
+
+/// A key; none if there is none, or if it is not the site's.
+pub async fn find(
+    conn: &mut PgConnection,
+    site: SiteId,
+    key: SiteKeyId,
+) -> Result<Option<KeyRecord>, Error> {
+    let record = sqlx::query_as!(
+        KeyRecord,
+        "select id, site_id as site, hint, created_at, disabled_at from site_keys where id = $1 and site_id = $2",
+        key.as_uuid(),
+        site.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(record)
+}
+
+/// A site's keys, the oldest first, disabled ones too.
+pub async fn list(
+    conn: &mut PgConnection,
+    site: SiteId,
+    page: Page,
+) -> Result<Vec<KeyRecord>, Error> {
+    let records = sqlx::query_as!(
+        KeyRecord,
+        "
+        select id, site_id as site, hint, created_at, disabled_at
+        from site_keys
+        where site_id = $1 and ($2::uuid is null or id > $2)
+        order by id
+        limit $3
+        ",
+        site.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(records)
+}
+
+/// The minutes in which requests of these keys of a site were last counted. A key that was never used has none.
+pub async fn last_used(
+    conn: &mut PgConnection,
+    site: SiteId,
+    keys: &[SiteKeyId],
+) -> Result<Vec<(SiteKeyId, DateTime<Utc>)>, Error> {
+    let keys: Vec<Uuid> = keys.iter().map(|key| key.as_uuid()).collect();
+    let used = sqlx::query!(
+        r#"
+        select k.id, max(w.minute) as "minute!"
+        from site_keys k
+        join rate_windows w on w.site_key_id = k.id
+        where k.site_id = $1 and k.id = any($2)
+        group by k.id
+        "#,
+        site.as_uuid(),
+        &keys,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(used
+        .into_iter()
+        .map(|row| (row.id.into(), row.minute))
+        .collect())
 }

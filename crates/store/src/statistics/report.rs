@@ -9,7 +9,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Figures, Outcomes, ROW, totals::EVERYTHING};
+use super::{EVERYTHING, Figures, Outcomes, ROW};
 use crate::Error;
 
 /// What figures are about.

@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use domain::{actor::Actor, id::TeamId, key::SecretHash, reach::Reach, scope::Scope};
 use sqlx::{PgPool, PgTransaction};
-use uuid::Uuid;
 
 use super::known;
 use crate::Error;
@@ -57,6 +56,35 @@ impl Grant {
     }
 }
 
+/// What the holder of a token may do, read in a transaction that is then given back with it.
+macro_rules! granted {
+    ($tx:ident, $lock:literal, $hash:expr) => {{
+        let row = sqlx::query!(
+            r#"
+        select
+            id, team_id, scopes, expires_at, generation,
+            exists (select from teams t where t.id = team_id and t.closed_at is not null) as "is_closed!"
+        from management_tokens
+        where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
+        "# + $lock,
+            $hash.as_bytes(),
+        )
+        .fetch_optional(&mut *$tx)
+        .await?;
+        Ok(row.map(|row| {
+            let grant = Grant {
+                actor: Actor::Token(row.id.into()),
+                reach: row.team_id.map(TeamId::from).into(),
+                scopes: known(&row.scopes),
+                expires_at: row.expires_at,
+                generation: row.generation.unsigned_abs(),
+                is_closed: row.is_closed,
+            };
+            ($tx, grant)
+        }))
+    }};
+}
+
 /// Begins a transaction in which the holder of a token looks at things, all of them as they are at
 /// one moment. None: the token is unknown, disabled or expired.
 pub async fn begin_reading(
@@ -66,20 +94,7 @@ pub async fn begin_reading(
     let mut tx = pool
         .begin_with("begin isolation level repeatable read, read only")
         .await?;
-    let row = sqlx::query_as!(
-        GrantRow,
-        r#"
-        select
-            id, team_id, scopes, expires_at, generation,
-            exists (select from teams t where t.id = team_id and t.closed_at is not null) as "is_closed!"
-        from management_tokens
-        where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
-        "#,
-        hash.as_bytes(),
-    )
-    .fetch_optional(&mut *tx)
-    .await?;
-    Ok(row.map(|row| (tx, row.into())))
+    granted!(tx, "", hash)
 }
 
 /// Begins a transaction in which the holder of a token changes something. Disabling the token waits
@@ -90,41 +105,10 @@ pub async fn begin_changing(
     hash: SecretHash,
 ) -> Result<Option<(PgTransaction<'static>, Grant)>, Error> {
     let mut tx = pool.begin().await?;
-    let row = sqlx::query_as!(
-        GrantRow,
-        r#"
-        select
-            id, team_id, scopes, expires_at, generation,
-            exists (select from teams t where t.id = team_id and t.closed_at is not null) as "is_closed!"
-        from management_tokens
-        where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
-        for share
-        "#,
-        hash.as_bytes(),
+    granted!(
+        tx,
+        "for share
+        ",
+        hash
     )
-    .fetch_optional(&mut *tx)
-    .await?;
-    Ok(row.map(|row| (tx, row.into())))
-}
-
-struct GrantRow {
-    id: Uuid,
-    team_id: Option<Uuid>,
-    scopes: Vec<String>,
-    expires_at: Option<DateTime<Utc>>,
-    generation: i16,
-    is_closed: bool,
-}
-
-impl From<GrantRow> for Grant {
-    fn from(row: GrantRow) -> Self {
-        Self {
-            actor: Actor::Token(row.id.into()),
-            reach: row.team_id.map(TeamId::from).into(),
-            scopes: known(&row.scopes),
-            expires_at: row.expires_at,
-            generation: row.generation.unsigned_abs(),
-            is_closed: row.is_closed,
-        }
-    }
 }

@@ -7,10 +7,12 @@ use std::{
 };
 
 use domain::id::TeamId;
+use sqlx::PgConnection;
 use tokio::sync::Semaphore;
 use tracing::warn;
+use uuid::Uuid;
 
-use super::{Waiting, batch::BatchWrite, settle};
+use super::{BatchWrite, Waiting, settle};
 
 /// Teams that are written at the same time. Each holds a connection while it waits.
 const TEAMS: usize = 2;
@@ -118,4 +120,34 @@ impl Drop for Turn {
             self.locked_teams.lock().remove(&self.team);
         }
     }
+}
+
+/// Whether a statement has waited too long for a lock. SQLSTATE 55P03, `lock_not_available`.
+pub(super) fn is_locked_out(error: &sqlx::Error) -> bool {
+    let code = error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code);
+    code.is_some_and(|code| code == "55P03")
+}
+
+/// Those of these teams of whose usage a row is locked now.
+pub(super) async fn locked(
+    conn: &mut PgConnection,
+    teams: &[TeamId],
+) -> Result<Vec<TeamId>, sqlx::Error> {
+    let teams: Vec<Uuid> = teams.iter().map(|team| team.as_uuid()).collect();
+    let locked = sqlx::query_scalar!(
+        "
+        with free as materialized (
+            select team_id, period_start from usage where team_id = any($1) for no key update skip locked
+        )
+        select distinct u.team_id
+        from usage u
+        where u.team_id = any($1) and (u.team_id, u.period_start) not in (select team_id, period_start from free)
+        ",
+        &teams,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(locked.into_iter().map(TeamId::from).collect())
 }

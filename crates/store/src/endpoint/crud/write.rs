@@ -1,4 +1,4 @@
-//! Adding an endpoint, and changing its settings.
+//! Creating, changing, disabling and deleting endpoints.
 
 use domain::{
     event::EventKind,
@@ -11,7 +11,7 @@ use super::{Endpoint, Settings};
 use crate::{
     Error,
     encryption::MasterKey,
-    endpoint::{headers::seal_headers, health},
+    endpoint::{health, seal_headers},
     plan::limit,
 };
 
@@ -76,4 +76,93 @@ pub async fn change(
 
 fn names(events: &[EventKind]) -> Vec<&'static str> {
     events.iter().map(|event| event.as_str()).collect()
+}
+
+/// Disables an endpoint for its owner's reason. False: it is disabled already, for another reason.
+pub async fn disable(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+    reason: &str,
+) -> Result<bool, Error> {
+    let disabled = sqlx::query!(
+        "
+        update webhook_endpoints
+        set disabled_at = now(), disabled_reason = $2
+        where id = $1 and disabled_at is null
+        ",
+        endpoint.as_uuid(),
+        reason,
+    )
+    .execute(conn)
+    .await?;
+    Ok(disabled.rows_affected() > 0)
+}
+
+/// Enables an endpoint again, as if nothing had been wrong with it. False: it is not disabled.
+pub async fn enable(conn: &mut PgConnection, endpoint: EndpointId) -> Result<bool, Error> {
+    let enabled = sqlx::query!(
+        "
+        update webhook_endpoints
+        set disabled_at = null, disabled_reason = null
+        where id = $1 and disabled_at is not null and deleted_at is null
+        ",
+        endpoint.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    let is_enabled = enabled.rows_affected() > 0;
+    if is_enabled {
+        health::start_afresh(conn, endpoint).await?;
+    }
+    Ok(is_enabled)
+}
+
+/// Makes what waits for an endpoint's next attempt due now, as if nothing had been wrong with it,
+/// and returns how many deliveries that are. Wake the queue after the commit.
+pub async fn retry_now(conn: &mut PgConnection, endpoint: EndpointId) -> Result<u64, Error> {
+    health::start_afresh(conn, endpoint).await
+}
+
+/// How many pending deliveries are discarded in the transaction that deletes their endpoint.
+/// Workers discard the others when their time comes.
+const DISCARDED_AT_ONCE: i64 = 5_000;
+
+/// Deletes an endpoint: nothing more is sent to it, what waits is discarded, and its headers are no
+/// longer kept. Its deliveries can be read as before. Run it in a transaction that has locked it.
+pub async fn delete(conn: &mut PgConnection, endpoint: EndpointId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update webhook_endpoints
+        set
+            deleted_at = now(),
+            disabled_at = coalesce(disabled_at, now()),
+            disabled_reason = coalesce(disabled_reason, 'it was deleted'),
+            headers = null
+        where id = $1
+        ",
+        endpoint.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    health::forget(conn, endpoint).await?;
+    // Deliveries that are being sent stay with their worker.
+    sqlx::query!(
+        "
+        update deliveries
+        set state = 'discarded', next_attempt_at = null, ended_at = now()
+        where id in (
+            select id
+            from deliveries
+            where
+                state = 'pending'
+                and id in (select id from deliveries where endpoint_id = $1 order by id desc limit $2)
+            for update skip locked
+        )
+        ",
+        endpoint.as_uuid(),
+        DISCARDED_AT_ONCE,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }

@@ -7,12 +7,8 @@ use domain::{
 };
 use sqlx::{PgConnection, PgPool};
 
-use super::status::Standing;
-use crate::{
-    Error,
-    encryption::MasterKey,
-    erasure::{certificate, key},
-};
+use super::Standing;
+use crate::{Error, encryption::MasterKey, erasure::certificate};
 
 /// A certificate to store.
 #[derive(Debug)]
@@ -23,7 +19,7 @@ pub(super) async fn certify(
     master_key: &MasterKey,
     standing: &Standing,
 ) -> Result<Certified, Error> {
-    let key = key::signing_key(pool, master_key).await?;
+    let key = certificate::signing_key(pool, master_key).await?;
     let now = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#)
         .fetch_one(pool)
         .await?;

@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use self::time_windows::{Window, windows};
-use super::status::{Standing, Tally};
+use super::{Standing, Tally};
 use crate::Error;
 
 /// How much one slice does, at most.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use super::{Place, SLICE, status::Standing};
+use super::{Place, SLICE, Standing};
 use crate::Error;
 
 /// Where to look; none if all sites were looked at.

@@ -10,7 +10,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::status::Tally;
+use super::Tally;
 use crate::legal_hold;
 
 /// Items of a site to empty.
@@ -23,12 +23,6 @@ pub(super) struct Removal {
     pub(super) items: Vec<Uuid>,
     /// Up to this item all were looked at; none: all of the site.
     pub(super) to: Option<Uuid>,
-}
-
-/// What came of it.
-pub(super) struct Removed {
-    /// Somebody else has locked an item, so that the walk goes on from there.
-    pub(super) is_held_up: bool,
 }
 
 /// What is removed with items, or emptied, and where that is counted. `$1` are the ids of the items.
@@ -120,12 +114,13 @@ struct Locked {
 }
 
 impl Removal {
-    /// Empties the items. The row of the erasure is locked.
+    /// Empties the items. The row of the erasure is locked. Tells whether somebody else has locked an
+    /// item, so that the walk goes on from there.
     pub(super) async fn apply(
         &self,
         conn: &mut PgConnection,
         erasure: ErasureId,
-    ) -> Result<Removed, sqlx::Error> {
+    ) -> Result<bool, sqlx::Error> {
         let locked = self.lock(conn).await?;
         // Items are counted in their order, so the walk goes on from the first one that somebody else has locked.
         let free = self
@@ -158,7 +153,7 @@ impl Removal {
         )
         .execute(&mut *conn)
         .await?;
-        Ok(Removed { is_held_up })
+        Ok(is_held_up)
     }
 
     /// Leaves out items that a legal hold keeps.

@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use super::{retention::forget_within, *};
-use crate::{batches::Pace, image::failed::give_up, schema};
+use super::{forget_within, *};
+use crate::{batches::Pace, image::give_up, schema};
 
 /// Looks at so many files of each site, at most. Returns how many are gone, and whether more are left to look at.
 async fn forget(pool: &PgPool, most: usize) -> (u64, bool) {

@@ -5,11 +5,7 @@ use sqlx::{PgConnection, PgPool};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{
-    Bounds, Kind, SLICE,
-    due::{Told, due},
-    due_sites::Site,
-};
+use super::{Bounds, Kind, SLICE, Site, Told, due};
 use crate::{
     Error,
     batches::{Forgotten, Pace, ROWS, until_none},

@@ -17,7 +17,7 @@ async fn items(pool: &PgPool) -> u64 {
 }
 
 async fn files(pool: &PgPool) -> u64 {
-    let forgotten = image::retention::forget_old(pool, Pace::Hurried).await;
+    let forgotten = image::forget_old(pool, Pace::Hurried).await;
     forgotten.unwrap().removed
 }
 

@@ -1,11 +1,12 @@
-//! The first step of each request: look up the session, and what it may do.
+//! Creating a session, which also deletes sessions that are over, and the first step of each request:
+//! look up the session, and what it may do.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
-    id::{MemberId, SessionId, SiteId, TeamId, UserId},
-    key::SecretHash,
+    id::{IdentityId, MemberId, SessionId, SiteId, TeamId, UserId},
+    key::{SecretHash, SessionSecret},
     role::Role,
-    sign_in_limits::{IDLE, LONGEST_SESSION},
+    sign_in_limits::{IDLE, LONGEST_SESSION, MOST_SESSIONS},
 };
 use sqlx::{PgConnection, PgPool, PgTransaction};
 use uuid::Uuid;
@@ -117,8 +118,7 @@ async fn entered(
     hash: SecretHash,
     team: Option<TeamId>,
 ) -> Result<Option<Entered>, Error> {
-    let row = sqlx::query_as!(
-        EnteredRow,
+    let row = sqlx::query!(
         r#"
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
@@ -142,7 +142,27 @@ async fn entered(
     )
     .fetch_optional(conn)
     .await?;
-    row.map(Entered::try_from).transpose()
+    row.map(|row| {
+        Ok(Entered {
+            held: Held {
+                id: row.id.into(),
+                user: row.user_id.into(),
+                password_age: age(row.password_age),
+                has_given_factor: row.has_given_factor,
+                has_factor: row.has_factor,
+                by_provider: row.by_provider,
+            },
+            member: row.member_id.into(),
+            role: row.role.parse()?,
+            sites: row
+                .site_ids
+                .map(|sites| sites.into_iter().map(SiteId::from).collect()),
+            team_requires_factor: row.team_requires_factor,
+            team_is_closed: row.team_is_closed,
+            is_untouched: row.is_untouched,
+        })
+    })
+    .transpose()
 }
 
 /// Begins a transaction in which a person changes the own account. All other changes of that
@@ -165,8 +185,7 @@ pub async fn begin_own(
     .fetch_optional(&mut *tx)
     .await?;
     // Read only now, so that it includes whatever the lock waited for.
-    let row = sqlx::query_as!(
-        HeldRow,
+    let row = sqlx::query!(
         r#"
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
@@ -185,7 +204,17 @@ pub async fn begin_own(
     )
     .fetch_optional(&mut *tx)
     .await?;
-    Ok(row.map(|row| (tx, row.into())))
+    Ok(row.map(|row| {
+        let held = Held {
+            id: row.id.into(),
+            user: row.user_id.into(),
+            password_age: age(row.password_age),
+            has_given_factor: row.has_given_factor,
+            has_factor: row.has_factor,
+            by_provider: row.by_provider,
+        };
+        (tx, held)
+    }))
 }
 
 #[expect(
@@ -196,65 +225,135 @@ fn age(seconds: f64) -> TimeDelta {
     TimeDelta::seconds(seconds as i64)
 }
 
-struct HeldRow {
-    id: Uuid,
-    user_id: Uuid,
-    password_age: f64,
-    has_given_factor: bool,
-    has_factor: bool,
-    by_provider: bool,
+/// The origin of a sign-in.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The client's address.
+    pub address: &'a str,
+    /// The start of the header `User-Agent`.
+    pub user_agent: &'a str,
 }
 
-impl From<HeldRow> for Held {
-    fn from(row: HeldRow) -> Self {
-        Self {
-            id: row.id.into(),
-            user: row.user_id.into(),
-            password_age: age(row.password_age),
-            has_given_factor: row.has_given_factor,
-            has_factor: row.has_factor,
-            by_provider: row.by_provider,
-        }
-    }
+/// What a provider of single sign-on has proved.
+#[derive(Clone, Copy, Debug)]
+pub struct Proved {
+    /// Who signs in there. The session ends when the account is disconnected from this identity.
+    pub identity: IdentityId,
+    /// When the person authenticated there, if it says so. This is as if the person had typed the password then.
+    pub authenticated_at: Option<DateTime<Utc>>,
+    /// Whether it checked several factors.
+    pub is_strong: bool,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "the columns of a row")]
-struct EnteredRow {
-    id: Uuid,
-    user_id: Uuid,
-    password_age: f64,
-    has_given_factor: bool,
-    has_factor: bool,
-    by_provider: bool,
-    member_id: Uuid,
-    role: String,
-    site_ids: Option<Vec<Uuid>>,
-    team_requires_factor: bool,
-    team_is_closed: bool,
-    is_untouched: bool,
+/// Creates a session, and returns its secret for the browser. Deletes sessions that are over. If
+/// the person has too many sessions, one of them ends. Run it in a transaction that has locked the
+/// account.
+pub async fn create(
+    conn: &mut PgConnection,
+    user: UserId,
+    origin: Origin<'_>,
+) -> Result<(SessionId, SessionSecret), Error> {
+    make_room(conn, user).await?;
+    let secret = SessionSecret::generate(std::iter::repeat_with(rand::random));
+    let hash = secret.hash();
+    let id = sqlx::query_scalar!(
+        "
+        insert into sessions (id, user_id, hash, address, user_agent)
+        values ($1, $2, $3, $4, $5)
+        returning id
+        ",
+        Uuid::now_v7(),
+        user.as_uuid(),
+        hash.as_bytes(),
+        origin.address,
+        origin.user_agent,
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok((id.into(), secret))
 }
 
-impl TryFrom<EnteredRow> for Entered {
-    type Error = Error;
+/// The same for a person whom the provider of single sign-on has authenticated. If it does not say when, it may have been
+/// long ago.
+pub async fn create_by_provider(
+    conn: &mut PgConnection,
+    user: UserId,
+    origin: Origin<'_>,
+    proved: Proved,
+) -> Result<(SessionId, SessionSecret), Error> {
+    make_room(conn, user).await?;
+    let secret = SessionSecret::generate(std::iter::repeat_with(rand::random));
+    let hash = secret.hash();
+    let id = sqlx::query_scalar!(
+        "
+        insert into sessions
+            (id, user_id, hash, address, user_agent, by_provider, password_at, factor_at, identity_id)
+        values (
+            $1, $2, $3, $4, $5, true, least(coalesce($6, now() - make_interval(secs => $8)), now()),
+            case when $7 then now() end, $9
+        )
+        returning id
+        ",
+        Uuid::now_v7(),
+        user.as_uuid(),
+        hash.as_bytes(),
+        origin.address,
+        origin.user_agent,
+        proved.authenticated_at,
+        proved.is_strong,
+        seconds(LONGEST_SESSION),
+        proved.identity.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok((id.into(), secret))
+}
 
-    fn try_from(row: EnteredRow) -> Result<Self, Error> {
-        Ok(Self {
-            held: Held {
-                id: row.id.into(),
-                user: row.user_id.into(),
-                password_age: age(row.password_age),
-                has_given_factor: row.has_given_factor,
-                has_factor: row.has_factor,
-                by_provider: row.by_provider,
-            },
-            member: row.member_id.into(),
-            role: row.role.parse()?,
-            sites: row
-                .site_ids
-                .map(|sites| sites.into_iter().map(SiteId::from).collect()),
-            team_requires_factor: row.team_requires_factor,
-            team_is_closed: row.team_is_closed,
-            is_untouched: row.is_untouched,
-        })
-    }
+async fn make_room(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
+    forget_over(conn).await?;
+    forget_oldest(conn, user).await
+}
+
+/// Deletes sessions of all people that are over, at most 100 at a time.
+async fn forget_over(conn: &mut PgConnection) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        delete from sessions
+        where id in (
+            select id
+            from sessions
+            where created_at < now() - make_interval(secs => $1)
+            order by created_at
+            limit 100
+            for update skip locked
+        )
+        ",
+        seconds(LONGEST_SESSION),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Deletes sessions of a person until there is room for one more. Those without the second factor
+/// go first. Otherwise anyone who knows only the password could end the owner's sessions by signing
+/// in again and again.
+async fn forget_oldest(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        delete from sessions
+        where id in (
+            select id
+            from sessions
+            where user_id = $1
+            order by factor_at is null, used_at desc, id desc
+            offset $2
+        )
+        ",
+        user.as_uuid(),
+        MOST_SESSIONS - 1,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }

@@ -6,74 +6,22 @@ use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::sums::Tally;
+use super::Tally;
 use crate::statistics::Figures;
 
 /// Rules with a row of their own, for each site or team and day. A row takes about 270 bytes.
 const RULES: i64 = 200;
 
-#[derive(Default)]
-struct Columns {
-    subject: Vec<Uuid>,
-    hour: Vec<DateTime<Utc>>,
-    accepted: Vec<i64>,
-    rule_approved: Vec<i64>,
-    rule_rejected: Vec<i64>,
-    rule_pending_review: Vec<i64>,
-    ai_approved: Vec<i64>,
-    ai_rejected: Vec<i64>,
-    ai_pending_review: Vec<i64>,
-    manual_approved: Vec<i64>,
-    manual_rejected: Vec<i64>,
-    failure_approved: Vec<i64>,
-    failure_rejected: Vec<i64>,
-    failure_pending_review: Vec<i64>,
-    reviews_decided: Vec<i64>,
-    reviews_waited_ms: Vec<i64>,
-    delivered: Vec<i64>,
-    failed_attempts: Vec<i64>,
-    exhausted: Vec<i64>,
-    discarded: Vec<i64>,
-}
-
-impl Columns {
-    fn push(&mut self, subject: Uuid, hour: DateTime<Utc>, figures: &Figures) {
-        self.subject.push(subject);
-        self.hour.push(hour);
-        self.accepted.push(figures.accepted);
-        self.rule_approved.push(figures.rules.approved);
-        self.rule_rejected.push(figures.rules.rejected);
-        self.rule_pending_review.push(figures.rules.pending_review);
-        self.ai_approved.push(figures.providers.approved);
-        self.ai_rejected.push(figures.providers.rejected);
-        self.ai_pending_review
-            .push(figures.providers.pending_review);
-        self.manual_approved.push(figures.people.approved);
-        self.manual_rejected.push(figures.people.rejected);
-        self.failure_approved.push(figures.failures.approved);
-        self.failure_rejected.push(figures.failures.rejected);
-        self.failure_pending_review
-            .push(figures.failures.pending_review);
-        self.reviews_decided.push(figures.reviews_decided);
-        self.reviews_waited_ms.push(figures.reviews_waited_ms);
-        self.delivered.push(figures.delivered);
-        self.failed_attempts.push(figures.failed_attempts);
-        self.exhausted.push(figures.exhausted);
-        self.discarded.push(figures.discarded);
-    }
-}
-
 pub(super) async fn add_hours(
     conn: &mut PgConnection,
-    hours: HashMap<(Uuid, DateTime<Utc>), Figures>,
+    hours: &HashMap<(Uuid, DateTime<Utc>), Figures>,
 ) -> Result<(), sqlx::Error> {
     if hours.is_empty() {
         return Ok(());
     }
-    let mut columns = Columns::default();
-    for ((subject, hour), figures) in hours {
-        columns.push(subject, hour, &figures);
-    }
+    let subjects: Vec<Uuid> = hours.keys().map(|(subject, _)| *subject).collect();
+    let times: Vec<DateTime<Utc>> = hours.keys().map(|(_, hour)| *hour).collect();
+    let column = |of: fn(&Figures) -> i64| -> Vec<i64> { hours.values().map(of).collect() };
     sqlx::query!(
         "
         insert into statistics_hours as h (
@@ -107,26 +55,26 @@ pub(super) async fn add_hours(
             exhausted = h.exhausted + excluded.exhausted,
             discarded = h.discarded + excluded.discarded
         ",
-        &columns.subject,
-        &columns.hour,
-        &columns.accepted,
-        &columns.rule_approved,
-        &columns.rule_rejected,
-        &columns.rule_pending_review,
-        &columns.ai_approved,
-        &columns.ai_rejected,
-        &columns.ai_pending_review,
-        &columns.manual_approved,
-        &columns.manual_rejected,
-        &columns.failure_approved,
-        &columns.failure_rejected,
-        &columns.failure_pending_review,
-        &columns.reviews_decided,
-        &columns.reviews_waited_ms,
-        &columns.delivered,
-        &columns.failed_attempts,
-        &columns.exhausted,
-        &columns.discarded,
+        &subjects,
+        &times,
+        &column(|of| of.accepted),
+        &column(|of| of.rules.approved),
+        &column(|of| of.rules.rejected),
+        &column(|of| of.rules.pending_review),
+        &column(|of| of.providers.approved),
+        &column(|of| of.providers.rejected),
+        &column(|of| of.providers.pending_review),
+        &column(|of| of.people.approved),
+        &column(|of| of.people.rejected),
+        &column(|of| of.failures.approved),
+        &column(|of| of.failures.rejected),
+        &column(|of| of.failures.pending_review),
+        &column(|of| of.reviews_decided),
+        &column(|of| of.reviews_waited_ms),
+        &column(|of| of.delivered),
+        &column(|of| of.failed_attempts),
+        &column(|of| of.exhausted),
+        &column(|of| of.discarded),
     )
     .execute(conn)
     .await?;
@@ -139,21 +87,14 @@ pub(super) async fn add_matches(conn: &mut PgConnection, tally: &Tally) -> Resul
     if tally.matches.is_empty() {
         return Ok(());
     }
-    let count = tally.matches.len();
-    let mut subjects: Vec<Uuid> = Vec::with_capacity(count);
-    let mut days: Vec<NaiveDate> = Vec::with_capacity(count);
-    let mut groups: Vec<Uuid> = Vec::with_capacity(count);
-    let mut rules: Vec<Uuid> = Vec::with_capacity(count);
-    let mut names: Vec<&str> = Vec::with_capacity(count);
-    let mut matches: Vec<i64> = Vec::with_capacity(count);
-    for ((subject, day, group, rule), matched) in &tally.matches {
-        subjects.push(*subject);
-        days.push(*day);
-        groups.push(*group);
-        rules.push(*rule);
-        names.push(&matched.name);
-        matches.push(matched.matches);
-    }
+    let keys = || tally.matches.keys();
+    let subjects: Vec<Uuid> = keys().map(|key| key.0).collect();
+    let days: Vec<NaiveDate> = keys().map(|key| key.1).collect();
+    let groups: Vec<Uuid> = keys().map(|key| key.2).collect();
+    let rules: Vec<Uuid> = keys().map(|key| key.3).collect();
+    let matched = || tally.matches.values();
+    let names: Vec<&str> = matched().map(|of| of.name.as_str()).collect();
+    let matches: Vec<i64> = matched().map(|of| of.matches).collect();
     sqlx::query!(
         "
         with input as materialized (

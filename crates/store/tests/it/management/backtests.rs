@@ -12,9 +12,10 @@ use domain::{
 use sqlx::PgPool;
 use store::{
     backtest::{
-        self, Change, NewBacktest,
+        self, Backtest, Change, NewBacktest,
         slice::{self, Look, Replayed, SLICE},
     },
+    chain,
     media::{self, Decision},
     page::Page,
 };
@@ -156,5 +157,5 @@ async fn a_cancelled_backtest_takes_no_slice_any_more(pool: PgPool) {
     let old =
         "update backtests set ended_at = now() - interval '91 days' where state = 'cancelled'";
     sqlx::query(old).execute(&team.pool).await.unwrap();
-    assert_eq!(backtest::forget_old(&team.pool).await.unwrap(), 1);
+    assert_eq!(chain::forget_old::<Backtest>(&team.pool).await.unwrap(), 1);
 }

@@ -13,9 +13,10 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
+    chain::Next,
     closure::{
         self, Closing, Closure, NewClosure, NotCreated,
-        slice::{self, Next},
+        slice::{self, Slice},
     },
     export::{self, NewExport},
     key_rotation,
@@ -65,7 +66,7 @@ impl Tenant {
         found.unwrap().unwrap()
     }
 
-    async fn next(&self, id: ClosureId) -> Next {
+    async fn next(&self, id: ClosureId) -> Next<Box<Slice>> {
         slice::next(&self.pool, &master_key(), id).await.unwrap()
     }
 
@@ -83,7 +84,7 @@ impl Tenant {
                     }
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
-                Next::Step(step) => {
+                Next::Slice(step) => {
                     self.finish(&[step]).await;
                     return true;
                 }

@@ -18,11 +18,12 @@ use domain::{
 use serde_json::json;
 use sqlx::PgPool;
 use store::{
+    chain::Next,
     created_event::Created,
     encryption::MasterKey,
     erasure::{
         self, Erasure, NewErasure, certificate, search,
-        slice::{self, Next, Slice},
+        slice::{self, Slice},
     },
     key_rotation,
 };

@@ -15,10 +15,11 @@ use domain::{
     recovery::RecoveryKind,
 };
 use store::{
+    chain::Next,
     endpoint,
     recovery::{
         self, NewRecovery, Recovery,
-        slice::{self, Next, Slice},
+        slice::{self, Slice},
     },
 };
 use uuid::Uuid;

@@ -4,7 +4,7 @@ use chrono::{Duration, Utc};
 use domain::id::{DeliveryId, EventId, MediaId, SiteId};
 use sqlx::PgPool;
 
-use super::{super::status::standing, *};
+use super::{super::standing, *};
 use crate::{id_time::ids_within, schema};
 
 /// A team with an erasure whose first phase is done.

@@ -5,7 +5,7 @@ use domain::id::SiteId;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::super::status::Standing;
+use super::super::Standing;
 use crate::{
     Error,
     id_time::{ids_of_its_millisecond, ids_within, time_of},

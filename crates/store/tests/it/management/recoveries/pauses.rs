@@ -7,9 +7,12 @@ use domain::{
     recovery::RecoveryKind,
 };
 use sqlx::PgPool;
-use store::recovery::{
-    self,
-    slice::{self, ENOUGH, Next},
+use store::{
+    chain::{self, Next},
+    recovery::{
+        self, Recovery,
+        slice::{self, ENOUGH},
+    },
 };
 use uuid::Uuid;
 
@@ -105,5 +108,5 @@ async fn a_recovery_that_is_stopped_or_cannot_go_on_sends_nothing_more(pool: PgP
         .execute(&team.pool)
         .await
         .unwrap();
-    assert_eq!(recovery::forget_old(&team.pool).await.unwrap(), 1);
+    assert_eq!(chain::forget_old::<Recovery>(&team.pool).await.unwrap(), 1);
 }

@@ -1,10 +1,10 @@
-//! The kinds of walks. Each is one statement, and they differ only in where a site's rows come from, so that an index has
-//! them in order.
+//! Walks over the media of several sites at once, which look at a bounded number of rows.
 
+use domain::{author::Author, media::Status, score::Category};
 use sqlx::PgConnection;
 
-use super::Walk;
-use crate::page::Step;
+use super::Filter;
+use crate::page::{Step, Walk};
 
 /// The statement of a walk. `$id` is the item's id and `$rows` the rows of the site `s`. The parameters from `$12` on are
 /// `$more`.
@@ -12,7 +12,7 @@ use crate::page::Step;
 /// All walks look at the machine's verdict, an item's first, for the rule and the category. It is a scalar subquery, and no
 /// `exists` of its own: Postgres would read the whole table for a hash of it.
 macro_rules! walk {
-    ($conn:expr, $walk:expr, $id:literal, $rows:literal $(, $more:expr)*) => {
+    ($conn:expr, $walk:expr, $filter:expr, $id:literal, $rows:literal $(, $more:expr)*) => {
         sqlx::query_as!(
             Step,
             r#"
@@ -53,17 +53,18 @@ macro_rules! walk {
             order by w.id desc
             limit $8
             "#,
-            &$walk.sites,
+            &$walk.over,
             $walk.from,
             $walk.before,
             $walk.share,
-            $walk.status(),
-            $walk.filter.since,
-            $walk.filter.until,
-            $walk.fetched(),
-            $walk.author(),
-            $walk.rule(),
-            $walk.category(),
+            $filter.status.map(Status::as_str),
+            $filter.since,
+            $filter.until,
+            $walk.fetched,
+            $filter.author.as_ref().map(Author::as_str),
+            // The id as it is in traces.
+            $filter.rule.map(|rule| rule.to_string()),
+            $filter.category.map(Category::as_str),
             $($more,)*
         )
         .fetch_all($conn)
@@ -72,26 +73,30 @@ macro_rules! walk {
 }
 
 /// Walks the items themselves.
-pub(in super::super) async fn newest(
+pub(super) async fn newest(
     conn: &mut PgConnection,
-    walk: &Walk<'_>,
+    walk: &Walk,
+    filter: &Filter,
 ) -> Result<Vec<Step>, sqlx::Error> {
     walk!(
         conn,
         walk,
+        filter,
         "m.id",
         "media m where m.site_id = s.id and m.id >= $2 and m.id < $3"
     )
 }
 
 /// Walks the items of one author. There may be any number, so the index has them in order.
-pub(in super::super) async fn written(
+pub(super) async fn written(
     conn: &mut PgConnection,
-    walk: &Walk<'_>,
+    walk: &Walk,
+    filter: &Filter,
 ) -> Result<Vec<Step>, sqlx::Error> {
     walk!(
         conn,
         walk,
+        filter,
         "m.id",
         r"media m
                 where
@@ -105,14 +110,16 @@ pub(in super::super) async fn written(
 /// Walks the items of one name. Applications give a name to one item, or to a few, so these are
 /// sorted. `offset 0` keeps the range of ids out of the choice of an index: a plan for any
 /// parameters would take the index that has a site's items in order, and read them all.
-pub(in super::super) async fn named(
+pub(super) async fn named(
     conn: &mut PgConnection,
-    walk: &Walk<'_>,
+    walk: &Walk,
+    filter: &Filter,
     app_media_id: &str,
 ) -> Result<Vec<Step>, sqlx::Error> {
     walk!(
         conn,
         walk,
+        filter,
         "m.id",
         r"(
                     select n.id, n.status, n.created_at, n.author
@@ -129,13 +136,15 @@ pub(in super::super) async fn named(
 }
 
 /// Walks the items that wait for a person.
-pub(in super::super) async fn waiting(
+pub(super) async fn waiting(
     conn: &mut PgConnection,
-    walk: &Walk<'_>,
+    walk: &Walk,
+    filter: &Filter,
 ) -> Result<Vec<Step>, sqlx::Error> {
     walk!(
         conn,
         walk,
+        filter,
         "r.media_id",
         r"reviews r
                 join media m on m.id = r.media_id
