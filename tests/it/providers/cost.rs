@@ -45,8 +45,12 @@ async fn requests_tokens_and_units_are_counted_by_provider(pool: PgPool) {
         ("cache", "outcome", &["hit", "miss", "failed"]),
     ] {
         for value in values {
-            let shown = metric(&panel, name, "judge", label, value).await;
-            assert_eq!(shown, Some(0.0), "{name} {value}");
+            // A worker is ready a moment before its parts have begun, each with its metrics.
+            let shown = eventually("the counter is shown", MINUTES, async || {
+                metric(&panel, name, "judge", label, value).await
+            })
+            .await;
+            assert_eq!(Some(shown), Some(0.0), "{name} {value}");
         }
     }
     let key = panel.site("site", json!({})).await;
