@@ -37,8 +37,8 @@ pub(crate) use http::HttpOptions;
 pub(crate) use invalid::{Invalid, exit_code, invalid};
 pub(crate) use known_variables::unknown_variables;
 pub(crate) use postgres::{
-    AnyDatabaseOptions, Database, DatabaseOptions, Located, PoolOptions, database_hosts, master_key,
-    parse_master_key, required_master_key,
+    AnyDatabaseOptions, Database, DatabaseOptions, Located, PoolOptions, database_hosts,
+    master_key, parse_master_key, required_master_key,
 };
 pub(crate) use sign_on::{ConsoleOptions, DEFAULT_CONSOLE, PublicUrlOptions};
 pub(crate) use value_parsers::{address, id, one_of, queue_name, service_url, time, whole};

@@ -179,10 +179,13 @@ enum Scopes {
 /// One of the scopes, or all of them.
 fn scopes() -> impl TypedValueParser<Value = Scopes> {
     let each = Scope::ALL.iter().copied().map(Scopes::One);
-    one_of(std::iter::once(Scopes::All).chain(each), |scopes| match scopes {
-        Scopes::All => "all",
-        Scopes::One(scope) => scope.as_str(),
-    })
+    one_of(
+        std::iter::once(Scopes::All).chain(each),
+        |scopes| match scopes {
+            Scopes::All => "all",
+            Scopes::One(scope) => scope.as_str(),
+        },
+    )
 }
 
 /// The limits of rules, as in the management interface.

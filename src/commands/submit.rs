@@ -74,7 +74,10 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let patience = Duration::from_secs(args.patience);
     let service = Service::new(&args.url, &key, args.run, patience)?;
     if !results.known.is_empty() {
-        tell(&format!("{} lines have results already", results.known.len()));
+        tell(&format!(
+            "{} lines have results already",
+            results.known.len()
+        ));
     }
 
     let begun = Instant::now();

@@ -36,10 +36,10 @@ use telemetry::trace::Current;
 use tokio::time::timeout;
 use tracing::warn;
 
+pub use self::sample_text::analyse_sample;
 use self::{
     answer_cache::Cache, modality_analysis::ModalityAnalysis, provider_fallback::AskOutcome,
 };
-pub use self::sample_text::analyse_sample;
 use crate::{
     RETRY, RUN_DEADLINE,
     created_event::{CreatedEvent, Ended, Left},
@@ -215,12 +215,7 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 impl Analyst {
     /// Judges an item that was just analysed. If that is not possible now, the analysis is stored,
     /// and the item gets a job in the queue `rules`.
-    async fn judge_at_once(
-        &self,
-        item: &ToAnalyse,
-        analysed: Analysed,
-        started: Instant,
-    ) -> Stage {
+    async fn judge_at_once(&self, item: &ToAnalyse, analysed: Analysed, started: Instant) -> Stage {
         let is_late = started.elapsed() + AT_ONCE > ASKING;
         let verdicts = self.verdicts.as_ref();
         let Some(verdicts) = verdicts.filter(|_| !item.rules_are_held && !is_late) else {

@@ -166,11 +166,13 @@ impl ChainWorker for Eraser {
     type Found = Box<erasure::slice::Slice>;
 
     async fn next(&self, job: ErasureJob) -> SliceEnd<Self::Found> {
-        Ok(match erasure::slice::next(&self.0, &self.1, job.erasure).await? {
-            Next::Nothing => Finish::Done(None),
-            Next::Later(delay) => later(delay),
-            Next::Slice(slice) => Finish::Done(Some(slice)),
-        })
+        Ok(
+            match erasure::slice::next(&self.0, &self.1, job.erasure).await? {
+                Next::Nothing => Finish::Done(None),
+                Next::Later(delay) => later(delay),
+                Next::Slice(slice) => Finish::Done(Some(slice)),
+            },
+        )
     }
 }
 
@@ -184,10 +186,12 @@ impl ChainWorker for Closer {
     type Found = Box<closure::slice::Slice>;
 
     async fn next(&self, job: ClosureJob) -> SliceEnd<Self::Found> {
-        Ok(match closure::slice::next(&self.0, &self.1, job.closure).await? {
-            Next::Nothing => Finish::Done(None),
-            Next::Later(delay) => later(delay),
-            Next::Slice(slice) => Finish::Done(Some(slice)),
-        })
+        Ok(
+            match closure::slice::next(&self.0, &self.1, job.closure).await? {
+                Next::Nothing => Finish::Done(None),
+                Next::Later(delay) => later(delay),
+                Next::Slice(slice) => Finish::Done(Some(slice)),
+            },
+        )
     }
 }

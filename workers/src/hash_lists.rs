@@ -60,7 +60,11 @@ impl HashLists {
     ///
     /// # Errors
     /// The database failed.
-    pub(crate) async fn matches(&self, team: TeamId, hashed: &Hashed) -> Result<Vec<HashMatch>, Error> {
+    pub(crate) async fn matches(
+        &self,
+        team: TeamId,
+        hashed: &Hashed,
+    ) -> Result<Vec<HashMatch>, Error> {
         let heads = self.heads.load(team).await?.unwrap_or_default();
         let mut matches = Vec::new();
         for head in heads.iter() {

@@ -129,7 +129,11 @@ pub async fn run(
 ) -> Result<(), MonitorError> {
     let (pool, queue) = (&context.pool, &context.queue);
     let waits = queue.waits(jobs::ANALYSIS, Bottleneck::ProviderLimit);
-    let registry = Arc::new(ConfiguredProviders::new(&context.providers, pool.clone(), waits));
+    let registry = Arc::new(ConfiguredProviders::new(
+        &context.providers,
+        pool.clone(),
+        waits,
+    ));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
         let registry = Arc::clone(&registry);

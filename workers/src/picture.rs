@@ -22,8 +22,8 @@ use std::fmt;
 use domain::{decision::ImageProblem, image::ImageFormat};
 use image::{ColorType, ImageDecoder, metadata::Orientation};
 
-use self::raster::Raster;
 pub(crate) use self::animation::{Animation, Frames};
+use self::raster::Raster;
 pub use self::{
     animation::AnimationSettings,
     rendition::{Limits, Rendition},

@@ -123,9 +123,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     }
 }
 
-fn decode<'de, R: Read<'de>, T: Deserialize<'de>>(
-    mut json: Deserializer<R>,
-) -> Result<T, Refusal> {
+fn decode<'de, R: Read<'de>, T: Deserialize<'de>>(mut json: Deserializer<R>) -> Result<T, Refusal> {
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         explain(&path, &error.into_inner())

@@ -81,7 +81,11 @@ impl<T: Serialize + Send, const STATUS: u16> IntoResponse for New<T, STATUS> {
 
 impl<T: Type, const STATUS: u16> ApiResponse for New<T, STATUS> {
     fn meta() -> MetaResponses {
-        let description = if STATUS == 201 { "Created." } else { "Accepted." };
+        let description = if STATUS == 201 {
+            "Created."
+        } else {
+            "Accepted."
+        };
         success(STATUS, description, json_content::<T>(), vec![location()])
     }
 

@@ -5,16 +5,14 @@
 //! provider examined counts as unchecked here, whatever the caller reports, and follows the site's
 //! [`OnFailure`].
 
-mod unchecked;
 #[cfg(test)]
 mod tests;
+mod unchecked;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use self::{
-    unchecked::{ImageProblem, MissingScores, Unchecked, Unscored},
-};
+pub use self::unchecked::{ImageProblem, MissingScores, Unchecked, Unscored};
 use crate::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     media::{ModerationType, OnFailure, Status},

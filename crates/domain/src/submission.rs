@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use self::image::{parse_image, parse_url};
 pub use self::image::{ImageSource, is_data_uri};
+use self::image::{parse_image, parse_url};
 use crate::{
     id::RuleGroupId,
     image::MAX_IMAGE_BYTES,
@@ -202,10 +202,7 @@ pub enum Fault {
     UnsupportedImage,
 }
 
-fn invalid(
-    field: impl Into<Cow<'static, str>>,
-    message: impl Into<String>,
-) -> FieldError {
+fn invalid(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> FieldError {
     FieldError {
         field: field.into(),
         fault: Fault::InvalidField,

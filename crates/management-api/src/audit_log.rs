@@ -120,8 +120,5 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "request_id": "0199f0a2-4c11-7d61-8a7e-1f6f0b7f5c55",
         "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
     });
-    vec![
-        Operation::new("listAuditLog", Scope::AuditRead)
-            .answer(example_values::list(&entry)),
-    ]
+    vec![Operation::new("listAuditLog", Scope::AuditRead).answer(example_values::list(&entry))]
 }

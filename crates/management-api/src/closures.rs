@@ -58,7 +58,10 @@ impl Closures {
     ) -> Result<Accepted<Closure>, Refusal> {
         let wanted = request.value.read()?;
         let closure = closures::create(&caller.management, &caller, &wanted).await?;
-        Ok(Accepted::at(format!("{PREFIX}/closures/{}", closure.id), closure))
+        Ok(Accepted::at(
+            format!("{PREFIX}/closures/{}", closure.id),
+            closure,
+        ))
     }
 
     /// Read a closure
@@ -139,21 +142,18 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "ended_at": null,
     });
     vec![
-        Operation::new("listClosures", Scope::ClosuresRead)
-            .answer(example_values::list(&closure)),
+        Operation::new("listClosures", Scope::ClosuresRead).answer(example_values::list(&closure)),
         Operation::new("createClosure", Scope::ClosuresWrite)
             .problems(&[Code::Closing, Code::LegalHold, Code::LimitReached])
             .request(
                 json!({ "site_id": example_values::SITE, "name": "Comments", "grace_days": 30 }),
             )
             .answer(closure.clone()),
-        Operation::new("getClosure", Scope::ClosuresRead)
-            .answer(closure.clone()),
+        Operation::new("getClosure", Scope::ClosuresRead).answer(closure.clone()),
         Operation::new("cancelClosure", Scope::ClosuresWrite)
             .problems(&[Code::Closing])
             .answer(closure.clone()),
-        Operation::new("resumeClosure", Scope::ClosuresWrite)
-            .answer(closure),
+        Operation::new("resumeClosure", Scope::ClosuresWrite).answer(closure),
     ]
 }
 

@@ -61,7 +61,10 @@ impl Erasures {
     ) -> Result<Accepted<Erasure>, Refusal> {
         let wanted = request.value.read()?;
         let erasure = erasures::create(&caller.management, &caller, &wanted).await?;
-        Ok(Accepted::at(format!("{PREFIX}/erasures/{}", erasure.id), erasure))
+        Ok(Accepted::at(
+            format!("{PREFIX}/erasures/{}", erasure.id),
+            erasure,
+        ))
     }
 
     /// Read the key that checks certificates
@@ -145,23 +148,19 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "ended_at": "2026-01-31T12:00:02.512000Z",
     });
     vec![
-        Operation::new("listErasures", Scope::ErasuresRead)
-            .answer(example_values::list(&erasure)),
+        Operation::new("listErasures", Scope::ErasuresRead).answer(example_values::list(&erasure)),
         Operation::new("createErasure", Scope::ErasuresWrite)
             .problems(&[Code::LimitReached])
             .request(json!({ "site_id": example_values::SITE, "author": "user-4711" }))
             .answer(erasure.clone()),
-        Operation::new("getErasureSigningKey", Scope::ErasuresRead)
-            .answer(json!({
-                "kty": "OKP",
-                "crv": "Ed25519",
-                "kid": example_values::SIGNING_KEY,
-                "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-            })),
-        Operation::new("getErasure", Scope::ErasuresRead)
-            .answer(erasure.clone()),
-        Operation::new("resumeErasure", Scope::ErasuresWrite)
-            .answer(erasure),
+        Operation::new("getErasureSigningKey", Scope::ErasuresRead).answer(json!({
+            "kty": "OKP",
+            "crv": "Ed25519",
+            "kid": example_values::SIGNING_KEY,
+            "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+        })),
+        Operation::new("getErasure", Scope::ErasuresRead).answer(erasure.clone()),
+        Operation::new("resumeErasure", Scope::ErasuresWrite).answer(erasure),
     ]
 }
 

@@ -64,7 +64,10 @@ impl Exports {
         request: JsonBody<NewExport>,
     ) -> Result<Created<Export>, Refusal> {
         let export = exports::create(&caller.management, &caller, request.value.site_id.0).await?;
-        Ok(Created::at(format!("{PREFIX}/exports/{}", export.id), export))
+        Ok(Created::at(
+            format!("{PREFIX}/exports/{}", export.id),
+            export,
+        ))
     }
 
     /// Read an export
@@ -163,14 +166,12 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "expires_at": "2026-02-07T12:00:00.123456Z",
     });
     vec![
-        Operation::new("listExports", Scope::SitesExport)
-            .answer(example_values::list(&export)),
+        Operation::new("listExports", Scope::SitesExport).answer(example_values::list(&export)),
         Operation::new("createExport", Scope::SitesExport)
             .problems(&[Code::LimitReached])
             .request(json!({ "site_id": example_values::SITE }))
             .answer(export.clone()),
-        Operation::new("getExport", Scope::SitesExport)
-            .answer(export),
+        Operation::new("getExport", Scope::SitesExport).answer(export),
         Operation::new("getExportArchive", Scope::SitesExport)
             .problems(&[Code::TooManyDownloads, Code::Closing]),
     ]

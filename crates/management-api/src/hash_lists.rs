@@ -65,7 +65,10 @@ impl HashLists {
         request: JsonBody<NewHashList>,
     ) -> Result<Created<HashList>, Refusal> {
         let list = hash_lists::create(&caller.management, &caller, request.value.into()).await?;
-        Ok(Created::at(format!("{PREFIX}/hash-lists/{}", list.id), list))
+        Ok(Created::at(
+            format!("{PREFIX}/hash-lists/{}", list.id),
+            list,
+        ))
     }
 
     /// Read a hash list
@@ -144,8 +147,7 @@ fn list_example() -> Value {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let list = list_example();
     let own = vec![
-        Operation::new("listHashLists", Scope::HashListsRead)
-            .answer(example_values::list(&list)),
+        Operation::new("listHashLists", Scope::HashListsRead).answer(example_values::list(&list)),
         Operation::new("createHashList", Scope::HashListsWrite)
             .problems(&[Code::NameTaken, Code::LimitReached])
             .request(json!({
@@ -156,8 +158,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "team_id": example_values::TEAM,
             }))
             .answer(list.clone()),
-        Operation::new("getHashList", Scope::HashListsRead)
-            .answer(list.clone()),
+        Operation::new("getHashList", Scope::HashListsRead).answer(list.clone()),
         Operation::new("updateHashList", Scope::HashListsWrite)
             .problems(&[Code::NameTaken, Code::SharedList])
             .request(json!({ "max_distance": 20 }))

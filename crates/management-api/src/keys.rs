@@ -185,8 +185,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
     let mut issued = json!({ "secret": "site_EXAMPLEexampleEXAMPLEexamplew3Zk" });
     api_common::openapi::extend(&mut issued, "", key.clone());
     vec![
-        Operation::new("listSiteKeys", Scope::KeysRead)
-            .answer(example_values::list(&key)),
+        Operation::new("listSiteKeys", Scope::KeysRead).answer(example_values::list(&key)),
         Operation::new("createSiteKey", Scope::KeysWrite)
             .problems(&[Code::LimitReached])
             .answer(issued.clone()),

@@ -56,7 +56,10 @@ impl LegalHolds {
         request: JsonBody<NewLegalHold>,
     ) -> Result<Created<LegalHold>, Refusal> {
         let hold = legal_holds::create(&caller.management, &caller, request.value.into()).await?;
-        Ok(Created::at(format!("{PREFIX}/legal-holds/{}", hold.id), hold))
+        Ok(Created::at(
+            format!("{PREFIX}/legal-holds/{}", hold.id),
+            hold,
+        ))
     }
 
     /// Read a legal hold
@@ -178,8 +181,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "reason": "Case 12/2026 of the public prosecutor.",
             }))
             .answer(hold(&json!(null))),
-        Operation::new("getLegalHold", Scope::HoldsRead)
-            .answer(hold(&json!(null))),
+        Operation::new("getLegalHold", Scope::HoldsRead).answer(hold(&json!(null))),
         Operation::new("liftLegalHold", Scope::HoldsWrite)
             .answer(hold(&json!("2026-05-02T08:30:00.000000Z"))),
     ]

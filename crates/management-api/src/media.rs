@@ -171,15 +171,13 @@ pub(super) fn descriptions() -> Vec<Operation> {
     vec![
         Operation::new("listMedia", Scope::MediaRead)
             .answer(example_values::list(&list::example())),
-        Operation::new("getMedia", Scope::MediaRead)
-            .answer(item::example()),
+        Operation::new("getMedia", Scope::MediaRead).answer(item::example()),
         Operation::new("getMediaImage", Scope::MediaRead),
-        Operation::new("getMediaPreview", Scope::MediaRead)
-            .problems(&[
-                Code::ImageNotPreviewed,
-                Code::PreviewTimedOut,
-                Code::DarkroomUnavailable,
-            ]),
+        Operation::new("getMediaPreview", Scope::MediaRead).problems(&[
+            Code::ImageNotPreviewed,
+            Code::PreviewTimedOut,
+            Code::DarkroomUnavailable,
+        ]),
         Operation::new("decideMedia", Scope::MediaDecide)
             .problems(&[
                 Code::StillPending,

@@ -239,16 +239,13 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "disabled_at": null,
     });
     let own = vec![
-        Operation::new("listPeople", Scope::PeopleRead)
-            .answer(example_values::list(&person)),
-        Operation::new("getPerson", Scope::PeopleRead)
-            .answer(person.clone()),
+        Operation::new("listPeople", Scope::PeopleRead).answer(example_values::list(&person)),
+        Operation::new("getPerson", Scope::PeopleRead).answer(person.clone()),
         Operation::new("updatePerson", Scope::PeopleWrite)
             .problems(&[Code::LastOwner])
             .request(json!({ "role": "moderator", "site_ids": [example_values::SITE] }))
             .answer(person),
-        Operation::new("disablePerson", Scope::PeopleWrite)
-            .problems(&[Code::LastOwner]),
+        Operation::new("disablePerson", Scope::PeopleWrite).problems(&[Code::LastOwner]),
         Operation::new("createPasswordReset", Scope::PeopleWrite)
             .problems(&[Code::InOtherTeams])
             .answer(json!({

@@ -114,10 +114,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
             ],
         },
     });
-    vec![
-        Operation::new("listProviders", Scope::SitesRead)
-            .answer(json!({ "data": [provider] })),
-    ]
+    vec![Operation::new("listProviders", Scope::SitesRead).answer(json!({ "data": [provider] }))]
 }
 
 /// The most credentials of a provider in an answer.

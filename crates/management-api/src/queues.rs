@@ -229,27 +229,23 @@ fn queue_descriptions() -> Vec<Operation> {
         "lease_left_seconds": 27.1,
         "running": 32,
     });
-    let reads = |id| Operation::new(id, Scope::QueuesRead)
-        .problems(&[Code::OperatorsOnly]);
-    let changes = |id| Operation::new(id, Scope::QueuesWrite)
-        .problems(&[Code::OperatorsOnly]);
+    let reads = |id| Operation::new(id, Scope::QueuesRead).problems(&[Code::OperatorsOnly]);
+    let changes = |id| Operation::new(id, Scope::QueuesWrite).problems(&[Code::OperatorsOnly]);
     vec![
-        reads("listQueues")
-            .answer(json!({
-                "at": example_values::CREATED_AT,
-                "data": [queue],
-                "workers": [worker],
-                "workers_left_out": 0,
-            })),
-        reads("getQueue")
-            .answer(json!({
-                "at": example_values::CREATED_AT,
-                "queue": queue,
-                "groups": [group],
-                "groups_left_out": 3,
-                "lanes": [lane],
-                "lanes_left_out": 71,
-            })),
+        reads("listQueues").answer(json!({
+            "at": example_values::CREATED_AT,
+            "data": [queue],
+            "workers": [worker],
+            "workers_left_out": 0,
+        })),
+        reads("getQueue").answer(json!({
+            "at": example_values::CREATED_AT,
+            "queue": queue,
+            "groups": [group],
+            "groups_left_out": 3,
+            "lanes": [lane],
+            "lanes_left_out": 71,
+        })),
         changes("updateQueue")
             .request(json!({ "paused": true }))
             .answer(queue),

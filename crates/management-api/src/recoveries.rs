@@ -224,9 +224,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
             .problems(&[Code::RecoveryRunning, Code::EndpointDisabled])
             .request(json!({ "kind": "failed", "since": "2026-01-30T22:00:00Z" }))
             .answer(recovery.clone()),
-        Operation::new("getRecovery", Scope::WebhooksRead)
-            .answer(recovery.clone()),
-        Operation::new("cancelRecovery", Scope::WebhooksWrite)
-            .answer(recovery),
+        Operation::new("getRecovery", Scope::WebhooksRead).answer(recovery.clone()),
+        Operation::new("cancelRecovery", Scope::WebhooksWrite).answer(recovery),
     ]
 }

@@ -58,7 +58,10 @@ impl ReviewPolicies {
     ) -> Result<Created<ReviewPolicy>, Refusal> {
         let (team, settings) = request.value.into_parts();
         let policy = review_policies::create(&caller.management, &caller, team, &settings).await?;
-        Ok(Created::at(format!("{PREFIX}/policies/{}", policy.id), policy))
+        Ok(Created::at(
+            format!("{PREFIX}/policies/{}", policy.id),
+            policy,
+        ))
     }
 
     /// Read a policy
@@ -94,7 +97,8 @@ impl ReviewPolicies {
     ) -> Result<Json<ReviewPolicy>, Refusal> {
         let change = request.value;
         let edit = |settings| change.apply(settings);
-        let policy = review_policies::update(&caller.management, &caller, policy_id.0, edit).await?;
+        let policy =
+            review_policies::update(&caller.management, &caller, policy_id.0, edit).await?;
         Ok(Json(policy.into()))
     }
 
@@ -120,8 +124,7 @@ impl ReviewPolicies {
 /// What the document says beyond the signatures.
 pub(crate) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation::new("listPolicies", Scope::ReviewsRead)
-            .answer(example_values::list(&policy())),
+        Operation::new("listPolicies", Scope::ReviewsRead).answer(example_values::list(&policy())),
         Operation::new("createPolicy", Scope::ReviewsManage)
             .problems(&[Code::LimitReached])
             .request(json!({
@@ -133,14 +136,12 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "categories": ["hate"],
             }))
             .answer(policy()),
-        Operation::new("getPolicy", Scope::ReviewsRead)
-            .answer(policy()),
+        Operation::new("getPolicy", Scope::ReviewsRead).answer(policy()),
         Operation::new("updatePolicy", Scope::ReviewsManage)
             .request(json!({ "two_people": true, "key": null }))
             .answer(policy()),
         Operation::new("deletePolicy", Scope::ReviewsManage),
-        Operation::new("getDeskSettings", Scope::ReviewsRead)
-            .answer(desk()),
+        Operation::new("getDeskSettings", Scope::ReviewsRead).answer(desk()),
         Operation::new("updateDeskSettings", Scope::ReviewsManage)
             .request(json!({ "undo_seconds": 30, "audit_percent": 5 }))
             .answer(desk()),

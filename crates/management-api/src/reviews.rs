@@ -318,8 +318,7 @@ fn about_items() -> Vec<Operation> {
                 "status": "rejected",
                 "due_at": "2026-01-31T16:00:00.123456Z",
             })),
-        Operation::new("listMediaNotes", Scope::MediaRead)
-            .answer(json!({ "data": [{
+        Operation::new("listMediaNotes", Scope::MediaRead).answer(json!({ "data": [{
                 "id": example_values::NOTE,
                 "by": example_values::PERSON,
                 "name": "Ada",
@@ -335,14 +334,15 @@ fn about_items() -> Vec<Operation> {
             .problems(&[Code::StillInReview, Code::NeverInReview])
             .request(json!({ "expected": "reject" })),
         Operation::new("unsetGoldenMedia", Scope::ReviewsManage),
-        Operation::new("listGoldenMedia", Scope::ReviewsManage)
-            .answer(example_values::list(&json!({
+        Operation::new("listGoldenMedia", Scope::ReviewsManage).answer(example_values::list(
+            &json!({
                 "media_id": example_values::MEDIA,
                 "site_id": example_values::SITE,
                 "expected": "reject",
                 "added_by": example_values::PERSON,
                 "added_at": example_values::CREATED_AT,
-            }))),
+            }),
+        )),
     ]
 }
 

@@ -259,8 +259,7 @@ pub(crate) struct RuleGroupChange {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let group = group_example();
     let own = vec![
-        Operation::new("listRuleGroups", Scope::RulesRead)
-            .answer(example_values::list(&group)),
+        Operation::new("listRuleGroups", Scope::RulesRead).answer(example_values::list(&group)),
         Operation::new("createRuleGroup", Scope::RulesWrite)
             .problems(&[Code::NameTaken, Code::LimitReached])
             .request(json!({
@@ -270,14 +269,12 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "note": "What we had in the old system.",
             }))
             .answer(created_example()),
-        Operation::new("getRuleGroup", Scope::RulesRead)
-            .answer(group.clone()),
+        Operation::new("getRuleGroup", Scope::RulesRead).answer(group.clone()),
         Operation::new("updateRuleGroup", Scope::RulesWrite)
             .problems(&[Code::NameTaken])
             .request(json!({ "name": "House rules" }))
             .answer(group),
-        Operation::new("deleteRuleGroup", Scope::RulesWrite)
-            .problems(&[Code::RuleGroupInUse]),
+        Operation::new("deleteRuleGroup", Scope::RulesWrite).problems(&[Code::RuleGroupInUse]),
     ];
     [
         own,

@@ -59,7 +59,10 @@ impl Sites {
     ) -> Result<Created<IssuedSite>, Refusal> {
         let (team, settings) = request.value.parts();
         let issued = sites::create(&caller.management, &caller, team, &settings).await?;
-        Ok(Created::at(format!("{PREFIX}/sites/{}", issued.site.id), issued))
+        Ok(Created::at(
+            format!("{PREFIX}/sites/{}", issued.site.id),
+            issued,
+        ))
     }
 
     /// Read a site
@@ -259,8 +262,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
     });
     api_common::openapi::extend(&mut issued, "", site.clone());
     vec![
-        Operation::new("listSites", Scope::SitesRead)
-            .answer(example_values::list(&site)),
+        Operation::new("listSites", Scope::SitesRead).answer(example_values::list(&site)),
         Operation::new("createSite", Scope::SitesWrite)
             .problems(&[Code::UnknownRuleGroup, Code::NameTaken, Code::LimitReached])
             .request(json!({
@@ -270,8 +272,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "status_queries_per_minute": 100,
             }))
             .answer(issued),
-        Operation::new("getSite", Scope::SitesRead)
-            .answer(site.clone()),
+        Operation::new("getSite", Scope::SitesRead).answer(site.clone()),
         Operation::new("updateSite", Scope::SitesWrite)
             .problems(&[Code::UnknownRuleGroup, Code::NameTaken])
             .request(json!({

@@ -116,8 +116,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "past_due_since": null,
     });
     vec![
-        Operation::new("getSubscription", Scope::SubscriptionsRead)
-            .answer(subscription.clone()),
+        Operation::new("getSubscription", Scope::SubscriptionsRead).answer(subscription.clone()),
         Operation::new("putSubscription", Scope::SubscriptionsWrite)
             .problems(&[Code::OperatorsOnly])
             .request(json!({ "plan_id": example_values::PLAN, "state": "active" }))

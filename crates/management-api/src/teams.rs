@@ -138,14 +138,12 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "created_at": example_values::CREATED_AT,
     });
     vec![
-        Operation::new("listTeams", Scope::TeamsRead)
-            .answer(example_values::list(&team)),
+        Operation::new("listTeams", Scope::TeamsRead).answer(example_values::list(&team)),
         Operation::new("createTeam", Scope::TeamsWrite)
             .problems(&[Code::OperatorsOnly])
             .request(json!({ "name": "Acme forums", "plan_id": example_values::PLAN }))
             .answer(team.clone()),
-        Operation::new("getTeam", Scope::TeamsRead)
-            .answer(team.clone()),
+        Operation::new("getTeam", Scope::TeamsRead).answer(team.clone()),
         Operation::new("updateTeam", Scope::TeamsWrite)
             .request(json!({ "name": "Acme forums" }))
             .answer(team),

@@ -53,7 +53,10 @@ impl Tokens {
     ) -> Result<Created<IssuedToken>, Refusal> {
         let new = request.value.into();
         let issued = tokens::create(&caller.management, &caller, &new).await?;
-        Ok(Created::at(format!("{PREFIX}/tokens/{}", issued.token.id), issued))
+        Ok(Created::at(
+            format!("{PREFIX}/tokens/{}", issued.token.id),
+            issued,
+        ))
     }
 
     /// Read a token
@@ -215,8 +218,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
     let mut issued = json!({ "secret": "mgmt_EXAMPLEexampleEXAMPLEexamplev7Qx" });
     api_common::openapi::extend(&mut issued, "", token.clone());
     vec![
-        Operation::new("listTokens", Scope::TokensRead)
-            .answer(example_values::list(&token)),
+        Operation::new("listTokens", Scope::TokensRead).answer(example_values::list(&token)),
         Operation::new("createToken", Scope::TokensWrite)
             .request(json!({
                 "name": "Nightly report",

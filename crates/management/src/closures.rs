@@ -7,12 +7,12 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::closure::{ClosedSite, Closure};
 use store::{
     closure::{self, NewClosure, NotCreated},
     page::Page,
     team,
 };
-pub use store::closure::{ClosedSite, Closure};
 
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record, sites};
 

@@ -2,8 +2,8 @@
 //! which share a second person sees, and how often an item comes whose answer is known.
 
 use domain::{audit::Action, id::SiteId, scope::Scope};
-pub use store::desk_settings::DeskSettings;
 use store::desk_settings;
+pub use store::desk_settings::DeskSettings;
 
 use crate::{Caller, Management, Outdated, Refused, Session, difference, record, sites};
 

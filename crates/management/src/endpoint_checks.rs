@@ -123,12 +123,7 @@ impl TestLimits {
     }
 
     /// Begins a test, or says in how many seconds one can begin.
-    fn take(
-        &mut self,
-        now: Instant,
-        team: TeamId,
-        endpoint: EndpointId,
-    ) -> Result<(), u32> {
+    fn take(&mut self, now: Instant, team: TeamId, endpoint: EndpointId) -> Result<(), u32> {
         let running: usize = self.running.values().sum();
         let teams = self.running.get(&team).copied().unwrap_or(0);
         if running >= AT_ONCE || teams >= TEAMS_AT_ONCE {

@@ -12,16 +12,16 @@ use domain::{
     webhook::CustomHeader,
 };
 use serde_json::{Value, json};
+pub use store::endpoint::{
+    Pinged,
+    crud::{Endpoint, Settings},
+};
 use store::{
     delivery::{self, Latest},
     encryption::{self, MasterKey},
     endpoint::crud,
     jobs,
     page::Page,
-};
-pub use store::endpoint::{
-    Pinged,
-    crud::{Endpoint, Settings},
 };
 use url::Url;
 

@@ -8,12 +8,12 @@ use domain::{
     submission::MAX_APP_MEDIA_ID,
 };
 use serde_json::json;
+pub use store::erasure::{Erasure, PublicKey, certificate};
 use store::{
     erasure::{self, NewErasure},
     page::Page,
     site::settings,
 };
-pub use store::erasure::{Erasure, PublicKey, certificate};
 
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
 

@@ -18,12 +18,12 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::export::{Export, MOST};
 use store::{
     export::{self, NewExport},
     page::Page,
     site,
 };
-pub use store::export::{Export, MOST};
 
 use self::{
     archive::{Cursor, Part},

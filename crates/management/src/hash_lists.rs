@@ -255,10 +255,7 @@ impl VisibleHashList {
 }
 
 /// A list within the caller's reach, as the caller can see it.
-async fn visible(
-    session: &mut Session,
-    list: HashListId,
-) -> Result<VisibleHashList, Refused> {
+async fn visible(session: &mut Session, list: HashListId) -> Result<VisibleHashList, Refused> {
     let list = find(session, list).await?;
     Ok(VisibleHashList::new(list, session.reach()))
 }

@@ -13,12 +13,12 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::media::{
+    Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED, Waiting,
+};
 use store::{
     PgPool, media,
     review::{self, NewNote, appeal},
-};
-pub use store::media::{
-    Filter, Item, KnownImage, Listed, Page, PinnedVersion, Verdict, WALKED, Waiting,
 };
 
 use crate::{Caller, Conflict, Management, Noun, Refused, record};

@@ -5,8 +5,8 @@ use domain::{
     id::{PlanId, TeamId},
     scope::Scope,
 };
-use store::{page::Page, plan};
 pub use store::plan::{Plan, Terms};
+use store::{page::Page, plan};
 
 use crate::{Caller, Management, Noun, Refused, created, difference, record};
 

@@ -138,7 +138,8 @@ pub async fn delete(
 ) -> Result<(), Refused> {
     let (mut session, before) = locked(management, caller, policy).await?;
     review_policy::delete(session.conn(), before.id).await?;
-    let details = json!({ "deleted": { "code": before.settings.code, "name": before.settings.name } });
+    let details =
+        json!({ "deleted": { "code": before.settings.code, "name": before.settings.name } });
     let action = Action::PolicyDelete;
     record(session, action, before.team, before.id, details).await
 }

@@ -25,13 +25,13 @@ use domain::{
     score::Category,
 };
 use serde_json::json;
-use store::{
-    provider,
-    rule_group::{self, Authorship, Version},
-};
 pub use store::{
     page::Page,
     rule_group::{Group, JudgedSite},
+};
+use store::{
+    provider,
+    rule_group::{self, Authorship, Version},
 };
 
 use crate::{

@@ -10,12 +10,12 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::token::{Extent, Token};
 use store::{
     page::Page,
     person::one_time_link,
     token::{self, LAST_GENERATION, NotDisabled},
 };
-pub use store::token::{Extent, Token};
 
 use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
 
@@ -203,10 +203,7 @@ fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refused> {
 }
 
 /// When a new token expires: in the future, and not after the caller does.
-fn expires_at(
-    session: &Session,
-    new: &NewToken,
-) -> Result<Option<DateTime<Utc>>, Refused> {
+fn expires_at(session: &Session, new: &NewToken) -> Result<Option<DateTime<Utc>>, Refused> {
     if new.expires_at.is_some_and(|at| at <= Utc::now()) {
         return Err(Refused::field("expires_at", "must be in the future"));
     }

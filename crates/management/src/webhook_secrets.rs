@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use domain::{audit::Action, event::timestamp, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
 use serde::Serialize;
 use serde_json::json;
-use store::{encryption, site};
 pub use store::site::webhook_secret::{Rotated, Standing};
+use store::{encryption, site};
 
 use crate::{Caller, Management, Noun, Refused, record, sites};
 

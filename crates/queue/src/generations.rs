@@ -176,11 +176,7 @@ async fn count_living(
 }
 
 /// The first step: claims still look into the generation, because it is condemned.
-async fn condemn(
-    conn: &mut PgConnection,
-    choice: Leave,
-    dead: i64,
-) -> Result<(), sqlx::Error> {
+async fn condemn(conn: &mut PgConnection, choice: Leave, dead: i64) -> Result<(), sqlx::Error> {
     // Read under the row's lock, because the young generation is only advanced under this lock.
     sqlx::query!(
         "with locked as materialized (

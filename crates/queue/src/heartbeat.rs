@@ -14,8 +14,7 @@ use tracing::info;
 use uuid::Uuid;
 
 use crate::{
-    dedicated_connection::DedicatedConnection, enqueue::millis, lock::lock, metrics,
-    shared::Shared,
+    dedicated_connection::DedicatedConnection, enqueue::millis, lock::lock, metrics, shared::Shared,
 };
 
 /// Renews the lease until the queue closes.

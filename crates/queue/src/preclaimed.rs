@@ -303,9 +303,12 @@ fn announce(shared: &Shared, jobs: &NewJobs, inserted: &Inserted, taken: Uncommi
             );
         }
     }
-    let inserted = jobs.due().enumerate().filter_map(|(place, (queue, is_due))| {
-        let held = inserted.get(&place)?;
-        Some((queue, is_due && held.is_none()))
-    });
+    let inserted = jobs
+        .due()
+        .enumerate()
+        .filter_map(|(place, (queue, is_due))| {
+            let held = inserted.get(&place)?;
+            Some((queue, is_due && held.is_none()))
+        });
     shared.enqueued(inserted);
 }

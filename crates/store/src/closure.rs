@@ -124,8 +124,7 @@ macro_rules! closing {
         let row = sqlx::query!(
             r#"
         select closure_id, closed_at is not null as "is_closed!"
-        from "#
-                + $table
+        from "# + $table
                 + "
         where id = $1
         for no key update

@@ -23,8 +23,8 @@ use sqlx::{PgConnection, types::Json};
 use telemetry::trace::{Context, Current, Step};
 use uuid::Uuid;
 
-use self::load::Told;
 pub(crate) use self::list::endpoints;
+use self::load::Told;
 pub use self::{
     details::{Delivery, Latest, LoggedAttempt, find, latest},
     list::{Filter, Listed, Page, WALKED, list},
@@ -212,11 +212,7 @@ impl Row {
         Current::of(Step::after(self.context(), self.team_id.into_bytes()))
     }
 
-    fn prepare(
-        self,
-        key: &MasterKey,
-        held_by: Option<DeliveryId>,
-    ) -> Result<ToDeliver, Error> {
+    fn prepare(self, key: &MasterKey, held_by: Option<DeliveryId>) -> Result<ToDeliver, Error> {
         let kind: EventKind = self.kind.parse()?;
         let site_id = self.site_id.into();
         let endpoint = EndpointId::from(self.endpoint_id);

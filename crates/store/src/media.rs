@@ -24,13 +24,13 @@ use serde_json::value::RawValue;
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
+pub(crate) use self::decide::{details_of, moderator};
 pub use self::{
     decide::{Decided, Decision, decide, site_of, standing},
     item::{Analysis, Item, PinnedVersion, find},
     list::{BEGINNING, Filter, Listed, Page, WALKED, Waiting, count_waiting, list},
     retention::{Content, RetentionPreview, retention_preview},
 };
-pub(crate) use self::decide::{details_of, moderator};
 use crate::Error;
 
 /// Remove items and what belongs to them, besides their events. `$1` are the ids. What people decided stays in `review_opinions`, because reports count it; so does
@@ -250,10 +250,7 @@ pub struct Delivery {
 /// The most verdicts, and the most events, of an item that are shown.
 const SHOWN: i64 = 1_000;
 
-async fn verdicts(
-    conn: &mut PgConnection,
-    media: MediaId,
-) -> Result<Vec<Verdict>, Error> {
+async fn verdicts(conn: &mut PgConnection, media: MediaId) -> Result<Vec<Verdict>, Error> {
     let rows = sqlx::query!(
         r#"
         select

@@ -30,9 +30,7 @@ pub use self::{
     imported::{
         ImportedGroup, ImportedVersion, import_group, import_version, is_named, keep, owner,
     },
-    read::{
-        JudgedSite, attach, attached, detach, find, judged_sites, list, lock, team_of,
-    },
+    read::{JudgedSite, attach, attached, detach, find, judged_sites, list, lock, team_of},
     version::{
         Authorship, GroupVersion, ListedVersion, NewVersion, Publication, Version, add_version,
         find_version, publications, set_live, version, versions,

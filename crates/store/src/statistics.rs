@@ -19,11 +19,13 @@ use queue::{NewJobs, QueueName, live_jobs::Filter};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-pub use self::report::{Bucket, Report, RuleMatches, Subject, TOP_RULES, report, report_with_before};
+pub use self::report::{
+    Bucket, Report, RuleMatches, Subject, TOP_RULES, report, report_with_before,
+};
 use crate::{
     Error,
     batches::{self, Pace, ROWS},
-    chain::{self, Chain, Chain as _},
+    chain::{self, Chain},
     jobs::{self, StatisticsJob},
 };
 

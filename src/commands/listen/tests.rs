@@ -118,14 +118,8 @@ fn both_secrets_of_a_rotation_verify_and_old_signatures_do_not() {
         standard: Ok(()),
     };
     let rotated = header_map(&signed(2, Some(1), now()));
-    assert_eq!(
-        verify(&secret(1), &rotated, BODY),
-        verified
-    );
-    assert_eq!(
-        verify(&secret(2), &rotated, BODY),
-        verified
-    );
+    assert_eq!(verify(&secret(1), &rotated, BODY), verified);
+    assert_eq!(verify(&secret(2), &rotated, BODY), verified);
     let replayed = header_map(&signed(1, None, now() - 400));
     assert_eq!(
         verify(&secret(1), &replayed, BODY),

@@ -167,8 +167,7 @@ impl Kind {
     /// Kinds of AWS, which have regions and roles.
     const OF_AWS: &[Self] = &[Self::Rekognition, Self::BedrockGuardrail];
     /// Kinds whose key has an id.
-    const WITH_KEY_ID: &[Self] =
-        &[Self::Rekognition, Self::BedrockGuardrail, Self::Sightengine];
+    const WITH_KEY_ID: &[Self] = &[Self::Rekognition, Self::BedrockGuardrail, Self::Sightengine];
 
     /// What it analyses by default. A service of the operator may be older than the support of
     /// images.

@@ -29,7 +29,9 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem
 
 /// The rotation that the file asks for.
 pub(super) fn orientation_of(bytes: &[u8]) -> Orientation {
-    open(bytes).map_or(Orientation::NoTransforms, |mut decoder| turned(&mut decoder))
+    open(bytes).map_or(Orientation::NoTransforms, |mut decoder| {
+        turned(&mut decoder)
+    })
 }
 
 fn open(bytes: &[u8]) -> Result<PngDecoder<Cursor<&[u8]>>, ImageProblem> {

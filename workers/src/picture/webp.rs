@@ -46,7 +46,9 @@ pub(super) fn pixels(bytes: &[u8]) -> Result<(ColorType, Vec<u8>), ImageProblem>
 
 /// The rotation that the file asks for.
 pub(super) fn orientation_of(bytes: &[u8]) -> Orientation {
-    open(bytes).map_or(Orientation::NoTransforms, |mut decoder| turned(&mut decoder))
+    open(bytes).map_or(Orientation::NoTransforms, |mut decoder| {
+        turned(&mut decoder)
+    })
 }
 
 fn open(bytes: &[u8]) -> Result<WebPDecoder<Cursor<&[u8]>>, ImageProblem> {

@@ -24,8 +24,8 @@ use serde::{
 };
 use url::Url;
 
-use self::retry_after::{spent, wait};
 pub(super) use self::error_code::{code as code_of, is_word};
+use self::retry_after::{spent, wait};
 use super::{
     Access, Answer, Fingerprint, Profile, ProviderError, Told,
     cost::{self, Usage},

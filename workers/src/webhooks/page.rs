@@ -34,11 +34,11 @@ use store::{
 use telemetry::{failed, over};
 use tokio::time::timeout;
 
+pub(super) use self::split::expect_none;
 use self::{
     log::{discarded, waits},
     split::Split,
 };
-pub(super) use self::split::expect_none;
 use super::{
     Courier,
     attempt::attempt,

@@ -110,13 +110,7 @@ struct Convolution {
 }
 
 impl Convolution {
-    fn run(
-        &self,
-        machine: Machine,
-        now: &[f32],
-        patches: &mut Vec<f32>,
-        next: &mut Vec<f32>,
-    ) {
+    fn run(&self, machine: Machine, now: &[f32], patches: &mut Vec<f32>, next: &mut Vec<f32>) {
         let is_plain = self.kernel == 1 && self.stride == 1 && self.side == self.from.side;
         let rows = if is_plain {
             now

@@ -191,11 +191,7 @@ struct Owner {
 impl Pattern {
     /// Offers a hit to every owner that is not settled. `offer` returns `None` if it is not a hit
     /// for that owner. Returns true if all owners are settled.
-    fn report(
-        &self,
-        settled: &mut [bool],
-        mut offer: impl FnMut(Owner) -> Option<Answer>,
-    ) -> bool {
+    fn report(&self, settled: &mut [bool], mut offer: impl FnMut(Owner) -> Option<Answer>) -> bool {
         let mut all = true;
         for owner in &self.owners {
             let settled = &mut settled[owner.number];

@@ -243,7 +243,6 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         Operation::new("getHashEntry", Scope::HashListsRead)
             .problems(&[Code::SharedList])
             .answer(entry),
-        Operation::new("deleteHashEntry", Scope::HashListsWrite)
-            .problems(&[Code::SharedList]),
+        Operation::new("deleteHashEntry", Scope::HashListsWrite).problems(&[Code::SharedList]),
     ]
 }

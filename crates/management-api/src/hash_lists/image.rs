@@ -65,7 +65,9 @@ pub(super) fn descriptions() -> Vec<Operation> {
                 Code::ImageNotHashed,
                 Code::LimitReached,
             ])
-            .request(json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }))
+            .request(
+                json!({ "media_id": example_values::MEDIA, "note": "Rejected on appeal, too." }),
+            )
             .answer(entry),
     ]
 }

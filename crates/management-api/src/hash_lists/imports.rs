@@ -75,7 +75,10 @@ impl Imports {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
         let (list, file) = (hash_list_id.0, &request.bytes);
         let import = imports::create(&caller.management, &caller, list, algorithm, file).await?;
-        Ok(Accepted::at(format!("{PREFIX}/hash-imports/{}", import.id), import))
+        Ok(Accepted::at(
+            format!("{PREFIX}/hash-imports/{}", import.id),
+            import,
+        ))
     }
 
     /// Read an import
@@ -246,15 +249,14 @@ pub(crate) fn descriptions() -> Vec<Operation> {
             .problems(&[Code::SharedList, Code::LimitReached])
             .request(format!("{},Reported twice in January.\n", example_values::PDQ).into())
             .answer(import.clone()),
-        Operation::new("getHashImport", Scope::HashListsRead)
-            .answer(import.clone()),
-        Operation::new("listHashImportRefusals", Scope::HashListsRead)
-            .answer(example_values::list(&json!({
+        Operation::new("getHashImport", Scope::HashListsRead).answer(import.clone()),
+        Operation::new("listHashImportRefusals", Scope::HashListsRead).answer(
+            example_values::list(&json!({
                 "line": 17,
                 "message": "does not begin with a hash of 64 hexadecimal digits",
-            }))),
-        Operation::new("cancelHashImport", Scope::HashListsWrite)
-            .answer(import),
+            })),
+        ),
+        Operation::new("cancelHashImport", Scope::HashListsWrite).answer(import),
     ]
 }
 

@@ -64,7 +64,10 @@ impl Scans {
     ) -> Result<Accepted<HashScan>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
         let scan = scans::create(&caller.management, &caller, list, new).await?;
-        Ok(Accepted::at(format!("{PREFIX}/hash-scans/{}", scan.id), scan))
+        Ok(Accepted::at(
+            format!("{PREFIX}/hash-scans/{}", scan.id),
+            scan,
+        ))
     }
 
     /// Read a scan
@@ -262,23 +265,21 @@ fn scan_example() -> Value {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let scan = scan_example();
     vec![
-        Operation::new("listHashScans", Scope::HashListsRead)
-            .answer(example_values::list(&scan)),
+        Operation::new("listHashScans", Scope::HashListsRead).answer(example_values::list(&scan)),
         Operation::new("createHashScan", Scope::HashListsWrite)
             .problems(&[Code::ScanRunning])
             .request(json!({ "since_revision": 11 }))
             .answer(scan.clone()),
-        Operation::new("getHashScan", Scope::HashListsRead)
-            .answer(scan.clone()),
-        Operation::new("listHashScanMatches", Scope::HashListsRead)
-            .answer(example_values::list(&json!({
+        Operation::new("getHashScan", Scope::HashListsRead).answer(scan.clone()),
+        Operation::new("listHashScanMatches", Scope::HashListsRead).answer(example_values::list(
+            &json!({
                 "media_id": example_values::MEDIA,
                 "status": "approved",
                 "hash_entry_id": example_values::HASH_ENTRY,
                 "algorithm": "pdq",
                 "distance": 6,
-            }))),
-        Operation::new("cancelHashScan", Scope::HashListsWrite)
-            .answer(scan),
+            }),
+        )),
+        Operation::new("cancelHashScan", Scope::HashListsWrite).answer(scan),
     ]
 }

@@ -148,7 +148,8 @@ impl Invitations {
         caller: Caller,
         request: JsonBody<NewInvitation>,
     ) -> Result<Created<IssuedInvitation>, Refusal> {
-        let issued = invitations::create(&caller.management, &caller, &request.value.into()).await?;
+        let issued =
+            invitations::create(&caller.management, &caller, &request.value.into()).await?;
         let location = format!("{PREFIX}/invitations/{}", issued.invitation.id);
         Ok(Created::at(location, issued))
     }
@@ -216,8 +217,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
                 "site_ids": [example_values::SITE],
             }))
             .answer(issued),
-        Operation::new("getInvitation", Scope::PeopleRead)
-            .answer(single),
+        Operation::new("getInvitation", Scope::PeopleRead).answer(single),
         Operation::new("cancelInvitation", Scope::PeopleWrite),
     ]
 }

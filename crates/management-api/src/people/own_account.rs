@@ -61,22 +61,21 @@ impl Me {
     #[oai(path = "/me", method = "get", operation_id = "getMe")]
     async fn get_me(&self, caller: Caller) -> Result<Json<Myself>, Refusal> {
         Ok(Json(
-            current_caller::get(&caller.management, &caller).await?.into(),
+            current_caller::get(&caller.management, &caller)
+                .await?
+                .into(),
         ))
     }
 }
 
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
-    vec![
-        Operation::without_scope("getMe")
-            .answer(json!({
-                "actor": "token",
-                "id": example_values::TOKEN,
-                "name": "Nightly report",
-                "team_id": example_values::TEAM,
-                "scopes": ["teams:read", "usage:read"],
-                "expires_at": null,
-            })),
-    ]
+    vec![Operation::without_scope("getMe").answer(json!({
+        "actor": "token",
+        "id": example_values::TOKEN,
+        "name": "Nightly report",
+        "team_id": example_values::TEAM,
+        "scopes": ["teams:read", "usage:read"],
+        "expires_at": null,
+    }))]
 }

@@ -104,8 +104,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
         "user_agent": "Mozilla/5.0",
     });
     vec![
-        Operation::new("listSessions", Scope::PeopleRead)
-            .answer(example_values::list(&session)),
+        Operation::new("listSessions", Scope::PeopleRead).answer(example_values::list(&session)),
         Operation::new("endSession", Scope::PeopleWrite),
     ]
 }

@@ -83,8 +83,7 @@ impl SignIn {
 pub(super) fn descriptions() -> Vec<Operation> {
     let rules = json!({ "factor_required": true });
     vec![
-        Operation::new("getSignInRules", Scope::PeopleRead)
-            .answer(rules.clone()),
+        Operation::new("getSignInRules", Scope::PeopleRead).answer(rules.clone()),
         Operation::new("updateSignInRules", Scope::PeopleWrite)
             .request(rules.clone())
             .answer(rules),

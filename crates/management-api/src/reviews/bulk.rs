@@ -55,7 +55,10 @@ impl BulkDecisions {
     ) -> Result<Accepted<BulkDecision>, Refusal> {
         let (new, meant) = request.value.read()?;
         let made = bulk::create(&caller.management, &caller, new, &meant).await?;
-        Ok(Accepted::at(format!("{PREFIX}/reviews/bulk/{}", made.id), made))
+        Ok(Accepted::at(
+            format!("{PREFIX}/reviews/bulk/{}", made.id),
+            made,
+        ))
     }
 
     /// List bulk decisions
@@ -153,9 +156,7 @@ pub(crate) fn descriptions(review: &Value) -> Vec<Operation> {
             .answer(bulk.clone()),
         Operation::new("listBulkDecisions", Scope::ReviewsManage)
             .answer(example_values::list(&bulk)),
-        Operation::new("getBulkDecision", Scope::ReviewsManage)
-            .answer(bulk.clone()),
-        Operation::new("undoBulkDecision", Scope::ReviewsManage)
-            .answer(bulk),
+        Operation::new("getBulkDecision", Scope::ReviewsManage).answer(bulk.clone()),
+        Operation::new("undoBulkDecision", Scope::ReviewsManage).answer(bulk),
     ]
 }

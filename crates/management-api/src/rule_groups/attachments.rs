@@ -83,8 +83,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let mut all = example_values::list(&group_example());
     all["next_cursor"] = Value::Null;
     vec![
-        Operation::new("listSiteRuleGroups", Scope::SitesRead)
-            .answer(all),
+        Operation::new("listSiteRuleGroups", Scope::SitesRead).answer(all),
         Operation::new("attachRuleGroup", Scope::SitesWrite),
         Operation::new("detachRuleGroup", Scope::SitesWrite),
     ]

@@ -62,7 +62,10 @@ impl Backtests {
     ) -> Result<Accepted<Backtest>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
         let backtest = backtests::create(&caller.management, &caller, group, new).await?;
-        Ok(Accepted::at(format!("{PREFIX}/backtests/{}", backtest.id), backtest))
+        Ok(Accepted::at(
+            format!("{PREFIX}/backtests/{}", backtest.id),
+            backtest,
+        ))
     }
 
     /// Read a backtest
@@ -104,7 +107,8 @@ impl Backtests {
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let backtest = backtest_id.0;
-        let changes = backtests::changes(&caller.management, &caller, backtest, part.page()).await?;
+        let changes =
+            backtests::changes(&caller.management, &caller, backtest, part.page()).await?;
         Ok(Json(part.list(changes, |change| change.media.as_uuid())))
     }
 
@@ -131,8 +135,7 @@ impl Backtests {
 pub(crate) fn descriptions() -> Vec<Operation> {
     let backtest = report::example();
     vec![
-        Operation::new("listBacktests", Scope::RulesRead)
-            .answer(example_values::list(&backtest)),
+        Operation::new("listBacktests", Scope::RulesRead).answer(example_values::list(&backtest)),
         Operation::new("createBacktest", Scope::RulesWrite)
             .problems(&[Code::BacktestRunning, Code::LimitReached])
             .request(json!({
@@ -141,12 +144,10 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "limit": 1_000,
             }))
             .answer(backtest.clone()),
-        Operation::new("getBacktest", Scope::RulesRead)
-            .answer(report::full_example()),
+        Operation::new("getBacktest", Scope::RulesRead).answer(report::full_example()),
         Operation::new("listBacktestChanges", Scope::RulesRead)
             .answer(example_values::list(&report::change_example())),
-        Operation::new("cancelBacktest", Scope::RulesWrite)
-            .answer(backtest),
+        Operation::new("cancelBacktest", Scope::RulesWrite).answer(backtest),
     ]
 }
 

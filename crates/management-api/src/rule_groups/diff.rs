@@ -93,12 +93,11 @@ pub(super) fn descriptions() -> Vec<Operation> {
     let mut to = rules[1].clone();
     to["pattern"] = r"review-\d{4,6}".into();
     vec![
-        Operation::new("compareVersions", Scope::RulesRead)
-            .answer(json!({
-                "added": [rules[0]],
-                "removed": [],
-                "changed": [{ "from": rules[1], "to": to }],
-                "moved": [example_values::RULE],
-            })),
+        Operation::new("compareVersions", Scope::RulesRead).answer(json!({
+            "added": [rules[0]],
+            "removed": [],
+            "changed": [{ "from": rules[1], "to": to }],
+            "moved": [example_values::RULE],
+        })),
     ]
 }

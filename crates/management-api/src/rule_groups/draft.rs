@@ -125,13 +125,11 @@ pub(super) fn example() -> Value {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation::new("getDraft", Scope::RulesRead)
-            .answer(example()),
+        Operation::new("getDraft", Scope::RulesRead).answer(example()),
         Operation::new("replaceDraft", Scope::RulesWrite)
             .problems(&[Code::DraftChanged])
             .request(json!({ "rules": rule_schema::examples(), "revision": 6 }))
             .answer(example()),
-        Operation::new("discardDraft", Scope::RulesWrite)
-            .answer(example()),
+        Operation::new("discardDraft", Scope::RulesWrite).answer(example()),
     ]
 }

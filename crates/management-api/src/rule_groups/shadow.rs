@@ -205,19 +205,17 @@ pub(crate) fn descriptions() -> Vec<Operation> {
             .problems(&[Code::VersionIsLive])
             .request(json!({ "version_id": example_values::OTHER_VERSION }))
             .answer(shadowed),
-        Operation::new("endShadowVersion", Scope::RulesWrite)
-            .answer(group_example()),
-        Operation::new("getShadowReport", Scope::RulesRead)
-            .answer(json!({
-                "version_id": example_values::OTHER_VERSION,
-                "judged": 1_000,
-                "differing": 12,
-                "unscored": 0,
-                "counts": [
-                    { "live_status": "approved", "shadow_status": "approved", "items": 988 },
-                    { "live_status": "approved", "shadow_status": "pending_review", "items": 12 },
-                ],
-            })),
+        Operation::new("endShadowVersion", Scope::RulesWrite).answer(group_example()),
+        Operation::new("getShadowReport", Scope::RulesRead).answer(json!({
+            "version_id": example_values::OTHER_VERSION,
+            "judged": 1_000,
+            "differing": 12,
+            "unscored": 0,
+            "counts": [
+                { "live_status": "approved", "shadow_status": "approved", "items": 988 },
+                { "live_status": "approved", "shadow_status": "pending_review", "items": 12 },
+            ],
+        })),
         Operation::new("listShadowDifferences", Scope::RulesRead)
             .answer(example_values::list(&difference)),
     ]

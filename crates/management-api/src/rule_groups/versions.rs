@@ -268,14 +268,12 @@ pub(crate) fn descriptions() -> Vec<Operation> {
         "published_at": example_values::CREATED_AT,
     });
     vec![
-        Operation::new("listVersions", Scope::RulesRead)
-            .answer(example_values::list(&version)),
+        Operation::new("listVersions", Scope::RulesRead).answer(example_values::list(&version)),
         Operation::new("createVersion", Scope::RulesWrite)
             .problems(&[Code::DraftChanged, Code::LimitReached])
             .request(json!({ "revision": 7, "note": "Review codes are reviewed.", "live": true }))
             .answer(version),
-        Operation::new("getVersion", Scope::RulesRead)
-            .answer(with_rules),
+        Operation::new("getVersion", Scope::RulesRead).answer(with_rules),
         Operation::new("setLiveVersion", Scope::RulesWrite)
             .request(json!({ "version_id": example_values::VERSION }))
             .answer(group_example()),

@@ -66,8 +66,15 @@ impl Deliveries {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(DeliveryId::from);
         let limit = part.limit();
-        let page =
-            deliveries::list(&caller.management, &caller, site_id.0, &filter, after, limit).await?;
+        let page = deliveries::list(
+            &caller.management,
+            &caller,
+            site_id.0,
+            &filter,
+            after,
+            limit,
+        )
+        .await?;
         let next = page.next.map(DeliveryId::as_uuid);
         Ok(Json(part.list_to(page.deliveries, next)))
     }
@@ -107,7 +114,10 @@ impl Deliveries {
         delivery_id: Path<DeliveryId>,
     ) -> Result<Accepted<WebhookDeliveryItem>, Refusal> {
         let delivery = deliveries::resend(&caller.management, &caller, delivery_id.0).await?;
-        Ok(Accepted::at(format!("{PREFIX}/deliveries/{}", delivery_id.0), delivery))
+        Ok(Accepted::at(
+            format!("{PREFIX}/deliveries/{}", delivery_id.0),
+            delivery,
+        ))
     }
 }
 
@@ -116,8 +126,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
     vec![
         Operation::new("listDeliveries", Scope::WebhooksRead)
             .answer(example_values::list(&listed_example())),
-        Operation::new("getDelivery", Scope::WebhooksRead)
-            .answer(example()),
+        Operation::new("getDelivery", Scope::WebhooksRead).answer(example()),
         Operation::new("resendDelivery", Scope::WebhooksWrite)
             .problems(&[
                 Code::DeliveryPending,

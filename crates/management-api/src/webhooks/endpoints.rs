@@ -102,7 +102,8 @@ impl WebhookEndpoints {
         request: JsonBody<WebhookEndpointChange>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let change = request.value.into();
-        let endpoint = endpoints::update(&caller.management, &caller, endpoint_id.0, change).await?;
+        let endpoint =
+            endpoints::update(&caller.management, &caller, endpoint_id.0, change).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -226,16 +227,14 @@ pub(crate) fn descriptions() -> Vec<Operation> {
                 "headers": [{ "name": "Authorization", "value": "Bearer of-our-gateway" }],
             }))
             .answer(endpoint.clone()),
-        Operation::new("getWebhookEndpoint", Scope::WebhooksRead)
-            .answer(endpoint.clone()),
+        Operation::new("getWebhookEndpoint", Scope::WebhooksRead).answer(endpoint.clone()),
         Operation::new("updateWebhookEndpoint", Scope::WebhooksWrite)
             .request(json!({ "events": ["media.moderated"], "max_per_second": null }))
             .answer(endpoint.clone()),
         Operation::new("disableWebhookEndpoint", Scope::WebhooksWrite)
             .request(json!({ "reason": "The receiver is being rebuilt." }))
             .answer(endpoint.clone()),
-        Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
-            .answer(endpoint),
+        Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite).answer(endpoint),
         Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
             .answer(json!({ "deliveries": 17 })),
         Operation::new("deleteWebhookEndpoint", Scope::WebhooksWrite),

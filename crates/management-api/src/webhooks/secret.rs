@@ -119,12 +119,11 @@ impl WebhookSecrets {
 /// What the document says beyond the signatures.
 pub(super) fn descriptions() -> Vec<Operation> {
     vec![
-        Operation::new("getWebhookSecret", Scope::WebhooksRead)
-            .answer(json!({
-                "signs_since": example_values::CREATED_AT,
-                "previous_until": "2026-02-01T12:00:00.123456Z",
-                "next_at": null,
-            })),
+        Operation::new("getWebhookSecret", Scope::WebhooksRead).answer(json!({
+            "signs_since": example_values::CREATED_AT,
+            "previous_until": "2026-02-01T12:00:00.123456Z",
+            "next_at": null,
+        })),
         Operation::new("rotateWebhookSecret", Scope::WebhooksWrite)
             .request(json!({ "activate_at": "2026-01-31T12:00:00Z" }))
             .answer(json!({

@@ -9,6 +9,10 @@ use domain::{
     scope::Scope,
 };
 use serde_json::{Value, json};
+pub use store::hash_list::{
+    entry::Entry,
+    search::{COMPARED, Near},
+};
 use store::{
     hash_list::{
         MAX_ENTRIES,
@@ -16,10 +20,6 @@ use store::{
         matches, search,
     },
     page::Page,
-};
-pub use store::hash_list::{
-    entry::Entry,
-    search::{COMPARED, Near},
 };
 
 use super::{keep, lock};

@@ -7,11 +7,11 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::hash_list::import::{Import, LISTED, Refused as RefusedLine};
 use store::{
     hash_list::import::{self, MAX_RUNNING},
     page::Page,
 };
-pub use store::hash_list::import::{Import, LISTED, Refused as RefusedLine};
 
 use super::{keep, lock};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};

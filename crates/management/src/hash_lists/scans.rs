@@ -7,8 +7,8 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
-use store::{hash_list::scan, page::Page};
 pub use store::hash_list::scan::{LISTED, Match, Scan};
+use store::{hash_list::scan, page::Page};
 
 use super::find;
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};

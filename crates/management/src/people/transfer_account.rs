@@ -57,9 +57,9 @@ pub async fn transfer_account(
         // Then only operators are told.
         told.push((None, user.as_uuid()));
     }
-    let changes = told.into_iter().map(|(team, target)| {
-        Change::new(Action::AccountHandOver, team, target, details.clone())
-    });
+    let changes = told
+        .into_iter()
+        .map(|(team, target)| Change::new(Action::AccountHandOver, team, target, details.clone()));
     session.commit_all(changes.collect()).await?;
     Ok(TransferredAccount {
         link,

@@ -10,12 +10,12 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::bulk_decision::{Bulk, Filter};
 use store::{
     bulk_decision::{self, Asker, Chosen},
     page::Page,
     review::exposure,
 };
-pub use store::bulk_decision::{Bulk, Filter};
 
 use super::{NewDecision, ReviewView, decision, reviewer, team};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};

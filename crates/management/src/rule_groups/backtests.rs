@@ -10,8 +10,8 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
-use store::{backtest, page::Page, site::settings};
 pub use store::backtest::{Backtest, Change};
+use store::{backtest, page::Page, site::settings};
 
 use super::{drafts::draft, find, named_version, require_rule_bytes};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};

@@ -8,11 +8,11 @@ use domain::{
     scope::Scope,
 };
 use serde_json::json;
+pub use store::rule_group::{ListedVersion, Publication, Version};
 use store::{
     page::Page,
     rule_group::{self, Authorship, Group},
 };
-pub use store::rule_group::{ListedVersion, Publication, Version};
 
 use super::{
     drafts::{draft, require},

@@ -104,12 +104,8 @@ where
 static TROUBLE: Trouble = Trouble::at_once();
 
 /// Reads a batch, and splits it when a row spoils it.
-async fn read<K, V, H, F, R>(
-    pool: &PgPool,
-    name: &str,
-    query: &F,
-    batch: Vec<Call<K, Found<V>, H>>,
-) where
+async fn read<K, V, H, F, R>(pool: &PgPool, name: &str, query: &F, batch: Vec<Call<K, Found<V>, H>>)
+where
     H: Clone + Eq + Hash,
     K: Clone + Eq + Hash,
     V: Clone,

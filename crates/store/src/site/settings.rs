@@ -5,7 +5,9 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{ClosureId, RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
-    media::{CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary},
+    media::{
+        CompatUnchecked, ContentRetentionDays, ItemRetentionDays, OnFailure, StatusVocabulary,
+    },
     metadata_pointer::MetadataPointer,
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
@@ -186,8 +188,7 @@ where
     T: TryFrom<V>,
     T::Error: std::fmt::Display,
 {
-    T::try_from(stored)
-        .map_err(|error| Error::Unreadable(format!("{what} of site {site} {error}")))
+    T::try_from(stored).map_err(|error| Error::Unreadable(format!("{what} of site {site} {error}")))
 }
 
 /// The same of a number, if there is one.
@@ -395,4 +396,3 @@ pub async fn own_groups(
     .await?;
     Ok(own.into_iter().map(RuleGroupId::from).collect())
 }
-

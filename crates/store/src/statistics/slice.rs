@@ -264,10 +264,7 @@ async fn standing(conn: &mut PgConnection) -> Result<Option<Standing>, sqlx::Err
 }
 
 /// The transactions of the next slice. They have about [`ROWS`] rows together, or fewer if there are no more.
-async fn next_range(
-    conn: &mut PgConnection,
-    standing: &Standing,
-) -> Result<Range, sqlx::Error> {
+async fn next_range(conn: &mut PgConnection, standing: &Standing) -> Result<Range, sqlx::Error> {
     let head = standing.head;
     // A database that was restored from a dump counts its transactions from the beginning. The rows
     // that it brought along belong to other transactions of the same numbers, and are older.

@@ -182,7 +182,10 @@ impl Holder {
         if let Some(issued) = self.valid(SystemTime::now()) {
             return Ok(issued.credentials);
         }
-        let failed = lock(&self.state).last.clone().and_then(|(_, failed)| failed);
+        let failed = lock(&self.state)
+            .last
+            .clone()
+            .and_then(|(_, failed)| failed);
         let failed = failed.filter(|_| ended);
         Err(ProviderError::NoCredentials(failed.unwrap_or_else(|| {
             NoCredentials(

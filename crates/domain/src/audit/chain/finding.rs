@@ -34,7 +34,9 @@ pub enum Finding {
         to: i64,
     },
     /// The row's number belongs to another row, to a removed one, or to none yet.
-    #[error("the row with the id {id} was inserted: it has the number {number}, which sealing did not give it")]
+    #[error(
+        "the row with the id {id} was inserted: it has the number {number}, which sealing did not give it"
+    )]
     Inserted {
         /// The number that it has.
         number: i64,

@@ -58,11 +58,7 @@ const fn members_of(kind: RuleType) -> &'static [&'static str] {
 }
 
 impl Reading {
-    fn refuse_unknown(
-        &mut self,
-        kind: Option<RuleType>,
-        unknown: Vec<(String, Option<Place>)>,
-    ) {
+    fn refuse_unknown(&mut self, kind: Option<RuleType>, unknown: Vec<(String, Option<Place>)>) {
         let (of, known) = match kind {
             Some(kind) => {
                 let common = ["type", "id", "name", "enabled"].iter();
@@ -193,11 +189,7 @@ impl Reading {
     }
 
     /// The same for a member that has a default, which stands in for a wrong one, too.
-    fn optional<T: Default + Display + FromStr>(
-        &mut self,
-        name: &'static str,
-        allowed: &[T],
-    ) -> T {
+    fn optional<T: Default + Display + FromStr>(&mut self, name: &'static str, allowed: &[T]) -> T {
         if self.input.iter().all(|(known, ..)| *known != name) {
             return T::default();
         }
