@@ -3,7 +3,7 @@
 mod details;
 mod filters;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
 use domain::id::{ActorId, AuditId, TeamId};
@@ -16,9 +16,7 @@ use uuid::Uuid;
 
 use self::{details::Details, filters::Filters};
 use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest, pager},
     time::Moment,
 };
 
@@ -26,7 +24,6 @@ use crate::{
 #[template(path = "audit.html")]
 struct List {
     frame: Frame,
-    at: Area,
     filters: Filters,
     rows: Vec<Row>,
     next: Option<String>,
@@ -50,10 +47,10 @@ struct Row {
     details: Details,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let at = request.at()?;
-    let frame = Frame::of(&request, at, "audit").await?;
-    let caller = request.caller(at.team())?;
+    let frame = Frame::of(&request, "audit").await?;
+    let caller = request.caller()?;
     let (mut filters, filter) = filters::read(&request);
     let listed =
         audit_log::list(&request.management, &caller, filter, pager::asked(&request)).await?;
@@ -71,10 +68,9 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
             .map(|entry| row(entry, at, &names))
             .collect(),
         frame,
-        at,
         filters,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// The ids in these entries that may have a name.

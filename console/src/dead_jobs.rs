@@ -4,8 +4,6 @@ mod cursor;
 mod filter;
 pub(crate) mod replay;
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::scope::Scope;
 use management::{
@@ -20,12 +18,8 @@ use self::{
     filter::{CAUSES, Conditions, LONGEST_ERROR, Wanted, cause_in_words},
 };
 use crate::{
-    error_page::PageError,
     number::grouped,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -142,7 +136,7 @@ impl From<DeadJobRecord> for Row {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let frame = frame(&request, Scope::QueuesRead).await?;
     let wanted = Wanted::of(&request.query);
     match wanted.parsed() {
@@ -168,7 +162,7 @@ async fn page(
     conditions: Option<&Conditions>,
     problems: Problems,
 ) -> Answer {
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     let management = &request.management;
     let (mut matching, mut more, mut groups, mut rows) = (0, 0, Vec::new(), Vec::new());
     if let Some(conditions) = conditions {
@@ -216,6 +210,6 @@ async fn page(
 
 /// The frame of these pages. Whoever does not run the instance is told that they do not exist.
 async fn frame(request: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
-    let frame = Frame::of(request, Area::Instance, "dead-jobs").await?;
+    let frame = Frame::of(request, "dead-jobs").await?;
     frame.require(scope)
 }

@@ -6,7 +6,7 @@ pub(crate) mod exposure;
 pub(crate) mod reports;
 pub(crate) mod review;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
 use domain::{
@@ -20,10 +20,7 @@ use management::{
 };
 
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, pager},
     time::Moment,
 };
 
@@ -34,7 +31,6 @@ const SITES: i64 = 200;
 #[template(path = "desk.html")]
 struct Start {
     frame: Frame,
-    team: Area,
     rows: Vec<Row>,
     total: i64,
     overdue: i64,
@@ -76,40 +72,34 @@ impl Held {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let team = Area::Team(team);
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let waiting = reviews::waiting(&request.management, &caller).await?;
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
+    let first = pager::first(SITES);
     let sites = sites::list(&request.management, &caller, first).await?;
     let names: HashMap<SiteId, String> = sites
         .into_iter()
         .map(|site| (site.id, site.settings.name))
         .collect();
     let page = Start {
-        frame: Frame::of(&request, team, "desk").await?,
+        frame: Frame::of(&request, "desk").await?,
         total: waiting.iter().map(|part| part.reviews).sum(),
         overdue: waiting.iter().map(|part| part.overdue).sum(),
         rows: waiting.iter().map(|part| Row::new(part, &names)).collect(),
         held: Held::of(&request),
         is_empty: request.query.has("empty"),
-        team,
     };
     Ok(page::shown(&page))
 }
 
-pub(crate) async fn claim(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn claim(request: PageRequest) -> Answer {
     next(&request, "").await
 }
 
 /// Leads to the next review, or to the start if none is left. `query` says what was done.
 async fn next(request: &PageRequest, query: &str) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let claimed = reviews::claim(&request.management, &caller, 1).await?;
     let place = match claimed.first() {
         Some(shown) => format!("desk/{}?{query}", shown.review.id),

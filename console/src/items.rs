@@ -11,8 +11,6 @@ mod timeline;
 pub(crate) mod verdict_details;
 pub(crate) mod verdict_reason;
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::media::{ContentType, ModerationType, Status};
 use management::{
@@ -23,9 +21,7 @@ use poem::http::StatusCode;
 
 use self::filter::{Asked, Input};
 use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest, pager},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -40,7 +36,6 @@ const ROWS: usize = 50;
 #[template(path = "items.html")]
 struct List {
     frame: Frame,
-    team: Area,
     asked: Asked,
     rows: Vec<Row>,
     /// The address of the next page.
@@ -60,13 +55,10 @@ struct Row {
     accepted: Moment,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let page = Page {
-        after: None,
-        limit: SITES,
-    };
+    let caller = request.caller()?;
+    let page = pager::first(SITES);
     let sites = sites::list(&request.management, &caller, page).await?;
     let asked = filter::read(&request, &sites);
     let (status, found) = if asked.is_valid() {
@@ -83,13 +75,12 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let team = Area::Team(team);
     let rows = found.media.into_iter().map(|item| Row::new(team, item));
     let page = List {
-        frame: Frame::of(&request, team, "items").await?,
-        team,
+        frame: Frame::of(&request, "items").await?,
         asked,
         rows: rows.collect(),
         next: found.next.map(|last| pager::after(&request, last)),
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 impl Row {

@@ -10,8 +10,6 @@ mod trend;
 mod verdicts;
 mod waiting;
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::Utc;
 use domain::{id::SiteId, statistics::Interval};
@@ -32,10 +30,7 @@ use self::{
     waiting::COUNTED,
 };
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, pager},
     time::Moment,
 };
 
@@ -77,29 +72,25 @@ struct Choice {
     is_chosen: bool,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
     let at = Area::Team(team);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let management = &request.management;
-    let frame = Frame::of(&request, at, "overview").await?;
+    let frame = Frame::of(&request, "overview").await?;
     let (sites, chosen) = sites(&request, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
     let window = TimeRange::named(request.query.get("span")).window(Utc::now());
     let (report, before) = figures(&request, &caller, site, window).await?;
     let trend = Trend::new(window, &report, &before);
     let waiting = media::waiting(management, &caller, site, COUNTED).await?;
-    let first = Page {
-        after: None,
-        limit: GROUPS,
-    };
+    let first = pager::first(GROUPS);
     let groups = rule_groups::list(management, &caller, first).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
     let found = Found {
         request: &request,
         caller: &caller,
         frame: &frame,
-        at,
         site,
         groups: &groups,
         waiting: &waiting,
@@ -145,10 +136,7 @@ async fn sites(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), PageError> {
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
+    let first = pager::first(SITES);
     let sites = sites::list(&request.management, caller, first).await?;
     if !request.query.has("site") {
         return Ok((sites, None));

@@ -1,7 +1,5 @@
 //! The providers that workers are configured with, for operators: the state of each.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{breaker::BreakerState, scope::Scope, score::Category};
@@ -9,9 +7,7 @@ use management::providers::{self, Cost, CredentialStatus, Health, KnownProvider}
 
 use crate::{
     number::grouped,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest},
     time::Moment,
 };
 
@@ -166,11 +162,10 @@ fn joined(categories: &[Category]) -> String {
     names.join(", ")
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     // Whoever does not run the instance is told that the page does not exist.
-    let frame = Frame::of(&request, Area::Instance, "providers").await?;
-    let frame = frame.require(Scope::SitesRead)?;
-    let caller = request.caller(None)?;
+    let frame = Frame::of(&request, "providers").await?;
+    let caller = request.caller()?;
     let survey = providers::list(&request.management, &caller).await?;
     let health = survey.health.unwrap_or(Health {
         conditions: Vec::new(),

@@ -1,23 +1,15 @@
 //! The job queues of the instance, for operators: how deep they are, what holds them back, and who works on them.
 
-pub(crate) mod group_or_lane;
 mod labels;
-pub(crate) mod pauses_and_caps;
 pub(crate) mod queue;
 mod target;
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::scope::Scope;
 use management::queues::{self, QueueState, Worker};
 
 use crate::{
-    error_page::PageError,
     number::grouped,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest},
     time::Moment,
 };
 
@@ -116,13 +108,12 @@ impl From<Worker> for WorkerRow {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let frame = frame(&request, Scope::QueuesRead).await?;
-    let caller = request.caller(None)?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let overview = queues::list(&request.management, &caller).await?;
     let all = overview.workers.len();
     Ok(page::shown(&List {
-        frame,
+        frame: Frame::of(&request, "queues").await?,
         rows: overview.queues.into_iter().map(Row::from).collect(),
         workers: overview
             .workers
@@ -133,10 +124,4 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         all_workers: grouped(i64::try_from(all).unwrap_or(i64::MAX)),
         more_workers: all.saturating_sub(MOST_WORKERS),
     }))
-}
-
-/// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(request: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
-    let frame = Frame::of(request, Area::Instance, "queues").await?;
-    frame.require(scope)
 }

@@ -21,34 +21,25 @@ mod truncate;
 pub(crate) mod versions;
 pub(crate) mod yaml;
 
-use std::sync::Arc;
-
 use askama::Template;
 use management::rule_groups::overview::{self, Placed};
 
-use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest, pager};
 
 #[derive(Template)]
 #[template(path = "rules.html")]
 struct List {
     frame: Frame,
-    team: Area,
     groups: Vec<Placed>,
     /// The address of the next page.
     next: Option<String>,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let groups = overview::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
-        frame: Frame::of(&request, Area::Team(team), "rules").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "rules").await?,
         next: pager::next(&request, &groups, |placed| placed.group.id),
         groups,
     }))

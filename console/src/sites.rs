@@ -1,6 +1,6 @@
 //! The sites of a team.
 
-pub(crate) mod attachments;
+pub(crate) mod desk;
 pub(crate) mod keys;
 mod labels;
 pub(crate) mod new;
@@ -9,22 +9,16 @@ mod page_header;
 pub(crate) mod settings;
 pub(crate) mod webhook_secret;
 
-pub(crate) use page_header::{SiteHeader, Tab};
-
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
 use domain::id::{RuleGroupId, SiteId};
 use management::{
     rule_groups,
-    sites::{self, Counts, ManagedSite, Page},
+    sites::{self, Counts, ManagedSite},
 };
 
-use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Frame, PageRequest, pager};
 
 /// Rule groups that are known by name in lists.
 const NAMED_GROUPS: i64 = 200;
@@ -33,7 +27,6 @@ const NAMED_GROUPS: i64 = 200;
 #[template(path = "sites.html")]
 struct List {
     frame: Frame,
-    team: Area,
     cards: Vec<Card>,
     /// The address of the next page.
     next: Option<String>,
@@ -79,9 +72,8 @@ impl Card {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let management = &request.management;
     let sites = sites::list(management, &caller, pager::asked(&request)).await?;
     let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
@@ -90,18 +82,14 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         .into_iter()
         .map(|counts| (counts.site, counts))
         .collect();
-    let first = Page {
-        after: None,
-        limit: NAMED_GROUPS,
-    };
+    let first = pager::first(NAMED_GROUPS);
     let names = rule_groups::list(management, &caller, first).await?;
     let names = names
         .into_iter()
         .map(|group| (group.id, group.name))
         .collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&request, Area::Team(team), "sites").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "sites").await?,
         next: pager::next(&request, &sites, |site| site.id),
         cards: sites
             .into_iter()

@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{
-    page::{self, Area},
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, PageRequest};
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let mine = request.mine().await?;
     let mut entrances = mine.entrances.iter();
     let there = match entrances.find_map(|entrance| entrance.team.as_ref()) {

@@ -1,7 +1,5 @@
 //! The subscription of a team, for operators: its plan, its state, and its billing periods.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{id::TeamId, plan::SubscriptionState, scope::Scope};
@@ -16,11 +14,8 @@ use poem::http::StatusCode;
 
 use crate::{
     number::grouped,
-    page::{self, Area, Frame},
+    page::{self, Answer, Area, Frame, PageRequest, Problems},
     plans,
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
     time::{self, Moment},
 };
 
@@ -64,23 +59,15 @@ impl From<Period> for Row {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&request, Area::Instance, "teams").await?;
-    frame.require(Scope::SubscriptionsWrite)?;
+pub(crate) async fn change(request: PageRequest) -> Answer {
     let team = request.team()?;
     match replace(&request, team).await {
-        Ok(()) => {
-            let path = Area::Instance.path(&format!("teams/{team}/subscription"));
-            Ok(page::see_other(format!("{path}?done=subscription-changed")))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(()) => request.lead_to(format!("teams/{team}/subscription?done=subscription-changed")),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
@@ -91,7 +78,7 @@ async fn replace(request: &PageRequest, team: TeamId) -> Result<(), Refused> {
         state: state.map_err(|_| Refused::field("state", "must be one of the states"))?,
         started_at: moment(request.form.get("started_at"))?,
     };
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     subscriptions::replace(&request.management, &caller, team, wanted).await?;
     Ok(())
 }
@@ -105,9 +92,9 @@ fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     time::moment(typed).map(Some).ok_or_else(wrong)
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(request, Area::Instance, "teams").await?;
-    let (id, caller) = (request.team()?, request.caller(None)?);
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "teams").await?;
+    let (id, caller) = (request.team()?, request.caller()?);
     let subscription = subscriptions::get(&request.management, &caller, id).await?;
     let periods = usage::periods(&request.management, &caller, id).await?;
     let sent = status != StatusCode::OK;
@@ -131,5 +118,5 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         periods: periods.into_iter().map(Row::from).collect(),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

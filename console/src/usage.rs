@@ -1,7 +1,5 @@
 //! How much of its plan a team has used, and what the plan allows.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
@@ -10,18 +8,15 @@ use domain::{
     rate_limit::KEYS_OF_A_TEAM,
 };
 use management::{
-    Refused, plans,
-    plans::{Plan, Terms},
+    Refused,
+    plans::{self, Plan, Terms},
     subscriptions::{self, Subscription},
     usage::{self, Period},
 };
 
 use crate::{
-    error_page::PageError,
     number::{grouped, percent},
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest},
     time::Moment,
 };
 
@@ -142,9 +137,9 @@ fn day(time: DateTime<Utc>) -> String {
     time.format("%-d %b %Y").to_string()
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let mut periods = match usage::periods(&request.management, &caller, team).await {
         Ok(periods) => periods.into_iter().map(Row::from).collect(),
         // A team without a subscription has none.
@@ -154,7 +149,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     .into_iter();
     let plan = plan(&request, team).await?;
     Ok(page::shown(&Usage {
-        frame: Frame::of(&request, Area::Team(team), "usage").await?,
+        frame: Frame::of(&request, "usage").await?,
         state: State::of(plan.as_ref().map(|(subscription, _)| subscription)),
         current: periods.next(),
         past: periods.collect(),
@@ -167,7 +162,7 @@ pub(crate) async fn plan(
     request: &PageRequest,
     team: TeamId,
 ) -> Result<Option<(Subscription, Plan)>, PageError> {
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let subscription = match subscriptions::get(&request.management, &caller, team).await {
         Ok(subscription) => subscription,
         Err(Refused::NotFound(_)) => return Ok(None),

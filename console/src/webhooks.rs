@@ -20,8 +20,6 @@ mod recovery_form;
 pub(crate) mod settings;
 mod time_input;
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     id::{EndpointId, SiteId},
@@ -37,12 +35,7 @@ use self::{
     choices::{Choice, sites},
     health::Health,
 };
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, Frame, PageError, PageRequest, pager};
 
 /// Refuses a person who may not change webhooks. The page of a form calls it, so that only somebody
 /// who may send the form sees it.
@@ -60,7 +53,6 @@ fn require(frame: &Frame) -> Result<(), PageError> {
 #[template(path = "webhooks.html")]
 struct List {
     frame: Frame,
-    team: Area,
     /// The sites that can be chosen, and whether there are more.
     sites: Vec<Choice>,
     rows: Vec<Row>,
@@ -98,17 +90,16 @@ impl From<Overview> for Row {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let site: Option<SiteId> = filters::id(request.query.get("site"));
     let page = pager::asked(&request);
     let found = endpoints::of_team(&request.management, &caller, (team, site), page).await?;
     let next = pager::next(&request, &found, |one| one.endpoint.id);
     let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "webhooks").await?,
         sites: sites(&request, team, site).await?,
         failing: rows.iter().filter(|row| row.health.is_failing).count(),
         is_filtered: site.is_some(),

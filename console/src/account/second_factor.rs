@@ -1,13 +1,15 @@
 //! The second factor: setting it up with an app, removing it, and recovery codes.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::totp::RecoveryCode;
 use management::{Refused, account::second_factor};
 use poem::http::{StatusCode, header};
 
-use crate::{cookie, page, qr::Qr, request::PageRequest, router::Answer};
+use crate::{
+    cookie,
+    page::{self, Answer, PageRequest},
+    qr::Qr,
+};
 
 /// Explains what a second factor is.
 #[derive(Template)]
@@ -31,12 +33,12 @@ struct RecoveryCodes {
     codes: Vec<String>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     request.session()?;
     Ok(page::shown(&Intro))
 }
 
-pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn begin(request: PageRequest) -> Answer {
     let begun = second_factor::set_up(&request.management, request.session()?).await?;
     Ok(page::shown(&SetUp {
         secret: begun.secret.base32(),
@@ -46,7 +48,7 @@ pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn confirm(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn confirm(request: PageRequest) -> Answer {
     let (session, code) = (request.session()?, request.form.get("code"));
     match second_factor::confirm(&request.management, &request.visitor, session, code).await {
         Ok(confirmed) => {
@@ -73,12 +75,12 @@ pub(crate) async fn confirm(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn remove(request: PageRequest) -> Answer {
     second_factor::remove(&request.management, &request.visitor, request.session()?).await?;
     Ok(page::see_other("/account?done=factor-removed"))
 }
 
-pub(crate) async fn renew_codes(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn renew_codes(request: PageRequest) -> Answer {
     let session = request.session()?;
     let codes =
         second_factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;

@@ -6,8 +6,7 @@ use management::{Caller, Refused, audit_log::Filter, people, sites::Page, tokens
 use uuid::Uuid;
 
 use crate::{
-    page::{Area, Frame},
-    request::PageRequest,
+    page::{Area, Frame, PageRequest, pager},
     time,
 };
 
@@ -102,10 +101,7 @@ impl Filters {
         at: Area,
         caller: &Caller,
     ) -> Result<(), Refused> {
-        let page = Page {
-            after: None,
-            limit: OFFERED,
-        };
+        let page = pager::first(OFFERED);
         let mut actors: Vec<(Uuid, String)> = Vec::new();
         if at != Area::Own && frame.may(Scope::PeopleRead) {
             let people = people::list(&request.management, caller, page).await?;

@@ -7,7 +7,7 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::{form::Form, problems::Problems};
+use crate::page::{Form, Problems};
 
 /// Every cause.
 pub(super) const CAUSES: [DeathCause; 4] = DeathCause::ALL;

@@ -1,7 +1,5 @@
 //! Replaying dead jobs: those that were chosen, or all that match, a thousand at a time.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::scope::Scope;
 use management::dead_jobs::{self, Filter, JobId, Place};
@@ -13,10 +11,7 @@ use super::{
 };
 use crate::{
     number::grouped,
-    page::{Frame, shown},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{Answer, Frame, PageRequest, Problems, shown},
 };
 
 /// How many dead jobs one step looks at.
@@ -94,7 +89,7 @@ impl What {
     }
 }
 
-pub(crate) async fn step(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn step(request: PageRequest) -> Answer {
     let frame = frame(&request, Scope::QueuesWrite).await?;
     let wanted = Wanted::of(&request.form);
     let what = match What::of(&request, &wanted) {
@@ -104,7 +99,7 @@ pub(crate) async fn step(request: Arc<PageRequest>) -> Answer {
             return page(&request, frame, wanted, conditions.as_ref(), problems).await;
         }
     };
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     let management = &request.management;
     let filter = go_on(&request, what.filter());
     let mut replay = dead_jobs::begin_replay(management, &caller, filter).await?;

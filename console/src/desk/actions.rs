@@ -1,7 +1,5 @@
 //! What a person does with a review.
 
-use std::sync::Arc;
-
 use domain::{
     id::{ReviewId, ReviewPolicyId},
     media::Ruling,
@@ -15,16 +13,10 @@ use management::{
 use poem::{Response, http::StatusCode};
 
 use super::{is_lost, lost_or, next, review};
-use crate::{
-    error_page::PageError,
-    page::{self, Area},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, PageError, PageRequest, Problems};
 
 /// Decides, and leads to the next review.
-pub(crate) async fn decide(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn decide(request: PageRequest) -> Answer {
     match decided(&request).await {
         Ok(held) => {
             let left = held.until - chrono::Utc::now();
@@ -70,19 +62,16 @@ async fn decided(request: &PageRequest) -> Result<Held, Refused> {
 }
 
 /// Undoes what the person has just decided, and shows it again.
-pub(crate) async fn undo(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn undo(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
     match reviews::undo(&request.management, &caller, id).await {
-        Ok(shown) => {
-            let place = format!("desk/{}", shown.review.id);
-            Ok(page::see_other(Area::Team(request.team()?).path(&place)))
-        }
+        Ok(shown) => request.lead_to(format!("desk/{}", shown.review.id)),
         Err(Refused::Conflict(Conflict::ReviewTold, _)) => next(&request, "late=yes").await,
         Err(refused) => lost_or(&request, refused).await,
     }
 }
 
-pub(crate) async fn skip(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn skip(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
     match reviews::skip(&request.management, &caller, id).await {
         Ok(()) => next(&request, "").await,
@@ -90,7 +79,7 @@ pub(crate) async fn skip(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn escalate(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn escalate(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
     let note = match request.form.get("note").trim() {
         "" => Ok(None),
@@ -108,7 +97,7 @@ pub(crate) async fn escalate(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn note(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn note(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
     let note = NoteText::try_from(request.form.get("note").trim().to_owned());
     let note = note.map_err(|wrong| Refused::field("note", wrong.to_string()));
@@ -117,23 +106,20 @@ pub(crate) async fn note(request: Arc<PageRequest>) -> Answer {
         Err(refused) => Err(refused),
     };
     match written {
-        Ok(_) => {
-            let place = Area::Team(request.team()?).path(&format!("desk/{id}"));
-            Ok(page::see_other(place))
-        }
+        Ok(_) => request.lead_to(format!("desk/{id}")),
         Err(refused) => again_or_on(&request, refused).await,
     }
 }
 
 /// Keeps the review. A script asks for it while the person is active.
-pub(crate) async fn renew(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn renew(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
     reviews::renew(&request.management, &caller, id).await?;
     Ok(done())
 }
 
 /// Counts an unveiled picture. A script tells of it.
-pub(crate) async fn unveil(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn unveil(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
     reviews::unveil(&request.management, &caller, id).await?;
     Ok(done())
@@ -146,7 +132,7 @@ pub(super) fn done() -> Response {
 
 fn named(request: &PageRequest) -> Result<(management::Caller, ReviewId), PageError> {
     Ok((
-        request.caller(Some(request.team()?))?,
+        request.caller()?,
         request.id("review")?,
     ))
 }
@@ -156,6 +142,5 @@ async fn again_or_on(request: &PageRequest, refused: Refused) -> Answer {
     if is_lost(&refused) {
         return next(request, "lost=yes").await;
     }
-    let problems = Problems::of(refused)?;
-    review::form(request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+    review::form(request, Problems::of(refused)?).await
 }

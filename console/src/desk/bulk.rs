@@ -3,7 +3,9 @@
 mod form_values;
 mod progress;
 
-use std::{ops::Range, sync::Arc};
+pub(crate) use self::progress::{show as progress, undo};
+
+use std::ops::Range;
 
 use askama::Template;
 use domain::{media::ContentType, review::Severity, score::Category};
@@ -15,22 +17,17 @@ use management::{
 };
 use poem::http::StatusCode;
 
-pub(crate) use self::progress::{show as progress, undo};
 use self::{
     form_values::{Values, Wanted},
     progress::Row,
 };
 use super::{SITES, actions::done};
 use crate::{
-    form::Form,
     items::{
         image::{self, Picture},
         verdict_details, verdict_reason,
     },
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Form, Frame, PageRequest, Problems, pager},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -48,7 +45,6 @@ const LAST: i64 = 5;
 #[template(path = "desk/bulk.html")]
 struct Many {
     frame: Frame,
-    team: Area,
     values: Values,
     sites: Vec<ManagedSite>,
     policies: Vec<ReviewPolicy>,
@@ -74,7 +70,7 @@ struct Card {
     sentence: Option<VisibleText>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     form(
         &request,
         &request.query,
@@ -85,16 +81,14 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
 }
 
 /// Starts a bulk decision, and leads to its progress.
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let refused = match Wanted::sent(&request.form) {
         Ok(wanted) => {
             let Wanted { new, meant } = wanted;
             match bulk::create(&request.management, &caller, new, &meant).await {
                 Ok(made) => {
-                    let place = format!("desk/bulk/{}", made.id);
-                    return Ok(page::see_other(Area::Team(team).path(&place)));
+                    return request.lead_to(format!("desk/bulk/{}", made.id));
                 }
                 Err(refused) => refused,
             }
@@ -112,8 +106,8 @@ pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
 }
 
 /// Counts an unveiled picture. A script tells of it.
-pub(crate) async fn unveil(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn unveil(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     bulk::unveil(&request.management, &caller).await?;
     Ok(done())
 }
@@ -126,7 +120,7 @@ async fn form(
     mut problems: Problems,
 ) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let values = Values::sent(sent);
     let filter = match values.filter() {
         Ok(filter) => filter,
@@ -136,18 +130,12 @@ async fn form(
         }
     };
     let preview = bulk::preview(&request.management, &caller, &filter).await?;
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
-    let last = Page {
-        after: None,
-        limit: LAST,
-    };
+    let first = pager::first(SITES);
+    let last = pager::first(LAST);
     let last = bulk::list(&request.management, &caller, last).await?;
     let team = Area::Team(team);
     let page = Many {
-        frame: Frame::of(request, team, "desk").await?,
+        frame: Frame::of(request, "desk").await?,
         values,
         sites: sites::list(&request.management, &caller, first).await?,
         policies: review_policies::of_team(&request.management, &caller).await?,
@@ -159,10 +147,9 @@ async fn form(
             .map(|shown| Card::new(team, shown))
             .collect(),
         last: last.into_iter().map(Row::from).collect(),
-        team,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// The beginning of a text. The page of the item has all of it.

@@ -1,16 +1,10 @@
 //! How much people have seen, by day: everybody for leads, only oneself for others.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::scope::Scope;
 use management::reviews::{self, Exposure};
 
-use crate::{
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest};
 
 #[derive(Template)]
 #[template(path = "desk/exposure.html")]
@@ -26,12 +20,11 @@ impl Seen {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let exposures = reviews::exposures(&request.management, &caller, None, None).await?;
     Ok(page::shown(&Seen {
-        frame: Frame::of(&request, Area::Team(team), "desk").await?,
+        frame: Frame::of(&request, "desk").await?,
         rows: exposures.rows,
         is_complete: exposures.is_complete,
     }))

@@ -2,7 +2,7 @@
 
 mod figures;
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use askama::Template;
 use chrono::{Days, NaiveTime};
@@ -21,10 +21,7 @@ use poem::{Response, http::header};
 
 use self::figures::Rule;
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, pager},
     time::{Moment, day},
 };
 
@@ -35,7 +32,6 @@ const SITES: i64 = 200;
 #[template(path = "desk/reports.html")]
 struct Reports {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     from: String,
     to: String,
@@ -63,15 +59,12 @@ impl Reports {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let query = wanted(&request)?;
-    let frame = Frame::of(&request, Area::Team(team), "desk/quality").await?;
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
+    let frame = Frame::of(&request, "desk/quality").await?;
+    let first = pager::first(SITES);
     let sites = sites::list(&request.management, &caller, first).await?;
     let report = quality::quality(&request.management, &caller, query).await?;
     let (from, to) = (request.query.get("from"), request.query.get("to"));
@@ -85,7 +78,6 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }
     Ok(page::shown(&Reports {
         frame,
-        team: Area::Team(team),
         sites: sites
             .into_iter()
             .map(|known| Choice {
@@ -103,8 +95,8 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn download(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn download(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let report = quality::quality(&request.management, &caller, wanted(&request)?).await?;
     Ok(Response::builder()
         .content_type("text/csv; charset=utf-8")
@@ -116,9 +108,8 @@ pub(crate) async fn download(request: Arc<PageRequest>) -> Answer {
 }
 
 /// Sets a threshold in the draft of a rule group, starts a backtest, and leads to it.
-pub(crate) async fn try_threshold(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn try_threshold(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let id = |name: &str| -> Result<uuid::Uuid, PageError> {
         request
             .form
@@ -144,11 +135,7 @@ pub(crate) async fn try_threshold(request: Arc<PageRequest>) -> Answer {
         },
     };
     let backtest = threshold::try_threshold(&request.management, &caller, group, new).await?;
-    let place = format!(
-        "rules/{group}/backtests/{}?done=backtest-started",
-        backtest.id
-    );
-    Ok(page::see_other(Area::Team(team).path(&place)))
+    request.lead_to(format!("rules/{group}/backtests/{}?done=backtest-started", backtest.id))
 }
 
 /// What the address asks for: from the beginning of a day to the end of another, in UTC.

@@ -1,7 +1,5 @@
 //! One review: the item, why a person is asked, and what the person can do.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     id::ReviewId,
@@ -21,17 +19,13 @@ use poem::{
 
 use super::{Held, lost_or};
 use crate::{
-    error_page::PageError,
     items::{
         image::{self, Picture},
         metadata::{self, Metadata},
         verdict_details::{self, Rule, Score},
         verdict_reason,
     },
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -42,7 +36,6 @@ struct Desk<'a> {
     frame: Frame,
     /// The path of the review.
     path: String,
-    team: Area,
     severity: Severity,
     tier: Tier,
     kind: ReviewKind,
@@ -99,37 +92,36 @@ struct Earlier {
     at: Moment,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    form(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    form(&request, Problems::default()).await
 }
 
 /// The page of a review, with what is wrong with what was sent.
-pub(super) async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+pub(super) async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let id: ReviewId = request.id("review")?;
     let shown = match reviews::get(&request.management, &caller, id).await {
         Ok(shown) => shown,
         // A page cannot claim: the person is led to the start.
         Err(Refused::NotFound(management::Noun::Review)) => {
-            let start = Area::Team(team).path("desk?lost=yes");
-            return Ok(page::see_other(start));
+            return request.lead_to("desk?lost=yes");
         }
         Err(refused) => return Err(refused.into()),
     };
     let policies = review_policies::of_team(&request.management, &caller).await?;
     let team = Area::Team(team);
-    let frame = Frame::of(request, team, "desk").await?;
+    let frame = Frame::of(request, "desk").await?;
     let page = Desk::new(request, team, frame, shown, &policies, problems);
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// Answers with the picture, only to an `<img>` of our own pages.
-pub(crate) async fn preview(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn preview(request: PageRequest) -> Answer {
     if !request.is_picture {
         return Err(PageError::NotAlone);
     }
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let review: ReviewId = request.id("review")?;
     let jpeg = match reviews::preview(&request.management, &caller, review).await {
         Ok(jpeg) => jpeg,

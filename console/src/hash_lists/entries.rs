@@ -1,36 +1,29 @@
 //! Entries of a hash list: all of them or those that were searched, added by their hash or from an item, removed.
 
-mod search;
-
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     id::{HashEntryId, HashListId, MediaId},
-    image_hash::MalformedHash,
+    image_hash::{HashAlgorithm, HashPrefix, InvalidPrefix, MalformedHash, Pdq},
     reason::Reason,
 };
 use management::{
-    Refused,
-    hash_lists::entries::{self, NewHash},
+    Caller, Refused,
+    hash_lists::entries::{self, Entry, EntryFilter, FoundEntries, NewHash},
+    sites::Page,
 };
 use poem::http::StatusCode;
 
-use self::search::{Found, Row, search};
 use super::page_header::{self, Head};
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    time::Moment,
+    visible_text::VisibleText,
 };
 
 #[derive(Template)]
 #[template(path = "hash_lists/entries.html")]
 struct Entries<'a> {
     frame: Frame,
-    team: Area,
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
@@ -52,21 +45,21 @@ struct Typed<'a> {
     note: &'a str,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let added = add(&request).await;
     answer(&request, added, "hash-added").await
 }
 
-pub(crate) async fn add_image(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn add_image(request: PageRequest) -> Answer {
     let added = add_item(&request).await;
     answer(&request, added, "image-listed").await
 }
 
-pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn remove(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let entry: HashEntryId = request.id("entry")?;
     entries::delete(&request.management, &caller, list, entry).await?;
@@ -79,10 +72,7 @@ pub(crate) async fn remove(request: Arc<PageRequest>) -> Answer {
 async fn answer(request: &PageRequest, added: Result<(), Refused>, done: &str) -> Answer {
     match added {
         Ok(()) => Ok(page::see_other(format!("{}?done={done}", path(request)?))),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(request, Problems::of(refused)?).await,
     }
 }
 
@@ -144,7 +134,6 @@ async fn page(request: &PageRequest, status: StatusCode, mut problems: Problems)
     }
     let page = Entries {
         frame,
-        team: request.at()?,
         tab: "entries",
         head,
         rows: found.rows,
@@ -160,5 +149,109 @@ async fn page(request: &PageRequest, status: StatusCode, mut problems: Problems)
         },
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
+}
+
+/// A page of entries.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) rows: Vec<Row>,
+    /// The entry after which the next page begins.
+    pub(super) next: Option<HashEntryId>,
+    /// Whether there may be more, without a next page.
+    pub(super) is_cut: bool,
+}
+
+/// The entries that the address asks for.
+pub(super) async fn search(
+    request: &PageRequest,
+    caller: &Caller,
+    list: HashListId,
+) -> Result<Found, Refused> {
+    let asked = pager::asked(request);
+    // One more than is shown tells whether there are more.
+    let page = Page {
+        limit: asked.limit + 1,
+        ..asked
+    };
+    let rows = usize::try_from(asked.limit).unwrap_or(usize::MAX);
+    let found = entries::list(&request.management, caller, list, filter(request)?, page).await?;
+    Ok(match found {
+        FoundEntries::All(mut entries) => {
+            let is_full = entries.len() > rows;
+            entries.truncate(rows);
+            Found {
+                next: entries.last().filter(|_| is_full).map(|entry| entry.id),
+                rows: entries
+                    .into_iter()
+                    .map(|entry| Row::new(entry, None))
+                    .collect(),
+                is_cut: false,
+            }
+        }
+        FoundEntries::WithHash(entries) => Found {
+            next: None,
+            is_cut: entries.len() >= rows,
+            rows: entries
+                .into_iter()
+                .map(|entry| Row::new(entry, None))
+                .collect(),
+        },
+        FoundEntries::Near(near) => Found {
+            rows: near
+                .entries
+                .into_iter()
+                .map(|(entry, distance)| Row::new(entry, Some(distance)))
+                .collect(),
+            next: near.next,
+            is_cut: false,
+        },
+    })
+}
+
+/// What the address asks for.
+fn filter(request: &PageRequest) -> Result<EntryFilter, Refused> {
+    let hash = request.query.get("hash").trim();
+    if hash.is_empty() {
+        return Ok(EntryFilter::default());
+    }
+    if request.query.get("how") == "near" {
+        let near = hash.parse::<Pdq>();
+        let near = near.map_err(|wrong| Refused::field("hash", wrong.to_string()))?;
+        return Ok(EntryFilter {
+            near: Some(near),
+            ..EntryFilter::default()
+        });
+    }
+    let wrong = |wrong: InvalidPrefix| Refused::field("hash", wrong.to_string());
+    let prefix: HashPrefix = hash.parse().map_err(wrong)?;
+    let algorithm = match request.query.get("how") {
+        "sha256" => HashAlgorithm::Sha256,
+        _ => HashAlgorithm::Pdq,
+    };
+    Ok(EntryFilter {
+        hashes: Some((prefix.from, prefix.to)),
+        algorithm: Some(algorithm),
+        near: None,
+    })
+}
+
+/// An entry as a page shows it.
+pub(super) struct Row {
+    pub(super) entry: Entry,
+    pub(super) note: VisibleText,
+    /// In how many bits it differs from the hash that was searched.
+    pub(super) distance: Option<u32>,
+    pub(super) added: Moment,
+}
+
+impl Row {
+    fn new(entry: Entry, distance: Option<u32>) -> Self {
+        Self {
+            note: VisibleText::new(&entry.note, &[]),
+            added: entry.added_at.into(),
+            entry,
+            distance,
+        }
+    }
 }

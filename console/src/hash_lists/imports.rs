@@ -1,7 +1,5 @@
 //! Files of hashes that are read into a list: paste one, watch, see what was refused, cancel.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{chain::State, id::HashImportId, image_hash::HashAlgorithm};
 use management::{
@@ -12,11 +10,7 @@ use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -27,7 +21,6 @@ const REFUSALS: i64 = 100;
 #[template(path = "hash_lists/imports.html")]
 struct Imports<'a> {
     frame: Frame,
-    team: Area,
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
@@ -42,7 +35,6 @@ struct Imports<'a> {
 #[template(path = "hash_lists/import.html")]
 struct Shown {
     frame: Frame,
-    team: Area,
     head: Head,
     row: Row,
     refusals: Vec<imports::RefusedLine>,
@@ -80,17 +72,14 @@ impl Row {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     match start(&request).await {
         Ok(import) => Ok(page::see_other(format!("{}/{}", request.path(), import.id))),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
@@ -113,13 +102,12 @@ async fn start(request: &PageRequest) -> Result<Import, Refused> {
     .await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let asked = pager::asked(request);
     let found = imports::list(&request.management, &caller, head.list.id, asked).await?;
     let page = Imports {
         frame,
-        team: request.at()?,
         tab: "imports",
         head,
         next: pager::next(request, &found, |import| import.id),
@@ -128,10 +116,10 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         algorithm: request.form.get("algorithm"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head, caller) = page_header::of(&request).await?;
     let import: HashImportId = request.id("import")?;
     let import = imports::get(&request.management, &caller, import).await?;
@@ -145,7 +133,6 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     let last = refusals.last().filter(|_| is_full);
     Ok(page::shown(&Shown {
         frame,
-        team: request.at()?,
         head,
         row: import.into(),
         next: last.map(|refused| pager::after(&request, refused.line)),
@@ -153,7 +140,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let import: HashImportId = request.id("import")?;
     let found = imports::get(&request.management, &caller, import).await?;

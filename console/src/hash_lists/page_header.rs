@@ -7,9 +7,7 @@ use management::{
 };
 
 use crate::{
-    error_page::PageError,
-    page::{Area, Frame},
-    request::PageRequest,
+    page::{Area, Frame, PageError, PageRequest},
     visible_text::VisibleText,
 };
 
@@ -37,10 +35,10 @@ impl Head {
 /// The page's frame, and the list that its address names.
 pub(super) async fn of(request: &PageRequest) -> Result<(Frame, Head, Caller), PageError> {
     let at = request.at()?;
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     let id: HashListId = request.id("list")?;
     let list = hash_lists::get(&request.management, &caller, id).await?;
-    let frame = Frame::of(request, at, "hash-lists").await?;
+    let frame = Frame::of(request, "hash-lists").await?;
     // Lists of teams are not the instance's.
     if at == Area::Instance && list.team.is_some() {
         return Err(Refused::NotFound(management::Noun::HashList).into());
@@ -85,6 +83,6 @@ pub(super) fn require_write(frame: &Frame) -> Result<(), Refused> {
 pub(super) fn named(request: &PageRequest) -> Result<(Caller, HashListId), Refused> {
     let missing = |_| Refused::NotFound(management::Noun::HashList);
     let at = request.at().map_err(missing)?;
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     Ok((caller, request.id("list").map_err(missing)?))
 }

@@ -1,7 +1,5 @@
 //! Scans: compare a list with stored images, watch, see what is on the list, cancel.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{chain::State, id::HashScanId};
@@ -13,11 +11,7 @@ use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -25,7 +19,6 @@ use crate::{
 #[template(path = "hash_lists/scans.html")]
 struct Scans<'a> {
     frame: Frame,
-    team: Area,
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
@@ -39,7 +32,6 @@ struct Scans<'a> {
 #[template(path = "hash_lists/scan.html")]
 struct Shown {
     frame: Frame,
-    team: Area,
     head: Head,
     row: Row,
     matches: Vec<Match>,
@@ -95,17 +87,14 @@ fn percent(
     (done.clamp(0, whole)).saturating_mul(100) / whole
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     match start(&request).await {
         Ok(scan) => Ok(page::see_other(format!("{}/{}", request.path(), scan.id))),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
@@ -122,13 +111,12 @@ async fn start(request: &PageRequest) -> Result<Scan, Refused> {
     scans::create(&request.management, &caller, list, new).await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let asked = pager::asked(request);
     let found = scans::list(&request.management, &caller, head.list.id, asked).await?;
     let page = Scans {
         frame,
-        team: request.at()?,
         tab: "scans",
         head,
         next: pager::next(request, &found, |scan| scan.id),
@@ -136,10 +124,10 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         since: request.form.get("since_revision"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head, caller) = page_header::of(&request).await?;
     let scan: HashScanId = request.id("scan")?;
     let scan = scans::get(&request.management, &caller, scan).await?;
@@ -150,7 +138,6 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     let matches = scans::matches(&request.management, &caller, scan.id, asked).await?;
     Ok(page::shown(&Shown {
         frame,
-        team: request.at()?,
         head,
         row: scan.into(),
         next: pager::next(&request, &matches, |found| found.media),
@@ -158,7 +145,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let scan: HashScanId = request.id("scan")?;
     let found = scans::get(&request.management, &caller, scan).await?;

@@ -1,7 +1,5 @@
 //! An item's image that a person puts on a hash list.
 
-use std::sync::Arc;
-
 use domain::id::HashListId;
 use management::{Refused, hash_lists::entries};
 use poem::http::StatusCode;
@@ -10,9 +8,12 @@ use super::{
     decision,
     item::{self, Form},
 };
-use crate::{hash_lists::entries::note, problems::Problems, request::PageRequest, router::Answer};
+use crate::{
+    hash_lists::entries::note,
+    page::{Answer, PageRequest, Problems},
+};
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let refused = match add(&request).await {
         Ok(()) => return Ok(decision::done(&request, "image-listed")),
         Err(refused) => refused,
@@ -31,7 +32,7 @@ async fn add(request: &PageRequest) -> Result<(), Refused> {
     let missing = || Refused::NotFound(management::Noun::Media);
     let team = request.team().map_err(|_| missing())?;
     let item = request.id("item").map_err(|_| missing())?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let list: HashListId = request
         .form
         .get("list")

@@ -1,7 +1,5 @@
 //! What a person decides about an item.
 
-use std::sync::Arc;
-
 use domain::{
     id::MediaId,
     media::{Ruling, Seen},
@@ -14,9 +12,9 @@ use management::{
 use poem::http::StatusCode;
 
 use super::item::{self, Form};
-use crate::{page, problems::Problems, request::PageRequest, router::Answer};
+use crate::page::{self, Answer, PageRequest, Problems};
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let refused = match decide(&request).await {
         Ok(Ruling::Approve) => return Ok(done(&request, "approved")),
         Ok(Ruling::Reject) => return Ok(done(&request, "rejected")),
@@ -53,7 +51,7 @@ async fn decide(request: &PageRequest) -> Result<Ruling, Refused> {
     let id: MediaId = request
         .id("item")
         .map_err(|_| Refused::NotFound(management::Noun::Media))?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let ruling = request.form.get("decision").parse::<Ruling>();
     let ruling = ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
     let reason = Reason::try_from(request.form.get("reason").to_owned());

@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
 use domain::{media::Status, score::Category, submission::MAX_APP_MEDIA_ID};
 use management::{media::Filter, sites::ManagedSite};
 
-use crate::{problems::Problems, request::PageRequest};
+use crate::page::{PageRequest, Problems};
 
 /// What the address asks for, and the form that shows it.
 pub(super) struct Asked {

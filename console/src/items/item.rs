@@ -1,6 +1,6 @@
 //! An item: its content, why it has its status, what became of it, and what a person decides about it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
 use domain::{
@@ -24,10 +24,7 @@ use super::{
     verdict_reason,
 };
 use crate::{
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest, Problems},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -39,7 +36,6 @@ const NAMED: i64 = 200;
 #[template(path = "items/item.html")]
 struct Shown<'a> {
     frame: Frame,
-    team: Area,
     path: String,
     item: Item,
     title: VisibleText,
@@ -81,18 +77,18 @@ pub(super) struct Form<'a> {
     pub(super) is_outdated: bool,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     page(&request, Form::default()).await
 }
 
 /// The page of an item with its forms in this state.
 pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let team = Area::Team(team);
     let id: MediaId = request.id("item")?;
     let item = media::get(&request.management, &caller, id).await?;
-    let frame = Frame::of(request, team, "items").await?;
+    let frame = Frame::of(request, "items").await?;
     let site = sites::get(&request.management, &caller, item.site).await?;
     let may_decide = media::may_decide(&request.management, &caller, item.site).await?;
     let endpoints = endpoints(request, &caller, &item).await?;
@@ -147,11 +143,10 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
         may_decide: may_decide && item.erased_at.is_none(),
         lists,
         frame,
-        team,
         item,
         form,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// What the application calls it.

@@ -9,8 +9,7 @@ use management::{Caller, Refused, media::Waiting, rule_groups::Group};
 use super::{trend::Trend, waiting};
 use crate::{
     number::grouped,
-    page::{Area, Frame},
-    request::PageRequest,
+    page::{Area, Frame, PageRequest},
     time::Moment,
 };
 

@@ -1,12 +1,14 @@
 //! The part of a page that is the same everywhere: the navigation, the person, and what was just done.
 
+use askama::Template;
 use domain::{role::Role, scope::Scope};
-use management::Refused;
 
-use super::{flash::done, navigation::Area};
-use crate::{error_page::PageError, request::PageRequest};
+use super::{PageRequest, error::PageError, flash::done, navigation::Area};
 
-/// The part of the page that is the same everywhere: who is signed in, in which team, and where one can go.
+/// The part of the page that is the same everywhere: who is signed in, in which team, and where one can go. It is a template of
+/// its own, so that each page has it without compiling it again.
+#[derive(Template)]
+#[template(path = "frame.html")]
 pub(crate) struct Frame {
     /// What the person is called.
     pub(crate) name: String,
@@ -22,7 +24,8 @@ pub(crate) struct Frame {
     pub(crate) entrances: Vec<Entrance>,
     /// Where one can go there.
     pub(crate) links: Vec<Link>,
-    at: Area,
+    /// Where the page is.
+    pub(crate) at: Area,
     /// What the person may do there.
     scopes: &'static [Scope],
     /// What was just done.
@@ -62,11 +65,8 @@ impl Frame {
     ///
     /// # Errors
     /// Nobody is signed in, or the person may not go there.
-    pub(crate) async fn of(
-        request: &PageRequest,
-        at: Area,
-        place: &str,
-    ) -> Result<Self, PageError> {
+    pub(crate) async fn of(request: &PageRequest, place: &str) -> Result<Self, PageError> {
+        let at = request.at()?;
         let mine = request.mine().await?;
         let entrances: Vec<Entrance> = mine
             .entrances
@@ -111,16 +111,9 @@ impl Frame {
         })
     }
 
-    /// Refuses a person who may not do this here, on a page that needs less to be opened.
-    ///
-    /// # Errors
-    /// The role does not have the scope.
-    pub(crate) fn require(self, scope: Scope) -> Result<Self, PageError> {
-        match &self.open {
-            Some(open) if !self.may(scope) => Err(Refused::beyond_own(open.role, scope).into()),
-            Some(_) => Ok(self),
-            None => Err(PageError::NoSuchPage),
-        }
+    /// The path of a place there.
+    pub(crate) fn path(&self, place: &str) -> String {
+        self.at.path(place)
     }
 
     /// Where the person gets in there, and as what; none for a team of others.

@@ -6,7 +6,7 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::{error_page::PageError, request::PageRequest};
+use crate::page::{PageError, PageRequest};
 
 /// A queue, or a part of it.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Target {
             Change::Cap(cap) => (None, Some(cap)),
         };
         let management = &request.management;
-        let caller = request.caller(None)?;
+        let caller = request.caller()?;
         let (queue, pause) = (&self.queue, || Ok(pause));
         match self.part {
             Part::Whole => update_queue(management, &caller, queue, pause)

@@ -6,7 +6,7 @@ use domain::id::ActorId;
 use management::{Caller, people, rule_groups::Page};
 use uuid::Uuid;
 
-use crate::{error_page::PageError, request::PageRequest};
+use crate::page::{PageError, PageRequest, pager};
 
 /// People who are known by name.
 const MOST: i64 = 200;
@@ -17,10 +17,7 @@ pub(super) struct People(HashMap<Uuid, String>);
 impl People {
     /// The people.
     pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
-        let page = Page {
-            after: None,
-            limit: MOST,
-        };
+        let page = pager::first(MOST);
         let people = people::list(&request.management, caller, page).await?;
         let names = people.into_iter();
         Ok(Self(

@@ -3,8 +3,6 @@
 mod findings;
 mod new;
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::chain::State;
 use management::{
@@ -23,10 +21,7 @@ use super::{
     versions::choices,
 };
 use crate::{
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -97,11 +92,11 @@ struct One {
     next: Option<String>,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     match new::start(&request).await {
         Ok(backtest) => {
             let there = format!("/backtests/{}?done=backtest-started", backtest.id);
@@ -111,22 +106,16 @@ pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
                 &there,
             )?))
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (group, asked) = (request.id("group")?, pager::asked(request));
     let listed = backtests::list(&request.management, &caller, group, asked).await?;
     let versions = choices(request, &caller).await?;
-    let offered = Page {
-        after: None,
-        limit: SITES,
-    };
+    let offered = pager::first(SITES);
     let sites = sites::list(&request.management, &caller, offered).await?;
     let people = People::of(request, &caller).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Backtests).await?;
@@ -150,17 +139,17 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         },
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (id, management) = (request.id("backtest")?, &request.management);
     let report = backtests::get(management, &caller, id).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Backtests).await?;
     // The address names another group than that of the backtest.
     if report.backtest.group != head.group().id {
-        return Err(crate::error_page::PageError::NoSuchPage);
+        return Err(crate::page::PageError::NoSuchPage);
     }
     let changes = backtests::changes(management, &caller, id, pager::asked(&request)).await?;
     let people = People::of(&request, &caller).await?;
@@ -174,8 +163,8 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let cancelled =
         backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
     let there = format!("/backtests/{}?done=backtest-cancelled", cancelled.id);

@@ -1,7 +1,5 @@
 //! Changes of a draft that need no page of their own: a rule is moved, switched or removed, or the whole draft is discarded.
 
-use std::sync::Arc;
-
 use domain::id::RuleId;
 use management::{
     Conflict, Refused,
@@ -16,14 +14,12 @@ use super::{
     draft_form::{OVERTAKEN, revision},
     group, page_header, publish,
 };
-use crate::{
-    error_page::PageError, page, problems::Problems, request::PageRequest, router::Answer,
-};
+use crate::page::{self, Answer, PageError, PageRequest, Problems};
 
-pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn change(request: PageRequest) -> Answer {
     let (group, rule) = (request.id("group")?, request.id("rule")?);
     let (edit, done) = wanted(&request, rule).ok_or(PageError::NotAForm)?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let revision = revision(&request);
     match edits::edit(&request.management, &caller, group, revision, edit).await {
         Ok(()) => Ok(page::see_other(page_header::path(
@@ -55,14 +51,14 @@ fn wanted(request: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
     }
 }
 
-pub(crate) async fn discard(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn discard(request: PageRequest) -> Answer {
     let group = request.id("group")?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let found = rule_groups::get(&request.management, &caller, group).await?;
     let mut problems = Problems::default();
     if request.form.get("typed") != found.name {
         problems.add("typed", "This is not the name of the group.");
-        return publish::page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
+        return publish::page(&request, problems).await;
     }
     let seen = Some(revision(&request));
     match drafts::discard(&request.management, &caller, group, seen).await {

@@ -3,7 +3,7 @@
 use domain::reason::Reason;
 use management::Refused;
 
-use crate::request::PageRequest;
+use crate::page::PageRequest;
 
 /// What a person reads whose change was overtaken by another one.
 pub(super) const OVERTAKEN: &str = "Somebody else changed the draft meanwhile. Nothing of your change was stored. \

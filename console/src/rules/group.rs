@@ -1,10 +1,8 @@
 //! The rules of a group: the draft if there is one, else the live version.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::rules::{Rule, RuleKind};
-use management::rule_groups::{drafts, drafts::ComparedDraft};
+use management::rule_groups::drafts::{self, ComparedDraft};
 use poem::http::StatusCode;
 
 use super::{
@@ -15,12 +13,7 @@ use super::{
     pagination::Slice,
     row::{Row, States, mentions},
 };
-use crate::{
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/group.html")]
@@ -42,13 +35,13 @@ struct Group<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     page(&request, StatusCode::OK, &Problems::default()).await
 }
 
 /// The page, with the reasons why a change was refused.
 pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: &Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let group = request.id("group")?;
     let ComparedDraft {
         draft,
@@ -81,7 +74,7 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: &P
         warnings: told(&warnings, &draft.rules),
         wrong: problems.besides(&[]),
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// The names of the hash lists, if any of these rules names one.
@@ -89,7 +82,7 @@ pub(super) async fn lists_of<'a>(
     request: &PageRequest,
     caller: &management::Caller,
     mut rules: impl Iterator<Item = &'a Rule>,
-) -> Result<Lists, crate::error_page::PageError> {
+) -> Result<Lists, crate::page::PageError> {
     if rules.any(|rule| matches!(rule.kind, RuleKind::ImageHash(_))) {
         Lists::of(request, caller).await
     } else {

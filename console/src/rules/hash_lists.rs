@@ -7,7 +7,7 @@ use management::{
     rule_groups::Page,
 };
 
-use crate::{error_page::PageError, request::PageRequest};
+use crate::page::{PageError, PageRequest, pager};
 
 /// Lists that are known by name. Others are shown by their ids.
 const MOST: i64 = 200;
@@ -19,10 +19,7 @@ pub(super) struct Lists(pub(super) Vec<VisibleHashList>);
 impl Lists {
     /// The lists.
     pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
-        let page = Page {
-            after: None,
-            limit: MOST,
-        };
+        let page = pager::first(MOST);
         let lists = hash_lists::list(&request.management, caller, page).await?;
         Ok(Self(lists))
     }

@@ -9,7 +9,10 @@ use management::{
     statistics::{self, GroupMatches},
 };
 
-use crate::{number::grouped, page::Frame, request::PageRequest};
+use crate::{
+    number::grouped,
+    page::{Frame, PageRequest},
+};
 
 /// Days that are counted, today included.
 const DAYS: u32 = 7;

@@ -1,7 +1,5 @@
 //! A new rule group: an empty one, or one from a file.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{name::Name, rule_file::InputFile, rules::InputRules, scope::Scope};
 use management::{
@@ -11,19 +9,12 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{page_header, yaml};
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, Frame, PageError, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: Area,
     name: &'a str,
     yaml: &'a str,
     problems: Problems,
@@ -31,11 +22,11 @@ struct New<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     form(&request, StatusCode::OK, Problems::default(), Vec::new()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let is_file = request.form.has("from_file");
     let created = if is_file {
         from_file(&request).await
@@ -65,9 +56,8 @@ pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
 }
 
 async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
-    let name = request.form.get("name").trim().parse::<Name>();
-    let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
-    let caller = request.caller(request.team().ok())?;
+    let name: Name = request.form.read("name")?;
+    let caller = request.caller()?;
     let new = NewRuleGroup {
         name,
         team: request.team().ok(),
@@ -78,28 +68,21 @@ async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
 }
 
 async fn from_file(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
-    let caller = request.caller(request.team().ok())?;
+    let caller = request.caller()?;
     let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<InputFile, Refused> { yaml::read(&text) };
     files::import_group(&request.management, &caller, request.team().ok(), read).await
 }
 
-async fn form(
-    request: &PageRequest,
-    status: StatusCode,
-    problems: Problems,
-    wrong: Vec<String>,
-) -> Result<poem::Response, PageError> {
+async fn form(request: &PageRequest, problems: Problems, wrong: Vec<String>) -> Answer {
     let team = Area::Team(request.team()?);
-    let frame = Frame::of(request, team, "rules").await?;
-    page_header::require(&frame, Scope::RulesWrite)?;
+    let frame = Frame::of(request, "rules").await?;
     let page = New {
         frame,
-        team,
         name: request.form.get("name"),
         yaml: request.form.get("yaml"),
         problems,
         wrong,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -13,9 +13,7 @@ use management::{
 };
 
 use crate::{
-    error_page::PageError,
-    page::{Area, Frame},
-    request::PageRequest,
+    page::{Area, Frame, PageError, PageRequest},
     time::Moment,
 };
 
@@ -57,12 +55,10 @@ pub(super) async fn open(
     caller: &Caller,
     tab: Tab,
 ) -> Result<(Frame, Head), PageError> {
-    let team = request.team()?;
     let (placed, published) =
         overview::get(&request.management, caller, request.id("group")?).await?;
-    let frame = Frame::of(request, Area::Team(team), "rules").await?;
+    let frame = Frame::of(request, "rules").await?;
     let head = Head {
-        team,
         tab,
         placed,
         live_since: published.map(|published| published.published_at.into()),

@@ -2,7 +2,7 @@
 
 use url::form_urlencoded::Serializer;
 
-use crate::request::PageRequest;
+use crate::page::PageRequest;
 
 /// Rows of a page.
 const ROWS: usize = 100;

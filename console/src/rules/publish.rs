@@ -1,7 +1,5 @@
 //! What publishing the draft would change, and publishing it.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::chain::State;
 use management::{
@@ -24,11 +22,7 @@ use super::{
     page_header::{self, Head, Tab},
 };
 use crate::{
-    error_page::PageError,
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -64,12 +58,12 @@ struct Tested {
     started: Moment,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn publish(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn publish(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let group = request.id("group")?;
     let published = match note(&request) {
         Ok(note) => {
@@ -92,16 +86,13 @@ pub(crate) async fn publish(request: Arc<PageRequest>) -> Answer {
             let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
             page(&request, StatusCode::CONFLICT, problems).await
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 /// The page, with what is wrong with what was sent.
-pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(super) async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let compared = drafts::compare(&request.management, &caller, request.id("group")?).await?;
     let ComparedDraft {
         draft,
@@ -123,7 +114,7 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: Pr
         note: request.form.get("note"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 async fn shadow_of(
@@ -149,10 +140,7 @@ async fn last_backtest(
     caller: &Caller,
     head: &Head,
 ) -> Result<Option<Tested>, PageError> {
-    let page = Page {
-        after: None,
-        limit: 1,
-    };
+    let page = pager::first(1);
     let listed = backtests::list(&request.management, caller, head.group().id, page).await?;
     Ok(listed.into_iter().next().map(|backtest| Tested {
         is_of_draft: backtest.version.is_none(),

@@ -4,8 +4,6 @@ mod form_values;
 mod options;
 mod page;
 
-use std::sync::Arc;
-
 use domain::{
     id::RuleId,
     rules::{Rule, RuleType},
@@ -24,10 +22,7 @@ use self::{
     page::{KINDS, Shown, form, unfit},
 };
 use super::{draft_form::revision, page_header};
-use crate::{
-    error_page::PageError, page::see_other, problems::Problems, request::PageRequest,
-    router::Answer,
-};
+use crate::page::{Answer, PageError, PageRequest, Problems, see_other};
 
 fn kind_of(name: &str) -> RuleType {
     let mut kinds = KINDS.iter().map(|(kind, ..)| *kind);
@@ -36,15 +31,15 @@ fn kind_of(name: &str) -> RuleType {
         .unwrap_or(RuleType::Keyword)
 }
 
-pub(crate) async fn new(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn new(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let typed = Typed::fresh(kind_of(request.query.get("kind")));
     let shown = Shown::new(None, typed);
     form(&request, &caller, shown).await
 }
 
-pub(crate) async fn edit(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn edit(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let id = request.id("rule")?;
     let (rule, revision) = find(&request, &caller, id).await?;
     let rule = rule.ok_or(Refused::NotFound(Noun::Rule))?;
@@ -58,17 +53,17 @@ pub(crate) async fn edit(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     save(&request, None).await
 }
 
-pub(crate) async fn replace(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn replace(request: PageRequest) -> Answer {
     save(&request, Some(request.id("rule")?)).await
 }
 
 async fn save(request: &PageRequest, rule: Option<RuleId>) -> Answer {
     let group = request.id("group")?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let typed = Typed::of_form(kind_of(request.form.get("type")), &request.form);
     let saved = match typed.body() {
         Ok(body) => {

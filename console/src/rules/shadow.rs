@@ -1,7 +1,5 @@
 //! The shadow of a group: start, end, and what it says.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::id::GroupVersionId;
 use management::{
@@ -21,10 +19,7 @@ use super::{
     versions::choices,
 };
 use crate::{
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -59,11 +54,11 @@ struct Item {
     judged: Moment,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn start(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn start(request: PageRequest) -> Answer {
     let group = request.id("group")?;
     match started(&request).await {
         Ok(_) => {
@@ -74,17 +69,14 @@ pub(crate) async fn start(request: Arc<PageRequest>) -> Answer {
             let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
             page(&request, StatusCode::CONFLICT, problems).await
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 async fn started(request: &PageRequest) -> Result<Group, Refused> {
     let unknown = |_| Refused::field("version", "must be one of the versions");
     let no_group = |_| Refused::NotFound(management::Noun::RuleGroup);
-    let caller = request.caller(request.team().ok())?;
+    let caller = request.caller()?;
     let group = request.id("group").map_err(no_group)?;
     match request.form.get("version") {
         "" => {
@@ -98,16 +90,16 @@ async fn started(request: &PageRequest) -> Result<Group, Refused> {
     }
 }
 
-pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn end(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let group = request.id("group")?;
     shadow::end(&request.management, &caller, group).await?;
     let path = page_header::path(&request, group, "/shadow?done=shadow-ended")?;
     Ok(page::see_other(path))
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (frame, head) = page_header::open(request, &caller, Tab::Shadow).await?;
     let group = head.group();
     let report = match group.shadow {
@@ -127,12 +119,12 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         note: request.form.get("note"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// What a version said in the shadow, with the items about which it differed.
-pub(crate) async fn version(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn version(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     let management = &request.management;
     let report = shadow::report(management, &caller, group, version).await?;

@@ -3,7 +3,7 @@
 mod highlights;
 mod result;
 
-use std::sync::Arc;
+pub(super) use self::result::tone;
 
 use askama::Template;
 use domain::score::{Category, Scores};
@@ -13,15 +13,9 @@ use management::{
 };
 use poem::http::StatusCode;
 
-pub(super) use self::result::tone;
 use self::{highlights::Piece, result::Said};
 use super::page_header::{self, Head, Tab};
-use crate::{
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/trial.html")]
@@ -65,12 +59,12 @@ impl Try<'_> {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     page(&request, StatusCode::OK, Problems::default(), None).await
 }
 
-pub(crate) async fn run(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn run(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, asks) = (request.id("group")?, request.form.has("ask"));
     let text = request.form.get("text").to_owned();
     let tried = match scores(&request) {
@@ -129,13 +123,8 @@ fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
         .collect()
 }
 
-async fn page(
-    request: &PageRequest,
-    status: StatusCode,
-    problems: Problems,
-    result: Option<Outcome>,
-) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn page(request: &PageRequest, problems: Problems, result: Option<Outcome>) -> Answer {
+    let caller = request.caller()?;
     let (frame, head) = page_header::open_to_edit(request, &caller, Tab::Try).await?;
     let fields = Category::ALL.into_iter().map(|category| {
         let name = field(category);
@@ -159,5 +148,5 @@ async fn page(
         problems,
         result,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -2,8 +2,6 @@
 
 pub(crate) mod compare;
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::id::GroupVersionId;
 use management::{
@@ -23,11 +21,7 @@ use super::{
     row::Row,
 };
 use crate::{
-    error_page::PageError,
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -84,18 +78,15 @@ struct One {
     problems: Problems,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, page) = (request.id("group")?, pager::asked(&request));
     let is_first = page.after.is_none();
     let versions = versions::list(&request.management, &caller, group, page).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
     let people = People::of(&request, &caller).await?;
     let publications = if is_first {
-        let page = Page {
-            after: None,
-            limit: CHOICES,
-        };
+        let page = pager::first(CHOICES);
         versions::publications(&request.management, &caller, group, page).await?
     } else {
         Vec::new()
@@ -122,12 +113,12 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    one(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    one(&request, Problems::default()).await
 }
 
-async fn one(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn one(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     let version = versions::get(&request.management, &caller, group, version).await?;
     let lists = lists_of(request, &caller, version.rules.iter()).await?;
@@ -141,11 +132,11 @@ async fn one(request: &PageRequest, status: StatusCode, problems: Problems) -> A
         head,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn set_live(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn set_live(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     match versions::set_live(&request.management, &caller, group, version).await {
         Ok(_) => Ok(page::see_other(page_header::path(
@@ -154,8 +145,7 @@ pub(crate) async fn set_live(request: Arc<PageRequest>) -> Answer {
             "/versions?done=version-live",
         )?)),
         Err(refused @ (Refused::Fields(_) | Refused::Conflict(..))) => {
-            let problems = Problems::of(refused)?;
-            one(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            one(&request, Problems::of(refused)?).await
         }
         Err(refused) => Err(refused.into()),
     }
@@ -166,9 +156,6 @@ pub(super) async fn choices(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<Vec<ListedVersion>, PageError> {
-    let page = Page {
-        after: None,
-        limit: CHOICES,
-    };
+    let page = pager::first(CHOICES);
     Ok(versions::list(&request.management, caller, request.id("group")?, page).await?)
 }

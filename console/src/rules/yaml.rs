@@ -1,7 +1,5 @@
 //! Rules as YAML: a file to keep, and a file to replace the draft with.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::rule_file::InputFile;
 use management::{Conflict, Refused, rule_groups::files};
@@ -14,12 +12,7 @@ use super::{
     draft_form::revision,
     page_header::{self, Head, Tab},
 };
-use crate::{
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/import.html")]
@@ -37,8 +30,8 @@ pub(super) fn read(text: &str) -> Result<InputFile, Refused> {
         .map_err(|wrong| Refused::Invalid(format!("This is no rule group: {wrong}.").into()))
 }
 
-pub(crate) async fn export(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn export(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, management) = (request.id("group")?, &request.management);
     let file = match request.query.get("version") {
         "draft" => files::export_draft(management, &caller, group).await?,
@@ -52,12 +45,12 @@ pub(crate) async fn export(request: Arc<PageRequest>) -> Answer {
         .body(file.yaml))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     form(&request, StatusCode::OK, None, Vec::new()).await
 }
 
-pub(crate) async fn import(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn import(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, seen) = (request.id("group")?, revision(&request));
     let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<InputFile, Refused> { read(&text) };
@@ -80,13 +73,8 @@ pub(crate) async fn import(request: Arc<PageRequest>) -> Answer {
 }
 
 /// The form. Without a revision, the next attempt builds on the present draft.
-async fn form(
-    request: &PageRequest,
-    status: StatusCode,
-    revision: Option<i64>,
-    wrong: Vec<String>,
-) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn form(request: &PageRequest, revision: Option<i64>, wrong: Vec<String>) -> Answer {
+    let caller = request.caller()?;
     let (frame, head) = page_header::open_to_edit(request, &caller, Tab::None).await?;
     let page = Import {
         revision: revision.unwrap_or(head.group().draft_revision),
@@ -95,5 +83,5 @@ async fn form(
         yaml: request.form.get("yaml"),
         wrong,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

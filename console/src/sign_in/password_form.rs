@@ -1,13 +1,14 @@
 //! Signing in with an e-mail address and a password, and signing out.
 
-use std::sync::Arc;
-
 use askama::Template;
 use management::{Refused, account::sign_in};
 use poem::http::{StatusCode, header};
 
 use super::entered;
-use crate::{cookie, page, request::PageRequest, router::Answer};
+use crate::{
+    cookie,
+    page::{self, Answer, PageRequest},
+};
 
 #[derive(Default, Template)]
 #[template(path = "sign_in/password_form.html")]
@@ -19,7 +20,7 @@ struct SignIn<'a> {
     done: Option<&'static str>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let done = match request.query.get("done") {
         "signed-out" => Some("You are signed out."),
         "password-set" => Some(
@@ -34,7 +35,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn enter(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn enter(request: PageRequest) -> Answer {
     let (email, password) = (request.form.get("email"), request.form.get("password"));
     match sign_in::sign_in(&request.management, &request.visitor, email, password).await {
         Ok(signed_in) => Ok(entered(&signed_in, None)),
@@ -49,13 +50,13 @@ pub(crate) async fn enter(request: Arc<PageRequest>) -> Answer {
                 provider: request.provider(),
                 done: None,
             };
-            Ok(page::html(status, &page))
+            Ok(page::html(page.problems.status(), &page))
         }
         Err(other) => Err(other.into()),
     }
 }
 
-pub(crate) async fn leave(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn leave(request: PageRequest) -> Answer {
     if let Some(session) = request.held() {
         sign_in::sign_out(&request.management, &request.visitor, session).await?;
     }

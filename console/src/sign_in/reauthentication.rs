@@ -5,7 +5,7 @@ use askama::Template;
 use management::{Refused, account::sign_in};
 use poem::{Response, http::StatusCode};
 
-use crate::{error_page::PageError, page, request::PageRequest};
+use crate::page::{self, PageError, PageRequest};
 
 /// The field with the password. No other form has one of this name.
 const FIELD: &str = "password_again";
@@ -64,5 +64,5 @@ pub(crate) async fn ask(request: &PageRequest, problem: Option<String>) -> Respo
             .filter(|owner| owner.is_connected)
             .and_then(|_| request.provider()),
     };
-    page::html(status, &page)
+    page::html(page.problems.status(), &page)
 }

@@ -1,14 +1,15 @@
 //! The code of the second factor.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::key::LinkSecret;
 use management::{Refused, account::sign_in};
 use poem::http::{StatusCode, header};
 
 use super::home;
-use crate::{cookie, page, request::PageRequest, router::Answer};
+use crate::{
+    cookie,
+    page::{self, Answer, PageRequest},
+};
 
 #[derive(Template)]
 #[template(path = "sign_in/second_factor.html")]
@@ -19,7 +20,7 @@ struct Code<'a> {
     problem: Option<String>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     request.session()?;
     Ok(page::shown(&Code {
         team: request.query.get("team"),
@@ -28,7 +29,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn give(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn give(request: PageRequest) -> Answer {
     let session = request.session()?;
     let code = request.form.get("code");
     match sign_in::give_code(&request.management, &request.visitor, session, code).await {

@@ -1,7 +1,5 @@
 //! Signing in at the provider of single sign-on: the browser is sent there, and comes back.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::key::LinkSecret;
 use management::account::sign_on::{self, Begun, Finished, NotSignedOn, Purpose, Returned};
@@ -11,7 +9,10 @@ use poem::{
 };
 
 use super::{entered, entered_to_join};
-use crate::{cookie, error_page::PageError, page, request::PageRequest, router::Answer};
+use crate::{
+    cookie,
+    page::{self, Answer, PageError, PageRequest},
+};
 
 /// What came of it, if the person is not simply signed in.
 #[derive(Template)]
@@ -41,25 +42,25 @@ const TO_SIGN_IN: (&str, &str) = ("/sign-in", "Back to signing in");
 const TO_ACCOUNT: (&str, &str) = ("/account", "Back to your account");
 
 /// Sends the browser to the provider. A link leads here, because the policy for content lets no form leave the console.
-pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn begin(request: PageRequest) -> Answer {
     go(&request, Purpose::Enter).await
 }
 
 /// Sends the browser to the provider, so that the person who is signed in authenticates there once more.
-pub(crate) async fn again(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn again(request: PageRequest) -> Answer {
     let session = request.session()?;
     go(&request, Purpose::ProveAgain(session)).await
 }
 
 /// Sends the browser to the provider, to accept an invitation as the person who is known there.
-pub(crate) async fn join(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn join(request: PageRequest) -> Answer {
     let link = request.part::<LinkSecret>("link")?;
     go(&request, Purpose::Join(link)).await
 }
 
 /// Begins to take the address from an account that nobody has proved to own it. Only a form of ours begins it: another site
 /// could otherwise have somebody lose an account.
-pub(crate) async fn take_address(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn take_address(request: PageRequest) -> Answer {
     let provider = request.provider().ok_or(PageError::NoSuchPage)?;
     let purpose = Purpose::TakeAddress;
     let begun = match sign_on::begin(&request.management, &request.visitor, purpose).await {
@@ -91,7 +92,7 @@ pub(crate) fn hold(response: &mut Response, begun: &Begun) {
 }
 
 /// The browser comes back.
-pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn end(request: PageRequest) -> Answer {
     let query = &request.query;
     let returned = Returned {
         state: query.get("state"),
@@ -155,5 +156,5 @@ pub(crate) fn refused(request: &PageRequest, not: NotSignedOn) -> Answer {
         text: &not.to_string(),
         link,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

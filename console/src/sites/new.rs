@@ -1,23 +1,15 @@
 //! A new site, with a rule group of its own or with one that exists.
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::{id::TeamId, name::Name, rules::InputRules, scope::Scope};
+use domain::{id::TeamId, name::Name, rules::InputRules};
 use management::{
     Refused,
     provisioning::{self, NewSite},
     rule_groups::{self, Group},
-    sites::{self, IssuedSite, Page, Settings},
+    sites::{self, IssuedSite, Settings},
 };
-use poem::http::StatusCode;
 
-use crate::{
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 /// Rule groups that are offered.
 const GROUPS: i64 = 200;
@@ -26,7 +18,6 @@ const GROUPS: i64 = 200;
 #[template(path = "sites/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: Area,
     groups: Vec<Group>,
     name: &'a str,
     /// The group that was chosen. Empty: a new one.
@@ -38,34 +29,28 @@ struct New<'a> {
 #[template(path = "sites/created.html")]
 struct Created {
     frame: Frame,
-    team: Area,
     issued: IssuedSite,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    form(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    form(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let team = request.team()?;
     match site(&request, team).await {
         // The secret is shown once, so this page is the answer itself and has no address.
         Ok(issued) => Ok(page::shown(&Created {
-            frame: Frame::of(&request, Area::Team(team), "sites").await?,
-            team: Area::Team(team),
+            frame: Frame::of(&request, "sites").await?,
             issued,
         })),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            form(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => form(&request, Problems::of(refused)?).await,
     }
 }
 
 async fn site(request: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused> {
-    let caller = request.caller(Some(team))?;
-    let name = request.form.get("name").trim().parse::<Name>();
-    let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
+    let caller = request.caller()?;
+    let name: Name = request.form.read("name")?;
     let group = request.form.get("group");
     if group.is_empty() {
         let new = NewSite {
@@ -82,23 +67,17 @@ async fn site(request: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused
     sites::create(&request.management, &caller, Some(team), &settings).await
 }
 
-async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let team = request.team()?;
-    let frame = Frame::of(request, Area::Team(team), "sites").await?;
-    let frame = frame.require(Scope::SitesWrite)?;
-    let caller = request.caller(Some(team))?;
-    let page = Page {
-        after: None,
-        limit: GROUPS,
-    };
+async fn form(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "sites").await?;
+    let caller = request.caller()?;
+    let page = pager::first(GROUPS);
     let groups = rule_groups::list(&request.management, &caller, page).await?;
     let page = New {
         frame,
-        team: Area::Team(team),
         groups,
         name: request.form.get("name"),
         group: request.form.get("group"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

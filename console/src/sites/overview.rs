@@ -1,13 +1,11 @@
 //! A site: what it is, what judges, where its webhooks go, and what it still needs.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::scope::Scope;
 use management::{
     endpoints::{self, Endpoint},
     rule_groups::{self, Group, attachments},
-    sites::{self, Counts, Page, Readiness},
+    sites::{self, Counts, Readiness},
 };
 
 use super::{
@@ -15,9 +13,7 @@ use super::{
     page_header::{SiteHeader, Tab},
 };
 use crate::{
-    page::{self, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest, pager},
     time::Moment,
 };
 
@@ -53,9 +49,9 @@ struct Step {
     way: Option<(String, &'static str)>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, here) = SiteHeader::of(&request, Tab::Overview).await?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let (management, site) = (&request.management, here.site.id);
     let counts = sites::counts(management, &caller, &[site]).await?;
     let counts = counts.first().copied().unwrap_or(Counts {
@@ -64,10 +60,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
         endpoints: 0,
     });
     let readiness = sites::readiness(management, &caller, site).await?;
-    let first = Page {
-        after: None,
-        limit: ENDPOINTS,
-    };
+    let first = pager::first(ENDPOINTS);
     let endpoints = endpoints::list(management, &caller, site, first).await?;
     let groups = attachments::list(management, &caller, site).await?;
     let settings = &here.site.settings;

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use domain::id::{SiteId, TeamId};
 use management::sites::{self, Page};
 
-use crate::{error_page::PageError, request::PageRequest};
+use crate::page::{PageError, PageRequest, pager};
 
 /// Sites that are offered.
 const SITES: i64 = 200;
@@ -42,11 +42,8 @@ pub(super) async fn sites(
     team: TeamId,
     chosen: Option<SiteId>,
 ) -> Result<Vec<Choice>, PageError> {
-    let caller = request.caller(Some(team))?;
-    let page = Page {
-        after: None,
-        limit: SITES,
-    };
+    let caller = request.caller()?;
+    let page = pager::first(SITES);
     let sites = sites::list(&request.management, &caller, page).await?;
     let text = chosen.map_or_else(String::new, |site| site.to_string());
     let offered = sites.into_iter();

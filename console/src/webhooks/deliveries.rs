@@ -1,7 +1,5 @@
 //! Deliveries of a team, newest first.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{event::EventKind, id::SiteId, webhook::DeliveryStatus};
 use management::deliveries::{self, Filter};
@@ -13,12 +11,7 @@ use super::{
     endpoint_name::{self, Names},
     filters::{self, Filters},
 };
-use crate::{
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest, Problems, pager};
 
 /// Deliveries on a page.
 const ROWS: usize = 50;
@@ -27,7 +20,6 @@ const ROWS: usize = 50;
 #[template(path = "webhooks/deliveries.html")]
 struct List<'a> {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     endpoints: Vec<Choice>,
     states: Vec<Choice>,
@@ -42,9 +34,9 @@ struct List<'a> {
     next: Option<String>,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let mut read = Filters::of(&request);
     let site: Option<SiteId> = read.id("site");
     let filter = Filter {
@@ -71,8 +63,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let (found, labels) = found.await?;
     let query = |field| request.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "webhooks").await?,
         sites: choices::sites(&request, team, site).await?,
         endpoints: endpoint_name::choices(&labels, filter.endpoint),
         states: choices::all(DeliveryStatus::ALL, query("state")),
@@ -94,5 +85,5 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     } else {
         StatusCode::OK
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

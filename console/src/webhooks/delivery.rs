@@ -1,7 +1,5 @@
 //! A delivery: what was sent, every attempt with its answer, and sending it again.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     id::{DeliveryId, EndpointId, SiteId},
@@ -16,10 +14,7 @@ use poem::http::StatusCode;
 
 use super::{attempt::Shown, delivery_row::tone, endpoint_name};
 use crate::{
-    page::{self, Area, Frame, see_other},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest, Problems, see_other},
     time::Moment,
 };
 
@@ -30,7 +25,6 @@ const BODY_BYTES: usize = 100 * 1024;
 #[template(path = "webhooks/delivery.html")]
 struct Page {
     frame: Frame,
-    team: Area,
     /// The path of this page.
     path: String,
     id: DeliveryId,
@@ -57,38 +51,31 @@ struct Page {
     problems: Problems,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn resend(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn resend(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     match deliveries::resend(&request.management, &caller, id).await {
-        Ok(_) => {
-            let path = Area::Team(team).path(&format!("deliveries/{id}"));
-            Ok(see_other(format!("{path}?done=resent")))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(_) => request.lead_to(format!("deliveries/{id}?done=resent")),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 /// Makes all that waits for the delivery's endpoint due now, this delivery with it.
-pub(crate) async fn retry(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn retry(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let delivery = deliveries::get(&request.management, &caller, id).await?;
     endpoints::retry_now(&request.management, &caller, delivery.listed.endpoint).await?;
-    let path = Area::Team(team).path(&format!("deliveries/{id}"));
-    Ok(see_other(format!("{path}?done=retried")))
+    request.lead_to(format!("deliveries/{id}?done=retried"))
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let delivery = deliveries::get(&request.management, &caller, id).await?;
     let listed = delivery.listed.clone();
     let endpoint = match endpoints::get(&request.management, &caller, listed.endpoint).await {
@@ -98,8 +85,7 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
     };
     let shown = &delivery.body[..delivery.body.len().min(BODY_BYTES)];
     let page = Page {
-        frame: Frame::of(request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
+        frame: Frame::of(request, "webhooks").await?,
         path: Area::Team(team).path(&format!("deliveries/{id}")),
         id,
         event: listed.event.to_string(),
@@ -127,5 +113,5 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         attempts: delivery.attempts.into_iter().map(Shown::from).collect(),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

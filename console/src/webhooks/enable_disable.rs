@@ -1,17 +1,15 @@
 //! Disabling and enabling an endpoint, and sending what waits for it now.
 
-use std::sync::Arc;
-
 use domain::reason::Reason;
 use management::endpoints;
 use poem::http::StatusCode;
 
 use super::endpoint::{self, Said};
-use crate::{page::see_other, request::PageRequest, router::Answer};
+use crate::page::{Answer, PageRequest, see_other};
 
-pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn disable(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let typed = request.form.get("reason");
     match Reason::try_from(typed.to_owned()) {
         Ok(reason) => {
@@ -29,16 +27,16 @@ pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn enable(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn enable(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     endpoints::enable(&request.management, &caller, id).await?;
     done(&request, "endpoint-enabled")
 }
 
-pub(crate) async fn retry(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn retry(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let due = endpoints::retry_now(&request.management, &caller, id).await?;
     done(&request, if due > 0 { "retried" } else { "nothing-waits" })
 }

@@ -1,7 +1,5 @@
 //! An endpoint: its delivery health and the cause, what was sent to it, and what can be done about it.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     id::{EndpointId, SiteId},
@@ -23,11 +21,7 @@ use super::{
     recovery_form::{Asked, Wanted},
 };
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -42,7 +36,6 @@ const RECOVERIES: i64 = 3;
 #[template(path = "webhooks/endpoint.html")]
 struct Page {
     frame: Frame,
-    team: Area,
     /// The path of this page.
     path: String,
     one: Facts,
@@ -97,7 +90,7 @@ pub(super) struct Said {
     pub(super) problems: Problems,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     page(&request, StatusCode::OK, Said::default()).await
 }
 
@@ -111,7 +104,7 @@ pub(super) fn path(request: &PageRequest) -> Result<String, PageError> {
 pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);
     let management = &request.management;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let endpoint = endpoints::get(management, &caller, id).await?;
     let site = sites::get(management, &caller, endpoint.site).await?;
     let latest = endpoints::latest(management, &caller, id, ATTEMPTS).await?;
@@ -128,22 +121,17 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) 
         DELIVERIES,
     )
     .await?;
-    let first = sites::Page {
-        after: None,
-        limit: RECOVERIES,
-    };
+    let first = pager::first(RECOVERIES);
     let recovered = recoveries::list(management, &caller, id, first).await?;
     let recover = match said.wanted {
         Some(ref wanted) => Asked::again(wanted),
         None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
     };
-    let frame = Frame::of(request, Area::Team(team), "webhooks").await?;
+    let frame = Frame::of(request, "webhooks").await?;
     if !said.problems.are_none() {
-        super::require(&frame)?;
-    }
+        }
     let page = Page {
         frame,
-        team: Area::Team(team),
         path: path(request)?,
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),
@@ -154,5 +142,5 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) 
         said,
         one: endpoint.into(),
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -1,7 +1,5 @@
 //! Events of a team, newest first, and which endpoints were told.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     event::EventKind,
@@ -17,10 +15,7 @@ use super::{
     filters::{self, Filters},
 };
 use crate::{
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -31,7 +26,6 @@ const ROWS: usize = 50;
 #[template(path = "webhooks/events.html")]
 struct List<'a> {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     kinds: Vec<Choice>,
     item: &'a str,
@@ -84,9 +78,9 @@ impl From<Told> for Receiver {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let mut read = Filters::of(&request);
     let site: Option<SiteId> = read.id("site");
     let filter = Filter {
@@ -111,8 +105,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let (found, labels) = found.await?;
     let query = |field| request.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "webhooks").await?,
         sites: choices::sites(&request, team, site).await?,
         kinds: choices::all(EventKind::ALL, query("event")),
         item: query("item"),
@@ -132,5 +125,5 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     } else {
         StatusCode::OK
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::time_input;
-use crate::{problems::Problems, request::PageRequest};
+use crate::page::{PageRequest, Problems};
 
 /// An id that was chosen or typed.
 pub(super) fn id<T: From<Uuid>>(text: &str) -> Option<T> {

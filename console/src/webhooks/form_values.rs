@@ -6,7 +6,7 @@ use management::{
     endpoints::{PerSecond, Settings},
 };
 
-use crate::{form::Form, stale_form};
+use crate::page::{Form, stale_form};
 
 /// The settings as they were typed.
 pub(super) struct Typed {

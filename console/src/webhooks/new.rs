@@ -1,7 +1,5 @@
 //! A new endpoint.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::id::{EndpointId, SiteId, TeamId};
 use management::{
@@ -16,25 +14,19 @@ use super::{
     form_values::{Typed, both},
     header_lines,
 };
-use crate::{
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "webhooks/new.html")]
 struct New<'a> {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     typed: Typed,
     headers: &'a str,
     problems: Problems,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let site = filters::id(request.query.get("site"));
     form(
         &request,
@@ -46,7 +38,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     .await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let team = request.team()?;
     let typed = Typed::sent(&request.form);
     let site = filters::id(request.form.get("site"));
@@ -77,7 +69,7 @@ async fn endpoint(
     site: Option<SiteId>,
     typed: &Typed,
 ) -> Result<EndpointId, Refused> {
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let site = site.ok_or_else(|| Refused::field("site", "must be one of your sites"));
     let headers = header_lines::read(request.form.get("headers"));
     let (site, (read, headers)) = both(site, both(typed.read(), headers))?;
@@ -94,21 +86,18 @@ async fn endpoint(
 
 async fn form(
     request: &PageRequest,
-    status: StatusCode,
     site: Option<SiteId>,
     typed: Typed,
     problems: Problems,
 ) -> Answer {
     let team = request.team()?;
-    let frame = Frame::of(request, Area::Team(team), "webhooks").await?;
-    super::require(&frame)?;
+    let frame = Frame::of(request, "webhooks").await?;
     let page = New {
         frame,
-        team: Area::Team(team),
         sites: sites(request, team, site).await?,
         typed,
         headers: request.form.get("headers"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -1,7 +1,5 @@
 //! A test of an endpoint. The answer is shown in place.
 
-use std::sync::Arc;
-
 use management::endpoints;
 use poem::http::StatusCode;
 
@@ -9,11 +7,11 @@ use super::{
     attempt::Shown,
     endpoint::{self, Said},
 };
-use crate::{problems::Problems, request::PageRequest, router::Answer};
+use crate::page::{Answer, PageRequest, Problems};
 
-pub(crate) async fn send(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn send(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     match endpoints::ping(&request.management, &caller, id).await {
         Ok(pinged) => {
             let said = Said {

@@ -1,7 +1,5 @@
 //! The recoveries of an endpoint, which send again what it has missed or lost: the list, starting one, and cancelling it.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     chain::State,
@@ -20,10 +18,7 @@ use super::{
     recovery_form::Wanted,
 };
 use crate::{
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -31,7 +26,6 @@ use crate::{
 #[template(path = "webhooks/recoveries.html")]
 struct List {
     frame: Frame,
-    team: Area,
     /// The path of the endpoint's page.
     path: String,
     name: String,
@@ -99,17 +93,16 @@ fn percent(recovery: &Recovery) -> i64 {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let settings = endpoints::get(&request.management, &caller, id)
         .await?
         .settings;
     let asked = pager::asked(&request);
     let found = recoveries::list(&request.management, &caller, id, asked).await?;
     Ok(page::shown(&List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "webhooks").await?,
         path: endpoint::path(&request)?,
         name: endpoint_name::name(settings.description.as_deref(), &settings.url),
         next: pager::next(&request, &found, |one| one.id),
@@ -117,9 +110,9 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn start(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn start(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let wanted = Wanted::sent(&request.form);
     let started = match wanted.read() {
         Ok(new) => recoveries::create(&request.management, &caller, id, new).await,
@@ -141,9 +134,9 @@ pub(crate) async fn start(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (team, recovery) = (request.team()?, request.id::<RecoveryId>("recovery")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     recoveries::cancel(&request.management, &caller, recovery).await?;
     let path = endpoint::path(&request)?;
     Ok(page::see_other(format!("{path}?done=recovery-cancelled")))

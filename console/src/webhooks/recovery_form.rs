@@ -8,7 +8,7 @@ use super::{
     choices::{self, Choice},
     time_input,
 };
-use crate::form::Form;
+use crate::page::Form;
 
 /// How far back the form begins by itself.
 const USUAL: TimeDelta = TimeDelta::days(7);

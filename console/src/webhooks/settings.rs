@@ -1,7 +1,5 @@
 //! The settings of an endpoint: change them, replace its headers, delete it.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{id::EndpointId, webhook::CustomHeader};
 use management::{
@@ -11,19 +9,12 @@ use management::{
 use poem::http::StatusCode;
 
 use super::{endpoint::path, endpoint_name, form_values::Typed, header_lines};
-use crate::{
-    page::{self, Area, Frame, see_other},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    stale_form,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest, Problems, see_other, stale_form};
 
 #[derive(Template)]
 #[template(path = "webhooks/settings.html")]
 struct Page<'a> {
     frame: Frame,
-    team: Area,
     path: String,
     /// The target of the form that deletes.
     delete: String,
@@ -38,11 +29,11 @@ struct Page<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     form(&request, StatusCode::OK, None, Problems::default()).await
 }
 
-pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn change(request: PageRequest) -> Answer {
     let typed = Typed::sent(&request.form);
     let change = typed.read().map(|read| EndpointChange {
         url: Some(read.url),
@@ -61,7 +52,7 @@ pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn replace_headers(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn replace_headers(request: PageRequest) -> Answer {
     let change = header_lines::read(request.form.get("headers")).and_then(|headers| {
         // The other button removes all.
         if headers.is_empty() && !request.form.has("remove") {
@@ -87,9 +78,9 @@ pub(crate) async fn replace_headers(request: Arc<PageRequest>) -> Answer {
     }
 }
 
-pub(crate) async fn delete(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn delete(request: PageRequest) -> Answer {
     let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let endpoint = endpoints::get(&request.management, &caller, id).await?;
     if request.form.get("typed") != endpoint_name::host(&endpoint.settings.url) {
         let refused = Refused::field("typed", "is not the host of this endpoint");
@@ -107,7 +98,7 @@ async fn update(
     let missing = || Refused::NotFound(management::Noun::Endpoint);
     let team = request.team().map_err(|_| missing())?;
     let id = request.id("endpoint").map_err(|_| missing())?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     // Somebody who may not change it learns that, and not what is wrong with the form.
     endpoints::get(&request.management, &caller, id).await?;
     let is_seen = |settings: &Settings| stale_form::is_seen(request, &Typed::of(settings).seen());
@@ -124,32 +115,25 @@ async fn wrong(request: &PageRequest, typed: Option<Typed>, refused: Refused) ->
     form(request, StatusCode::UNPROCESSABLE_ENTITY, typed, problems).await
 }
 
-async fn form(
-    request: &PageRequest,
-    status: StatusCode,
-    typed: Option<Typed>,
-    problems: Problems,
-) -> Answer {
+async fn form(request: &PageRequest, typed: Option<Typed>, problems: Problems) -> Answer {
     let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let endpoint = endpoints::get(&request.management, &caller, id).await?;
     let settings = endpoint.settings;
     let names = settings.headers.iter().map(CustomHeader::name);
-    let frame = Frame::of(request, Area::Team(team), "webhooks").await?;
-    super::require(&frame)?;
+    let frame = Frame::of(request, "webhooks").await?;
     let present = Typed::of(&settings);
     let page = Page {
         frame,
-        team: Area::Team(team),
         delete: format!("{}/delete", path(request)?),
         path: path(request)?,
         name: endpoint_name::name(settings.description.as_deref(), &settings.url),
         host: endpoint_name::host(&settings.url),
-        seen: stale_form::next(request, status, present.seen()),
+        seen: stale_form::next(request, &problems, present.seen()),
         typed: typed.unwrap_or(present),
         headers: names.map(str::to_owned).collect(),
         typed_headers: request.form.get("headers"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

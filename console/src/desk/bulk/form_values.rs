@@ -18,7 +18,7 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::form::Form;
+use crate::page::Form;
 
 /// The fields of the page.
 pub(super) struct Values {

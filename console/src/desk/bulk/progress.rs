@@ -1,15 +1,11 @@
 //! How far a bulk decision has got, and undoing it.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{chain::State, id::BulkDecisionId, media::Ruling};
 use management::reviews::bulk::{self, Bulk};
 
 use crate::{
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Area, Frame, PageRequest},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -18,7 +14,6 @@ use crate::{
 #[template(path = "desk/bulk_progress.html")]
 struct Progress {
     frame: Frame,
-    team: Area,
     row: Row,
 }
 
@@ -70,22 +65,17 @@ impl From<Bulk> for Row {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let found = bulk::get(&request.management, &caller, request.id("bulk")?).await?;
-    let team = Area::Team(team);
     Ok(page::shown(&Progress {
-        frame: Frame::of(&request, team, "desk").await?,
+        frame: Frame::of(&request, "desk").await?,
         row: found.into(),
-        team,
     }))
 }
 
-pub(crate) async fn undo(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn undo(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let undone = bulk::cancel(&request.management, &caller, request.id("bulk")?).await?;
-    let place = format!("desk/bulk/{}?done=bulk-undone", undone.id);
-    Ok(page::see_other(Area::Team(team).path(&place)))
+    request.lead_to(format!("desk/bulk/{}?done=bulk-undone", undone.id))
 }

@@ -6,10 +6,10 @@ use management::{
     rule_groups::backtests::{self, Backtest, NewBacktest},
 };
 
-use crate::request::PageRequest;
+use crate::page::PageRequest;
 
 pub(super) async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
-    let caller = request.caller(request.team().ok())?;
+    let caller = request.caller()?;
     let no_group = |_| Refused::NotFound(Noun::RuleGroup);
     let group = request.id("group").map_err(no_group)?;
     let new = NewBacktest {

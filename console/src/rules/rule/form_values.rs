@@ -11,7 +11,7 @@ use management::FieldProblem;
 
 use super::options::{Named as _, Reading};
 use crate::{
-    form::Form,
+    page::Form,
     rules::{hash_lists::Lists, truncate::truncate},
 };
 

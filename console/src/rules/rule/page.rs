@@ -13,11 +13,7 @@ use poem::http::StatusCode;
 
 use super::form_values::{self, Choice, Typed, Unfit};
 use crate::{
-    error_page::PageError,
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems},
     rules::{
         hash_lists::Lists,
         page_header::{self, Head, Tab},

@@ -1,15 +1,11 @@
 //! What differs between two versions, or between a version and the draft.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::id::GroupVersionId;
 use management::rule_groups::{diff, versions::ListedVersion};
 
 use crate::{
-    page::{self, Frame},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest},
     rules::{
         diff::Differences,
         group::lists_of,
@@ -44,8 +40,8 @@ impl Compare {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let asked = |name: &str| request.query.get(name).parse::<GroupVersionId>().ok();
     let (group, from, to) = (request.id("group")?, asked("from"), asked("to"));
     let difference = diff::between(&request.management, &caller, group, from, to).await?;

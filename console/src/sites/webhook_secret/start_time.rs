@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use domain::webhook::LONGEST_NOTICE;
 
-use crate::{form::Form, problems::Problems};
+use crate::page::{Form, Problems};
 
 /// How browsers send a date with a time. Seconds are sent only if they are not zero.
 const FORMATS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
