@@ -5,12 +5,10 @@ mod filter;
 pub(crate) mod replay;
 
 use askama::Template;
-use domain::scope::Scope;
 use management::{
     dead_jobs::{self, DeadJobRecord, DeathCause, Filter, Group},
     queues,
 };
-use poem::http::StatusCode;
 use url::form_urlencoded::Serializer;
 
 use self::{
@@ -19,7 +17,7 @@ use self::{
 };
 use crate::{
     number::grouped,
-    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -137,27 +135,16 @@ impl From<DeadJobRecord> for Row {
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
-    let frame = frame(&request, Scope::QueuesRead).await?;
     let wanted = Wanted::of(&request.query);
     match wanted.parsed() {
-        Ok(conditions) => {
-            page(
-                &request,
-                frame,
-                wanted,
-                Some(&conditions),
-                Problems::default(),
-            )
-            .await
-        }
-        Err(problems) => page(&request, frame, wanted, None, problems).await,
+        Ok(found) => page(&request, wanted, Some(&found), Problems::default()).await,
+        Err(problems) => page(&request, wanted, None, problems).await,
     }
 }
 
 /// The list. Without conditions, because they are wrong, nothing is looked for.
 async fn page(
     request: &PageRequest,
-    frame: Frame,
     wanted: Wanted,
     conditions: Option<&Conditions>,
     problems: Problems,
@@ -185,31 +172,18 @@ async fn page(
     if !wanted.queue.is_empty() && !names.contains(&wanted.queue) {
         names.push(wanted.queue.clone());
     }
-    let status = if problems.are_none() {
-        StatusCode::OK
-    } else {
-        StatusCode::UNPROCESSABLE_ENTITY
+    let page = List {
+        frame: Frame::of(request, "dead-jobs").await?,
+        has_any: wanted.is_any(),
+        wanted,
+        problems,
+        queues: names,
+        causes: CAUSES.map(|cause: DeathCause| (cause.as_str(), cause_in_words(cause))),
+        matching: grouped(matching),
+        groups: groups.into_iter().map(Alike::from).collect(),
+        more,
+        next: pager::next(request, &rows, |job| Cursor(job.place())),
+        rows: rows.into_iter().map(Row::from).collect(),
     };
-    Ok(page::html(
-        status,
-        &List {
-            frame,
-            has_any: wanted.is_any(),
-            wanted,
-            problems,
-            queues: names,
-            causes: CAUSES.map(|cause: DeathCause| (cause.as_str(), cause_in_words(cause))),
-            matching: grouped(matching),
-            groups: groups.into_iter().map(Alike::from).collect(),
-            more,
-            next: pager::next(request, &rows, |job| Cursor(job.place())),
-            rows: rows.into_iter().map(Row::from).collect(),
-        },
-    ))
-}
-
-/// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(request: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
-    let frame = Frame::of(request, "dead-jobs").await?;
-    frame.require(scope)
+    Ok(page::html(page.problems.status(), &page))
 }

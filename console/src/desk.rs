@@ -1,8 +1,6 @@
-//! The review desk: how much waits, and the way to the next review.
+//! The review desk: how much waits, the way to the next review, and how much people have seen.
 
-pub(crate) mod actions;
 pub(crate) mod bulk;
-pub(crate) mod exposure;
 pub(crate) mod reports;
 pub(crate) mod review;
 
@@ -12,15 +10,17 @@ use askama::Template;
 use domain::{
     id::{ReviewId, SiteId},
     review::{Severity, Tier},
+    scope::Scope,
 };
 use management::{
-    Refused,
-    reviews::{self, Waiting},
-    sites::{self, Page},
+    Conflict, Noun, Refused,
+    reviews::{self, Exposure, Waiting},
+    sites,
 };
+use poem::{Response, http::StatusCode};
 
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, pager},
+    page::{self, Answer, Frame, PageError, PageRequest, pager},
     time::Moment,
 };
 
@@ -75,8 +75,7 @@ impl Held {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let waiting = reviews::waiting(&request.management, &caller).await?;
-    let first = pager::first(SITES);
-    let sites = sites::list(&request.management, &caller, first).await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let names: HashMap<SiteId, String> = sites
         .into_iter()
         .map(|site| (site.id, site.settings.name))
@@ -98,20 +97,22 @@ pub(crate) async fn claim(request: PageRequest) -> Answer {
 
 /// Leads to the next review, or to the start if none is left. `query` says what was done.
 async fn next(request: &PageRequest, query: &str) -> Answer {
-    let team = request.team()?;
     let caller = request.caller()?;
     let claimed = reviews::claim(&request.management, &caller, 1).await?;
     let place = match claimed.first() {
         Some(shown) => format!("desk/{}?{query}", shown.review.id),
         None => format!("desk?empty=yes&{query}"),
     };
-    let place = place.trim_end_matches(['?', '&']);
-    Ok(page::see_other(Area::Team(team).path(place)))
+    request.lead_to(place.trim_end_matches(['?', '&']))
+}
+
+/// The answer to a script, which shows nothing.
+fn done() -> Response {
+    Response::builder().status(StatusCode::NO_CONTENT).finish()
 }
 
 /// Whether a review is not the person's any more, which happens to everybody: somebody else decided, or it took too long.
 fn is_lost(refused: &Refused) -> bool {
-    use management::{Conflict, Noun};
     matches!(
         refused,
         Refused::NotFound(Noun::Review)
@@ -155,4 +156,28 @@ async fn lost_or(request: &PageRequest, refused: Refused) -> Answer {
         return next(request, "lost=yes").await;
     }
     Err(PageError::Refused(refused))
+}
+
+#[derive(Template)]
+#[template(path = "desk/exposure.html")]
+struct Seen {
+    frame: Frame,
+    rows: Vec<Exposure>,
+    is_complete: bool,
+}
+
+impl Seen {
+    fn is_everybody(&self) -> bool {
+        self.frame.may(Scope::ReviewsManage)
+    }
+}
+
+pub(crate) async fn exposure(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let exposures = reviews::exposures(&request.management, &caller, None, None).await?;
+    Ok(page::shown(&Seen {
+        frame: Frame::of(&request, "desk").await?,
+        rows: exposures.rows,
+        is_complete: exposures.is_complete,
+    }))
 }

@@ -6,12 +6,11 @@ mod page_header;
 pub(crate) mod scans;
 
 use askama::Template;
-use domain::{image_hash::ListKind, name::Name, reason::Reason};
+use domain::{id::TeamId, name::Name, reason::Reason};
 use management::{
     Refused,
     hash_lists::{self, Distance, HashListChange, NewHashList, VisibleHashList},
 };
-use poem::http::StatusCode;
 
 use self::page_header::{self, Head};
 use crate::{
@@ -64,38 +63,31 @@ struct New<'a> {
     problems: Problems,
 }
 
-pub(crate) async fn show(request: PageRequest) -> Answer {
+pub(crate) async fn new(request: PageRequest) -> Answer {
     form(&request, Problems::default()).await
 }
 
 pub(crate) async fn create(request: PageRequest) -> Answer {
-    match list(&request).await {
+    match add(&request, request.at()?.team()).await {
         Ok(list) => request.lead_to(format!("hash-lists/{}?done=hash-list-created", list.id)),
         Err(refused) => form(&request, Problems::of(refused)?).await,
     }
 }
 
-async fn list(request: &PageRequest) -> Result<VisibleHashList, Refused> {
-    let missing = |_| Refused::NotFound(management::Noun::Team);
-    let team = request.at().map_err(missing)?.team();
+async fn add(request: &PageRequest, team: Option<TeamId>) -> Result<VisibleHashList, Refused> {
     let caller = request.caller()?;
-    let kind = request.form.get("kind").parse::<ListKind>();
     let new = NewHashList {
-        name: name(request)?,
+        name: request.form.read("name")?,
         description: description(request)?,
-        kind: kind.map_err(|_| Refused::field("kind", "must be `deny` or `allow`"))?,
-        max_distance: Some(distance(request)?),
+        kind: request.form.choice("kind", "must be `deny` or `allow`")?,
+        max_distance: Some(request.form.read("max_distance")?),
+        team,
     };
     hash_lists::create(&request.management, &caller, new).await
 }
 
-pub(super) fn name(request: &PageRequest) -> Result<Name, Refused> {
-    let name = request.form.get("name").trim().parse::<Name>();
-    name.map_err(|wrong| Refused::field("name", wrong.to_string()))
-}
-
 /// A description that may be empty.
-pub(super) fn description(request: &PageRequest) -> Result<Option<Reason>, Refused> {
+fn description(request: &PageRequest) -> Result<Option<Reason>, Refused> {
     let text = request.form.get("description").trim();
     if text.is_empty() {
         return Ok(None);
@@ -104,22 +96,16 @@ pub(super) fn description(request: &PageRequest) -> Result<Option<Reason>, Refus
     text.map_err(|wrong| Refused::field("description", wrong.to_string()))
 }
 
-pub(super) fn distance(request: &PageRequest) -> Result<Distance, Refused> {
-    let bits = request.form.get("max_distance").trim().parse::<Distance>();
-    bits.map_err(|wrong| Refused::field("max_distance", wrong.to_string()))
-}
-
 async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let typed = |name, usual| {
-        if status == StatusCode::OK {
+        if problems.are_none() {
             usual
         } else {
             request.form.get(name)
         }
     };
-    let frame = Frame::of(request, "hash-lists").await?;
     let page = New {
-        frame,
+        frame: Frame::of(request, "hash-lists").await?,
         name: request.form.get("name"),
         description: request.form.get("description"),
         kind: typed("kind", "deny"),
@@ -141,23 +127,23 @@ struct Settings {
     problems: Problems,
 }
 
-pub(crate) async fn show(request: PageRequest) -> Answer {
-    form(&request, Problems::default()).await
+pub(crate) async fn show_settings(request: PageRequest) -> Answer {
+    settings(&request, Problems::default()).await
 }
 
 pub(crate) async fn change(request: PageRequest) -> Answer {
     match update(&request).await {
         Ok(()) => request.lead_back("saved"),
-        Err(refused) => form(&request, Problems::of(refused)?).await,
+        Err(refused) => settings(&request, Problems::of(refused)?).await,
     }
 }
 
 async fn update(request: &PageRequest) -> Result<(), Refused> {
     let (caller, list) = page_header::named(request)?;
     let change = HashListChange {
-        name: Some(name(request)?),
+        name: Some(request.form.read("name")?),
         description: Some(description(request)?),
-        max_distance: Some(distance(request)?),
+        max_distance: Some(request.form.read("max_distance")?),
     };
     hash_lists::update(&request.management, &caller, list, change).await?;
     Ok(())
@@ -169,21 +155,18 @@ pub(crate) async fn delete(request: PageRequest) -> Answer {
     let mut problems = Problems::default();
     if request.form.get("typed") == list.name {
         match hash_lists::delete(&request.management, &caller, id).await {
-            Ok(()) => {
-                let lists = request.at()?.path("hash-lists?done=hash-list-deleted");
-                return Ok(page::see_other(lists));
-            }
+            Ok(()) => return request.lead_to("hash-lists?done=hash-list-deleted"),
             Err(refused) => problems = Problems::of(refused)?,
         }
     } else {
         problems.add("typed", "must be the name of the list");
     }
-    form(&request, problems).await
+    settings(&request, problems).await
 }
 
-async fn form(request: &PageRequest, problems: Problems) -> Answer {
+async fn settings(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, _) = page_header::of(request).await?;
-    page_header::require_change(&frame, &head)?;
+    page_header::require_change(&head)?;
     let list = &head.list;
     let typed = |name, stored: String| {
         if request.form.has("max_distance") {

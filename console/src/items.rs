@@ -1,12 +1,9 @@
 //! Items: the list with its filters.
 
-pub(crate) mod add_to_hash_list;
-pub(crate) mod decision;
 mod filter;
 pub(crate) mod image;
 pub(crate) mod item;
 pub(crate) mod metadata;
-pub(crate) mod preview;
 mod timeline;
 pub(crate) mod verdict_details;
 pub(crate) mod verdict_reason;
@@ -15,9 +12,8 @@ use askama::Template;
 use domain::media::{ContentType, ModerationType, Status};
 use management::{
     media::{self, Listed},
-    sites::{self, Page},
+    sites,
 };
-use poem::http::StatusCode;
 
 use self::filter::{Asked, Input};
 use crate::{
@@ -56,31 +52,28 @@ struct Row {
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
-    let team = request.team()?;
     let caller = request.caller()?;
-    let page = pager::first(SITES);
-    let sites = sites::list(&request.management, &caller, page).await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let asked = filter::read(&request, &sites);
-    let (status, found) = if asked.is_valid() {
+    let found = if asked.problems.are_none() {
         let after = request.query.get("after").parse().ok();
-        let found = media::list(&request.management, &caller, &asked.filter, after, ROWS).await?;
-        (StatusCode::OK, found)
+        media::list(&request.management, &caller, &asked.filter, after, ROWS).await?
     } else {
-        let none = media::Page {
+        media::Page {
             media: Vec::new(),
             next: None,
-        };
-        (StatusCode::UNPROCESSABLE_ENTITY, none)
+        }
     };
-    let team = Area::Team(team);
-    let rows = found.media.into_iter().map(|item| Row::new(team, item));
+    let frame = Frame::of(&request, "items").await?;
+    let rows = found.media.into_iter();
+    let rows = rows.map(|item| Row::new(frame.at, item)).collect();
     let page = List {
-        frame: Frame::of(&request, "items").await?,
+        frame,
         asked,
-        rows: rows.collect(),
+        rows,
         next: found.next.map(|last| pager::after(&request, last)),
     };
-    Ok(page::html(page.problems.status(), &page))
+    Ok(page::html(page.asked.problems.status(), &page))
 }
 
 impl Row {

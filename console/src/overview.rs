@@ -8,29 +8,27 @@ mod to_do;
 mod top_rules;
 mod trend;
 mod verdicts;
-mod waiting;
 
 use askama::Template;
 use chrono::Utc;
 use domain::{id::SiteId, statistics::Interval};
 use management::{
     Caller, Refused, media, rule_groups,
-    sites::{self, ManagedSite, Page},
+    sites::{self, ManagedSite},
     statistics::{self, Bucket, Report},
 };
 
 use self::{
     first_steps::{Step, first_steps},
-    tiles::{Tile, tiles},
+    tiles::{COUNTED, Tile, tiles},
     time_range::{TimeRange, Window},
     to_do::{Found, ToDo},
     top_rules::{TopRule, kinds, top_rules},
     trend::Trend,
     verdicts::Verdicts,
-    waiting::COUNTED,
 };
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, pager},
+    page::{self, Answer, Frame, PageError, PageRequest, pager},
     time::Moment,
 };
 
@@ -74,7 +72,6 @@ struct Choice {
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let at = Area::Team(team);
     let caller = request.caller()?;
     let management = &request.management;
     let frame = Frame::of(&request, "overview").await?;
@@ -84,8 +81,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let (report, before) = figures(&request, &caller, site, window).await?;
     let trend = Trend::new(window, &report, &before);
     let waiting = media::waiting(management, &caller, site, COUNTED).await?;
-    let first = pager::first(GROUPS);
-    let groups = rule_groups::list(management, &caller, first).await?;
+    let groups = rule_groups::list(management, &caller, pager::first(GROUPS)).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
     let found = Found {
         request: &request,
@@ -113,12 +109,12 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         span: window.span,
         tiles: tiles(&trend, &waiting),
         verdicts: Verdicts::of(&trend),
-        rules: top_rules(at, &report, &kinds, &groups, has_all),
+        rules: top_rules(&frame, &report, &kinds, &groups, has_all),
         counted_until: report.counted_until.into(),
         has_history: report.has_history,
     };
     Ok(page::shown(&Overview {
-        steps: first_steps(&frame, at, &sites, &counts),
+        steps: first_steps(&frame, &sites, &counts),
         frame,
         spans: TimeRange::ALL
             .map(|span| span_choice(span, window.span))
@@ -136,8 +132,7 @@ async fn sites(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), PageError> {
-    let first = pager::first(SITES);
-    let sites = sites::list(&request.management, caller, first).await?;
+    let sites = sites::list(&request.management, caller, pager::first(SITES)).await?;
     if !request.query.has("site") {
         return Ok((sites, None));
     }

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{breaker::BreakerState, scope::Scope, score::Category};
+use domain::{breaker::BreakerState, score::Category};
 use management::providers::{self, Cost, CredentialStatus, Health, KnownProvider};
 
 use crate::{
     number::grouped,
-    page::{self, Answer, Area, Frame, PageRequest},
+    page::{self, Answer, Frame, PageRequest},
     time::Moment,
 };
 
@@ -147,7 +147,7 @@ impl From<&CredentialStatus> for Credential {
             open_until: state.breaker.open_until.map(Moment::from),
             paused_until: paused.map(Moment::from),
             limit: state.throttle.until.map(|until| Limit {
-                from_bytes: grouped(state.throttle.from_bytes.into()),
+                from_bytes: grouped(state.throttle.from_bytes),
                 met: state.throttle.met,
                 passed: state.throttle.passed,
                 until: until.into(),
@@ -163,7 +163,6 @@ fn joined(categories: &[Category]) -> String {
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    // Whoever does not run the instance is told that the page does not exist.
     let frame = Frame::of(&request, "providers").await?;
     let caller = request.caller()?;
     let survey = providers::list(&request.management, &caller).await?;

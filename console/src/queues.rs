@@ -121,7 +121,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
             .take(MOST_WORKERS)
             .map(WorkerRow::from)
             .collect(),
-        all_workers: grouped(i64::try_from(all).unwrap_or(i64::MAX)),
+        all_workers: grouped(all),
         more_workers: all.saturating_sub(MOST_WORKERS),
     }))
 }

@@ -1,14 +1,11 @@
 //! The rule groups of a team.
 
-mod author_names;
 pub(crate) mod backtests;
 mod diff;
 pub(crate) mod draft;
-mod draft_form;
 pub(crate) mod group;
-mod hash_lists;
-mod match_counts;
 pub(crate) mod new;
+mod names;
 mod page_header;
 mod pagination;
 pub(crate) mod publish;
@@ -17,14 +14,13 @@ pub(crate) mod rule;
 pub(crate) mod settings;
 pub(crate) mod shadow;
 pub(crate) mod trial;
-mod truncate;
 pub(crate) mod versions;
 pub(crate) mod yaml;
 
 use askama::Template;
 use management::rule_groups::overview::{self, Placed};
 
-use crate::page::{self, Answer, Area, Frame, PageRequest, pager};
+use crate::page::{self, Answer, Frame, PageRequest, pager};
 
 #[derive(Template)]
 #[template(path = "rules.html")]

@@ -39,12 +39,19 @@ pub(crate) fn day(typed: &str) -> Option<NaiveDate> {
 
 /// A UTC time as browsers send it, in the same years.
 pub(crate) fn moment(typed: &str) -> Option<DateTime<Utc>> {
-    let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
-    let mut parsed = forms
-        .into_iter()
-        .filter_map(|form| NaiveDateTime::parse_from_str(typed, form).ok());
-    let at = parsed.find(|at| (1..=9_999).contains(&at.year()))?;
-    Some(at.and_utc())
+    self::typed(typed).filter(|at| (1..=9_999).contains(&at.year()))
+}
+
+/// A UTC time as browsers send it, since 1970.
+pub(crate) fn recent(typed: &str) -> Option<DateTime<Utc>> {
+    self::typed(typed).filter(|at| (1970..=9_999).contains(&at.year()))
+}
+
+/// A UTC time as browsers send it. They omit the seconds if they are 0.
+pub(crate) fn typed(text: &str) -> Option<DateTime<Utc>> {
+    let mut forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"].into_iter();
+    let time = forms.find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    time.map(|time| time.and_utc())
 }
 
 /// How long ago or in how long, to one unit; the day, if that is more than a month away.

@@ -9,6 +9,14 @@ const MOST_SPELLED: usize = 1_000;
 /// What stands for the runs after these.
 const UNSPELLED: char = '\u{fffd}';
 
+/// The beginning of a text, in at most so many characters.
+pub(crate) fn truncate(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A text in parts.
 #[derive(Default)]
 pub(crate) struct VisibleText {

@@ -1,53 +1,28 @@
 //! Webhooks: the endpoints of a team, those that fail first.
 
 mod attempt;
-mod choices;
 pub(crate) mod deliveries;
 pub(crate) mod delivery;
-mod delivery_row;
-pub(crate) mod enable_disable;
 pub(crate) mod endpoint;
 mod endpoint_name;
 pub(crate) mod events;
 mod filters;
 mod form_values;
-mod header_lines;
 mod health;
-pub(crate) mod new;
-pub(crate) mod ping;
 pub(crate) mod recoveries;
-mod recovery_form;
 pub(crate) mod settings;
 mod time_input;
 
 use askama::Template;
-use domain::{
-    id::{EndpointId, SiteId},
-    scope::Scope,
-};
-use management::{
-    Refused,
-    endpoints::{self, Overview},
-};
+use domain::id::{EndpointId, SiteId};
+use management::endpoints::{self, Overview};
 
 use self::{
     attempt::Shown,
-    choices::{Choice, sites},
+    filters::{Choice, sites},
     health::Health,
 };
-use crate::page::{self, Answer, Area, Frame, PageError, PageRequest, pager};
-
-/// Refuses a person who may not change webhooks. The page of a form calls it, so that only somebody
-/// who may send the form sees it.
-fn require(frame: &Frame) -> Result<(), PageError> {
-    let role = frame.open.as_ref().map(|open| open.role);
-    match role {
-        Some(role) if !frame.may(Scope::WebhooksWrite) => {
-            Err(Refused::beyond_own(role, Scope::WebhooksWrite).into())
-        }
-        _ => Ok(()),
-    }
-}
+use crate::page::{self, Answer, Frame, PageRequest, pager};
 
 #[derive(Template)]
 #[template(path = "webhooks.html")]
@@ -100,7 +75,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
     Ok(page::shown(&List {
         frame: Frame::of(&request, "webhooks").await?,
-        sites: sites(&request, team, site).await?,
+        sites: sites(&request, site).await?,
         failing: rows.iter().filter(|row| row.health.is_failing).count(),
         is_filtered: site.is_some(),
         rows,

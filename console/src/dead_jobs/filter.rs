@@ -1,13 +1,16 @@
 //! Which dead jobs somebody asks for.
 
-use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use management::{
     dead_jobs::{DeathCause, Filter, JobId, Place},
     queues::{Group, Lane},
 };
 use uuid::Uuid;
 
-use crate::page::{Form, Problems};
+use crate::{
+    page::{Form, Problems},
+    time,
+};
 
 /// Every cause.
 pub(super) const CAUSES: [DeathCause; 4] = DeathCause::ALL;
@@ -15,8 +18,6 @@ pub(super) const CAUSES: [DeathCause; 4] = DeathCause::ALL;
 pub(super) const LONGEST_ERROR: usize = 200;
 /// Bytes of a queue's name.
 const LONGEST_QUEUE: usize = 63;
-/// How browsers send a date with a time. Seconds are sent only if they are not zero.
-const FORMATS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
 
 /// The filters as they were typed.
 #[derive(Default)]
@@ -99,7 +100,7 @@ impl Wanted {
                     (Ok(id), _) => conditions.lane = Some(Lane(id)),
                     (Err(_), _) => wrong(field, "must be an ID"),
                 },
-                _ => match (time(text), field) {
+                _ => match (time::recent(text), field) {
                     (Some(at), "since") => conditions.since = Some(at),
                     (Some(at), _) => conditions.until = Some(at),
                     (None, _) => {
@@ -108,11 +109,7 @@ impl Wanted {
                 },
             }
         }
-        if problems.are_none() {
-            Ok(conditions)
-        } else {
-            Err(problems)
-        }
+        problems.into_result(conditions)
     }
 }
 
@@ -157,13 +154,6 @@ fn is_queue(text: &str) -> bool {
 
 fn is_text(text: &str) -> bool {
     text.chars().count() <= LONGEST_ERROR && !text.contains('\0')
-}
-
-/// A time in UTC that Postgres can store.
-fn time(text: &str) -> Option<DateTime<Utc>> {
-    let mut formats = FORMATS.iter();
-    let at = formats.find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?;
-    (1970..=9999).contains(&at.year()).then(|| at.and_utc())
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Replaying dead jobs: those that were chosen, or all that match, a thousand at a time.
 
 use askama::Template;
-use domain::scope::Scope;
 use management::dead_jobs::{self, Filter, JobId, Place};
 
 use super::{
     cursor::Cursor,
     filter::{Conditions, Wanted},
-    frame, page,
+    page,
 };
 use crate::{
     number::grouped,
@@ -49,11 +48,7 @@ enum What {
 
 impl What {
     fn of(request: &PageRequest, wanted: &Wanted) -> Result<Self, Problems> {
-        let refused = |message: &str| {
-            let mut problems = Problems::default();
-            problems.add("replay", message);
-            problems
-        };
+        let refused = |message: &str| Problems::field("replay", message);
         match request.form.get("what") {
             "chosen" => {
                 let ids = request.form.all("id").take(MOST_CHOSEN);
@@ -90,13 +85,12 @@ impl What {
 }
 
 pub(crate) async fn step(request: PageRequest) -> Answer {
-    let frame = frame(&request, Scope::QueuesWrite).await?;
     let wanted = Wanted::of(&request.form);
     let what = match What::of(&request, &wanted) {
         Ok(what) => what,
         Err(problems) => {
             let conditions = wanted.parsed().ok();
-            return page(&request, frame, wanted, conditions.as_ref(), problems).await;
+            return page(&request, wanted, conditions.as_ref(), problems).await;
         }
     };
     let caller = request.caller()?;
@@ -114,7 +108,7 @@ pub(crate) async fn step(request: PageRequest) -> Answer {
         };
         let jobs = dead_jobs::count(management, &caller, left).await?;
         rest = (jobs > 0).then(|| Rest {
-            jobs: number(jobs),
+            jobs: grouped(jobs),
             begun: Cursor(begun).to_string(),
             after: Cursor(after).to_string(),
         });
@@ -122,12 +116,12 @@ pub(crate) async fn step(request: PageRequest) -> Answer {
     let before: u64 = request.form.get("so_far").parse().unwrap_or(0);
     let so_far = before.saturating_add(batch.replayed);
     Ok(shown(&Step {
-        frame,
+        frame: Frame::of(&request, "dead-jobs").await?,
         wanted,
         what: what.name(),
-        now: number(batch.replayed),
+        now: grouped(batch.replayed),
         so_far,
-        total: number(so_far),
+        total: grouped(so_far),
         rest,
     }))
 }
@@ -144,8 +138,4 @@ fn go_on<'a>(request: &PageRequest, filter: Filter<'a>) -> Filter<'a> {
         after: filter.after.max(after),
         ..filter
     }
-}
-
-fn number(count: u64) -> String {
-    grouped(i64::try_from(count).unwrap_or(i64::MAX))
 }

@@ -1,27 +1,29 @@
 //! Many at once: a lead looks at reviews that match a filter, and decides about those that are ticked, or about all that match.
 
 mod form_values;
-mod progress;
-
-pub(crate) use self::progress::{show as progress, undo};
 
 use std::ops::Range;
 
 use askama::Template;
-use domain::{media::ContentType, review::Severity, score::Category};
+use domain::{
+    chain::State,
+    id::BulkDecisionId,
+    media::{ContentType, Ruling},
+    review::Severity,
+    score::Category,
+};
 use management::{
     media::explanation,
     review_policies::{self, ReviewPolicy},
-    reviews::{ReviewView, bulk},
-    sites::{self, ManagedSite, Page},
+    reviews::{
+        ReviewView,
+        bulk::{self, Bulk},
+    },
+    sites::{self, ManagedSite},
 };
-use poem::http::StatusCode;
 
-use self::{
-    form_values::{Values, Wanted},
-    progress::Row,
-};
-use super::{SITES, actions::done};
+use self::form_values::{Values, wanted};
+use super::{SITES, done};
 use crate::{
     items::{
         image::{self, Picture},
@@ -71,38 +73,20 @@ struct Card {
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    form(
-        &request,
-        &request.query,
-        StatusCode::OK,
-        Problems::default(),
-    )
-    .await
+    form(&request, &request.query, Problems::default()).await
 }
 
 /// Starts a bulk decision, and leads to its progress.
 pub(crate) async fn create(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let refused = match Wanted::sent(&request.form) {
-        Ok(wanted) => {
-            let Wanted { new, meant } = wanted;
-            match bulk::create(&request.management, &caller, new, &meant).await {
-                Ok(made) => {
-                    return request.lead_to(format!("desk/bulk/{}", made.id));
-                }
-                Err(refused) => refused,
-            }
-        }
-        Err(refused) => refused,
+    let created = match wanted(&request.form) {
+        Ok((new, meant)) => bulk::create(&request.management, &caller, new, &meant).await,
+        Err(refused) => Err(refused),
     };
-    let problems = Problems::of(refused)?;
-    form(
-        &request,
-        &request.form,
-        StatusCode::UNPROCESSABLE_ENTITY,
-        problems,
-    )
-    .await
+    match created {
+        Ok(made) => request.lead_to(format!("desk/bulk/{}", made.id)),
+        Err(refused) => form(&request, &request.form, Problems::of(refused)?).await,
+    }
 }
 
 /// Counts an unveiled picture. A script tells of it.
@@ -113,14 +97,10 @@ pub(crate) async fn unveil(request: PageRequest) -> Answer {
 }
 
 /// The page for a filter, with what is wrong with what was sent.
-async fn form(
-    request: &PageRequest,
-    sent: &Form,
-    status: StatusCode,
-    mut problems: Problems,
-) -> Answer {
-    let team = request.team()?;
+async fn form(request: &PageRequest, sent: &Form, mut problems: Problems) -> Answer {
     let caller = request.caller()?;
+    // A filter that means nothing does not make the page an error.
+    let status = problems.status();
     let values = Values::sent(sent);
     let filter = match values.filter() {
         Ok(filter) => filter,
@@ -130,26 +110,25 @@ async fn form(
         }
     };
     let preview = bulk::preview(&request.management, &caller, &filter).await?;
-    let first = pager::first(SITES);
-    let last = pager::first(LAST);
-    let last = bulk::list(&request.management, &caller, last).await?;
-    let team = Area::Team(team);
+    let frame = Frame::of(request, "desk").await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
+    let last = bulk::list(&request.management, &caller, pager::first(LAST)).await?;
     let page = Many {
-        frame: Frame::of(request, "desk").await?,
         values,
-        sites: sites::list(&request.management, &caller, first).await?,
+        sites,
         policies: review_policies::of_team(&request.management, &caller).await?,
         count: preview.count,
         exceeds_most: preview.is_too_many,
         cards: preview
             .shown
             .into_iter()
-            .map(|shown| Card::new(team, shown))
+            .map(|shown| Card::new(frame.at, shown))
             .collect(),
         last: last.into_iter().map(Row::from).collect(),
+        frame,
         problems,
     };
-    Ok(page::html(page.problems.status(), &page))
+    Ok(page::html(status, &page))
 }
 
 /// The beginning of a text. The page of the item has all of it.
@@ -182,4 +161,74 @@ impl Card {
             site: review.site_name,
         }
     }
+}
+
+#[derive(Template)]
+#[template(path = "desk/bulk_progress.html")]
+struct Progress {
+    frame: Frame,
+    row: Row,
+}
+
+/// A bulk decision.
+struct Row {
+    id: BulkDecisionId,
+    /// What is done to the items.
+    what: &'static str,
+    reason: VisibleText,
+    state: State,
+    tone: &'static str,
+    percent: i32,
+    total: i32,
+    done: i32,
+    skipped: i32,
+    undone: i32,
+    error: Option<String>,
+    started: Moment,
+}
+
+impl From<Bulk> for Row {
+    fn from(bulk: Bulk) -> Self {
+        let looked_at = bulk.done.saturating_add(bulk.skipped);
+        Self {
+            id: bulk.id,
+            what: match bulk.decision {
+                Ruling::Approve => "approve",
+                Ruling::Reject => "reject",
+            },
+            reason: VisibleText::new(&bulk.reason, &[]),
+            state: bulk.state,
+            tone: match bulk.state {
+                State::Running => "",
+                State::Finished => "ok",
+                State::Cancelled => "warn",
+                State::Failed => "no",
+            },
+            percent: looked_at
+                .saturating_mul(100)
+                .checked_div(bulk.total)
+                .unwrap_or(100),
+            total: bulk.total,
+            done: bulk.done,
+            skipped: bulk.skipped,
+            undone: bulk.undone,
+            error: bulk.error,
+            started: bulk.created_at.into(),
+        }
+    }
+}
+
+pub(crate) async fn progress(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let found = bulk::get(&request.management, &caller, request.id("bulk")?).await?;
+    Ok(page::shown(&Progress {
+        frame: Frame::of(&request, "desk").await?,
+        row: found.into(),
+    }))
+}
+
+pub(crate) async fn undo(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let undone = bulk::cancel(&request.management, &caller, request.id("bulk")?).await?;
+    request.lead_to(format!("desk/bulk/{}?done=bulk-undone", undone.id))
 }

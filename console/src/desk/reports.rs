@@ -15,13 +15,13 @@ use management::{
     Refused,
     reviews::quality::{self, Quality, Query},
     rule_groups::threshold::{self, NewThreshold},
-    sites::{self, Page},
+    sites,
 };
 use poem::{Response, http::header};
 
 use self::figures::Rule;
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, pager},
+    page::{self, Answer, Frame, PageError, PageRequest, pager},
     time::{Moment, day},
 };
 
@@ -60,17 +60,15 @@ impl Reports {
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    let team = request.team()?;
     let caller = request.caller()?;
     let query = wanted(&request)?;
     let frame = Frame::of(&request, "desk/quality").await?;
-    let first = pager::first(SITES);
-    let sites = sites::list(&request.management, &caller, first).await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let report = quality::quality(&request.management, &caller, query).await?;
     let (from, to) = (request.query.get("from"), request.query.get("to"));
     let site = query.site.map(|site| site.to_string()).unwrap_or_default();
     // Only what was parsed gets into the address.
-    let mut csv = Area::Team(team).path("desk/quality/csv?");
+    let mut csv = frame.path("desk/quality/csv?");
     for (name, text) in [("from", from), ("to", to), ("site", site.as_str())] {
         if !text.is_empty() {
             let _ = write!(csv, "{name}={text}&");

@@ -1,23 +1,21 @@
-//! One review: the item, why a person is asked, and what the person can do.
+//! One review: the item, why a person is asked, and what the person does with it.
 
 use askama::Template;
 use domain::{
-    id::ReviewId,
-    media::ContentType,
-    review::{ReviewKind, Severity, Tier},
+    id::{ReviewId, ReviewPolicyId},
+    media::{ContentType, Ruling},
+    reason::Reason,
+    review::{NoteText, PolicyKey, ReviewKind, Severity, Tier},
 };
 use management::{
-    Refused,
+    Caller, Conflict, Refused,
     media::explanation,
     review_policies::{self, ReviewPolicy},
-    reviews::{self, AuthorHistory, ReviewView},
+    reviews::{self, AuthorHistory, NewDecision, ReviewView},
 };
-use poem::{
-    Response,
-    http::{StatusCode, header},
-};
+use poem::http::header;
 
-use super::{Held, lost_or};
+use super::{Held, done, is_lost, lost_or, next};
 use crate::{
     items::{
         image::{self, Picture},
@@ -25,7 +23,7 @@ use crate::{
         verdict_details::{self, Rule, Score},
         verdict_reason,
     },
-    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems},
+    page::{self, Answer, Frame, PageError, PageRequest, Problems},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -97,8 +95,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 }
 
 /// The page of a review, with what is wrong with what was sent.
-pub(super) async fn form(request: &PageRequest, problems: Problems) -> Answer {
-    let team = request.team()?;
+async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let id: ReviewId = request.id("review")?;
     let shown = match reviews::get(&request.management, &caller, id).await {
@@ -110,34 +107,24 @@ pub(super) async fn form(request: &PageRequest, problems: Problems) -> Answer {
         Err(refused) => return Err(refused.into()),
     };
     let policies = review_policies::of_team(&request.management, &caller).await?;
-    let team = Area::Team(team);
     let frame = Frame::of(request, "desk").await?;
-    let page = Desk::new(request, team, frame, shown, &policies, problems);
+    let page = Desk::new(request, frame, shown, &policies, problems);
     Ok(page::html(page.problems.status(), &page))
 }
 
 /// Answers with the picture, only to an `<img>` of our own pages.
 pub(crate) async fn preview(request: PageRequest) -> Answer {
-    if !request.is_picture {
-        return Err(PageError::NotAlone);
+    request.require_picture()?;
+    let (caller, review) = named(&request)?;
+    match reviews::preview(&request.management, &caller, review).await {
+        Ok(jpeg) => Ok(page::preview(review, jpeg)),
+        Err(refused) => lost_or(&request, refused).await,
     }
-    let caller = request.caller()?;
-    let review: ReviewId = request.id("review")?;
-    let jpeg = match reviews::preview(&request.management, &caller, review).await {
-        Ok(jpeg) => jpeg,
-        Err(refused) => return lost_or(&request, refused).await,
-    };
-    let name = format!("attachment; filename=\"{review}-preview.jpeg\"");
-    Ok(Response::builder()
-        .content_type("image/jpeg")
-        .header(header::CONTENT_DISPOSITION, name)
-        .body(jpeg))
 }
 
 impl<'a> Desk<'a> {
     fn new(
         request: &'a PageRequest,
-        team: Area,
         frame: Frame,
         shown: ReviewView,
         policies: &[ReviewPolicy],
@@ -152,16 +139,16 @@ impl<'a> Desk<'a> {
         let why = review.machine.as_ref().and_then(explanation::of);
         let machine = review.machine.as_ref();
         let found = why.as_ref().map_or(&[][..], |why| &why.found);
-        let (rules, more_rules) = verdict_details::rules(team, found);
+        let (rules, more_rules) = verdict_details::rules(frame.at, found);
         let scores = why.as_ref().and_then(|why| why.scores);
         let places = verdict_details::places(why.as_ref());
         let body = review.body.as_deref();
-        let name = |policy: domain::id::ReviewPolicyId| {
+        let name = |policy: ReviewPolicyId| {
             let policy = policies.iter().find(|known| known.id == policy);
             policy.map(|policy| policy.settings.name.to_string())
         };
         Self {
-            path: team.path(&format!("desk/{}", review.id)),
+            path: frame.path(&format!("desk/{}", review.id)),
             severity: review.severity,
             tier: review.tier,
             kind: review.shown_kind(),
@@ -206,8 +193,8 @@ impl<'a> Desk<'a> {
                 .map(|earlier| Earlier {
                     by: earlier.name.clone().unwrap_or_default(),
                     said: match earlier.ruling {
-                        domain::media::Ruling::Approve => "approve",
-                        domain::media::Ruling::Reject => "reject",
+                        Ruling::Approve => "approve",
+                        Ruling::Reject => "reject",
                     },
                     policy: earlier.policy.and_then(name),
                     reason: VisibleText::new(&earlier.reason, &[]),
@@ -224,14 +211,13 @@ impl<'a> Desk<'a> {
             reason: request.form.get("reason"),
             note: request.form.get("note"),
             frame,
-            team,
             problems,
         }
     }
 }
 
 /// The policies as they are offered: the suggested ones first.
-fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -> Vec<Policy> {
+fn listed(policies: &[ReviewPolicy], suggested: &[ReviewPolicyId]) -> Vec<Policy> {
     let mut listed: Vec<Policy> = policies
         .iter()
         .map(|policy| {
@@ -243,7 +229,7 @@ fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -
                     .filter(|text| !text.is_empty())
                     .map(|text| VisibleText::new(text, &[])),
                 reason: VisibleText::new(settings.reason.as_str(), &[]),
-                key: settings.key.map(domain::review::PolicyKey::get),
+                key: settings.key.map(PolicyKey::get),
                 is_suggested: suggested.contains(&policy.id),
                 two_people: settings.two_people,
             }
@@ -251,4 +237,125 @@ fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -
         .collect();
     listed.sort_by_key(|policy| !policy.is_suggested);
     listed
+}
+
+/// Decides, and leads to the next review.
+pub(crate) async fn decide(request: PageRequest) -> Answer {
+    match decided(&request).await {
+        Ok(held) => {
+            let left = held.until - chrono::Utc::now();
+            let query = format!(
+                "decided={}&as={}&seconds={}",
+                held.review,
+                held.ruling,
+                left.num_seconds().clamp(0, 60)
+            );
+            next(&request, &query).await
+        }
+        Err(refused) => again_or_on(&request, refused).await,
+    }
+}
+
+async fn decided(request: &PageRequest) -> Result<reviews::Held, Refused> {
+    let (caller, id) = named(request).map_err(|_| Refused::NotFound(management::Noun::Review))?;
+    let ruling: Ruling = request.form.choice("decision", "must be `approve` or `reject`")?;
+    let policy: Option<ReviewPolicyId> = match request.form.get("policy") {
+        "" => None,
+        policy => {
+            let unknown = |_| Refused::field("policy_id", "is no policy of your team");
+            Some(policy.parse().map_err(unknown)?)
+        }
+    };
+    let reason = request.form.get("reason").trim();
+    // One page has buttons for all decisions, and one field. A reason that was typed is for rejections.
+    let reason = match (ruling, reason) {
+        (_, "") => None,
+        (Ruling::Approve | Ruling::Reject, text) => {
+            let text = Reason::try_from(text.to_owned());
+            Some(text.map_err(|wrong| Refused::field("reason", wrong.to_string()))?)
+        }
+    };
+    let new = NewDecision {
+        ruling,
+        policy,
+        reason,
+    };
+    reviews::decide(&request.management, &caller, id, new).await
+}
+
+/// Undoes what the person has just decided, and shows it again.
+pub(crate) async fn undo(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    match reviews::undo(&request.management, &caller, id).await {
+        Ok(shown) => request.lead_to(format!("desk/{}", shown.review.id)),
+        Err(Refused::Conflict(Conflict::ReviewTold, _)) => next(&request, "late=yes").await,
+        Err(refused) => lost_or(&request, refused).await,
+    }
+}
+
+pub(crate) async fn skip(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    match reviews::skip(&request.management, &caller, id).await {
+        Ok(()) => next(&request, "").await,
+        Err(refused) => lost_or(&request, refused).await,
+    }
+}
+
+pub(crate) async fn escalate(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    let note = match request.form.get("note").trim() {
+        "" => Ok(None),
+        text => NoteText::try_from(text.to_owned())
+            .map(Some)
+            .map_err(|wrong| Refused::field("note", wrong.to_string())),
+    };
+    let escalated = match note {
+        Ok(note) => reviews::escalate(&request.management, &caller, id, note.as_ref()).await,
+        Err(refused) => Err(refused),
+    };
+    match escalated {
+        Ok(()) => next(&request, "").await,
+        Err(refused) => again_or_on(&request, refused).await,
+    }
+}
+
+pub(crate) async fn note(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    let note = NoteText::try_from(request.form.get("note").trim().to_owned());
+    let note = note.map_err(|wrong| Refused::field("note", wrong.to_string()));
+    let written = match note {
+        Ok(note) => reviews::add_note(&request.management, &caller, id, &note).await,
+        Err(refused) => Err(refused),
+    };
+    match written {
+        Ok(_) => request.lead_to(format!("desk/{id}")),
+        Err(refused) => again_or_on(&request, refused).await,
+    }
+}
+
+/// Keeps the review. A script asks for it while the person is active.
+pub(crate) async fn renew(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    reviews::renew(&request.management, &caller, id).await?;
+    Ok(done())
+}
+
+/// Counts an unveiled picture. A script tells of it.
+pub(crate) async fn unveil(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    reviews::unveil(&request.management, &caller, id).await?;
+    Ok(done())
+}
+
+/// The review that the address names.
+fn named(request: &PageRequest) -> Result<(Caller, ReviewId), PageError> {
+    Ok((request.caller()?, request.id("review")?))
+}
+
+/// Shows the review again with what is wrong, or leads on if it is lost.
+async fn again_or_on(request: &PageRequest, refused: Refused) -> Answer {
+    if is_lost(&refused) {
+        return next(request, "lost=yes").await;
+    }
+    form(request, Problems::of(refused)?).await
 }

@@ -3,19 +3,17 @@
 use askama::Template;
 use domain::{
     id::{HashEntryId, HashListId, MediaId},
-    image_hash::{HashAlgorithm, HashPrefix, InvalidPrefix, MalformedHash, Pdq},
-    reason::Reason,
+    image_hash::{HashAlgorithm, HashPrefix, InvalidPrefix, Pdq},
 };
 use management::{
     Caller, Refused,
     hash_lists::entries::{self, Entry, EntryFilter, FoundEntries, NewHash},
     sites::Page,
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     time::Moment,
     visible_text::VisibleText,
 };
@@ -63,34 +61,25 @@ pub(crate) async fn remove(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let entry: HashEntryId = request.id("entry")?;
     entries::delete(&request.management, &caller, list, entry).await?;
-    Ok(page::see_other(format!(
-        "{}?done=hash-removed",
-        path(&request)?
-    )))
+    request.lead_to(format!("hash-lists/{list}?done=hash-removed"))
 }
 
 async fn answer(request: &PageRequest, added: Result<(), Refused>, done: &str) -> Answer {
     match added {
-        Ok(()) => Ok(page::see_other(format!("{}?done={done}", path(request)?))),
+        Ok(()) => {
+            let list: HashListId = request.id("list")?;
+            request.lead_to(format!("hash-lists/{list}?done={done}"))
+        }
         Err(refused) => page(request, Problems::of(refused)?).await,
     }
 }
 
-fn path(request: &PageRequest) -> Result<String, PageError> {
-    let list: HashListId = request.id("list")?;
-    Ok(request.at()?.path(&format!("hash-lists/{list}")))
-}
-
 async fn add(request: &PageRequest) -> Result<(), Refused> {
     let (caller, list) = page_header::named(request)?;
-    let wrong = |field| move |wrong: MalformedHash| Refused::field(field, wrong.to_string());
-    let given = |field| Some(request.form.get(field).trim()).filter(|text| !text.is_empty());
-    let sha256 = given("sha256").map(|text| text.parse().map_err(wrong("sha256")));
-    let pdq = given("pdq").map(|text| text.parse().map_err(wrong("pdq")));
     let new = NewHash {
-        sha256: sha256.transpose()?,
-        pdq: pdq.transpose()?,
-        note: note(request)?,
+        sha256: request.form.read_optional("sha256")?,
+        pdq: request.form.read_optional("pdq")?,
+        note: request.form.note("note")?,
     };
     entries::create(&request.management, &caller, list, new).await?;
     Ok(())
@@ -104,32 +93,18 @@ async fn add_item(request: &PageRequest) -> Result<(), Refused> {
         .trim()
         .parse()
         .map_err(|_| Refused::field("media_id", "must be the ID of an item"))?;
-    entries::add_image(&request.management, &caller, list, item, note(request)?).await?;
+    let note = request.form.note("note")?;
+    entries::add_image(&request.management, &caller, list, item, note).await?;
     Ok(())
 }
 
-/// A note that may be empty.
-pub(crate) fn note(request: &PageRequest) -> Result<Option<Reason>, Refused> {
-    let text = request.form.get("note");
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let note = Reason::try_from(text.to_owned());
-    note.map(Some)
-        .map_err(|wrong| Refused::field("note", wrong.to_string()))
-}
-
-async fn page(request: &PageRequest, status: StatusCode, mut problems: Problems) -> Answer {
+async fn page(request: &PageRequest, mut problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let mut found = Found::default();
-    let mut status = status;
     if head.is_own {
         match search(request, &caller, head.list.id).await {
             Ok(rows) => found = rows,
-            Err(refused) => {
-                problems = Problems::of(refused)?;
-                status = StatusCode::UNPROCESSABLE_ENTITY;
-            }
+            Err(refused) => problems = Problems::of(refused)?,
         }
     }
     let page = Entries {
@@ -154,16 +129,16 @@ async fn page(request: &PageRequest, status: StatusCode, mut problems: Problems)
 
 /// A page of entries.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) rows: Vec<Row>,
+struct Found {
+    rows: Vec<Row>,
     /// The entry after which the next page begins.
-    pub(super) next: Option<HashEntryId>,
+    next: Option<HashEntryId>,
     /// Whether there may be more, without a next page.
-    pub(super) is_cut: bool,
+    is_cut: bool,
 }
 
 /// The entries that the address asks for.
-pub(super) async fn search(
+async fn search(
     request: &PageRequest,
     caller: &Caller,
     list: HashListId,
@@ -237,12 +212,12 @@ fn filter(request: &PageRequest) -> Result<EntryFilter, Refused> {
 }
 
 /// An entry as a page shows it.
-pub(super) struct Row {
-    pub(super) entry: Entry,
-    pub(super) note: VisibleText,
+struct Row {
+    entry: Entry,
+    note: VisibleText,
     /// In how many bits it differs from the hash that was searched.
-    pub(super) distance: Option<u32>,
-    pub(super) added: Moment,
+    distance: Option<u32>,
+    added: Moment,
 }
 
 impl Row {

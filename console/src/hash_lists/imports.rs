@@ -6,11 +6,10 @@ use management::{
     Refused,
     hash_lists::imports::{self, Import},
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -85,9 +84,7 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 
 async fn start(request: &PageRequest) -> Result<Import, Refused> {
     let (caller, list) = page_header::named(request)?;
-    let algorithm = request.form.get("algorithm").parse::<HashAlgorithm>();
-    let algorithm =
-        algorithm.map_err(|_| Refused::field("algorithm", "must be `pdq` or `sha256`"))?;
+    let algorithm: HashAlgorithm = request.form.choice("algorithm", "must be `pdq` or `sha256`")?;
     let hashes = request.form.get("hashes");
     if hashes.trim().is_empty() {
         return Err(Refused::field("hashes", "must have at least one line"));

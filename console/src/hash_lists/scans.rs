@@ -7,11 +7,10 @@ use management::{
     Refused,
     hash_lists::scans::{self, Match, NewScan, Scan},
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -100,13 +99,9 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 
 async fn start(request: &PageRequest) -> Result<Scan, Refused> {
     let (caller, list) = page_header::named(request)?;
-    let since = Some(request.form.get("since_revision").trim()).filter(|text| !text.is_empty());
-    let since = since.map(str::parse).transpose();
     let new = NewScan {
         team: None,
-        since_revision: since.map_err(|wrong: domain::bounded_integer::OutOfBounds| {
-            Refused::field("since_revision", wrong.to_string())
-        })?,
+        since_revision: request.form.read_optional("since_revision")?,
     };
     scans::create(&request.management, &caller, list, new).await
 }

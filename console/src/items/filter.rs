@@ -2,27 +2,24 @@
 
 use std::{fmt::Display, str::FromStr};
 
-use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use domain::{media::Status, score::Category, submission::MAX_APP_MEDIA_ID};
 use management::{media::Filter, sites::ManagedSite};
 
-use crate::page::{PageRequest, Problems};
+use crate::{
+    page::{PageRequest, Problems},
+    time,
+};
 
 /// What the address asks for, and the form that shows it.
 pub(super) struct Asked {
     pub(super) filter: Filter,
     pub(super) fields: Vec<Field>,
-    problems: Problems,
+    /// What is wrong with them.
+    pub(super) problems: Problems,
 }
 
 impl Asked {
-    /// Whether nothing is wrong with the filters.
-    pub(super) fn is_valid(&self) -> bool {
-        self.fields
-            .iter()
-            .all(|field| self.problem(field).is_none())
-    }
-
     /// What is wrong with a field.
     pub(super) fn problem(&self, field: &Field) -> Option<String> {
         self.problems.at(field.name)
@@ -173,15 +170,8 @@ impl Reader<'_> {
     }
 }
 
-/// Browsers omit the seconds if they are 0.
 fn time(text: &str) -> Result<DateTime<Utc>, String> {
-    let parsed = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
-        .iter()
-        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    parsed
-        .filter(|time| (1970..=9999).contains(&time.year()))
-        .map(|time| time.and_utc())
-        .ok_or_else(|| "must be a time such as 2026-01-31T12:00".to_owned())
+    time::recent(text).ok_or_else(|| "must be a time such as 2026-01-31T12:00".to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use domain::scope::Scope;
 use management::sites::{Counts, ManagedSite};
 
-use crate::page::{Area, Frame};
+use crate::page::Frame;
 
 /// A step to the first item.
 pub(super) struct Step {
@@ -19,12 +19,11 @@ pub(super) struct Step {
 /// The steps of a team that has submitted nothing yet.
 pub(super) fn first_steps(
     frame: &Frame,
-    at: Area,
     sites: &[ManagedSite],
     counts: &[Counts],
 ) -> [Step; 3] {
     let way = |scope, path, action| frame.may(scope).then_some((path, action));
-    let list = at.path("sites");
+    let list = frame.path("sites");
     let with_key = counts.iter().find(|counts| counts.keys > 0);
     // The site with a key is the one from which items come.
     let site = with_key.map_or_else(|| sites.first().map(|site| site.id), |one| Some(one.site));

@@ -5,9 +5,11 @@ use management::{media::Waiting, statistics::Figures};
 use super::{
     percentages::{WHOLE, change, hundredths, points, tenths},
     trend::{Trend, by_people, delivered, every_verdict, sent_to_review},
-    waiting,
 };
 use crate::{charts::sparkline, number::grouped};
+
+/// So many items that wait for a person are counted.
+pub(super) const COUNTED: usize = 200;
 
 /// A figure.
 pub(super) struct Tile {
@@ -35,7 +37,7 @@ pub(super) fn tiles(trend: &Trend, waiting: &Waiting) -> [Tile; 4] {
         tile(trend, "Items", |figures| figures.accepted).noted(format!("in the last {span}")),
         tile(trend, "Decided by people", by_people).noted(of_all),
         Tile {
-            value: waiting::count(waiting),
+            value: waiting_count(waiting),
             ..tile(trend, "Waiting for a person", sent_to_review)
         }
         .noted(format!(
@@ -105,4 +107,14 @@ fn since(trend: &Trend, change: &str) -> String {
         "{change} from the {} before",
         trend.window.span.short_name()
     )
+}
+
+/// How many items wait for a person, as people read it.
+pub(super) fn waiting_count(waiting: &Waiting) -> String {
+    let counted = grouped(waiting.counted);
+    if waiting.has_more {
+        format!("{counted}+")
+    } else {
+        counted
+    }
 }

@@ -30,7 +30,7 @@ pub(crate) struct RequestParts {
     pub(crate) query: Form,
     pub(crate) form: Form,
     /// Whether the browser asks for a picture of one of our pages.
-    pub(crate) is_picture: bool,
+    is_picture: bool,
     /// What the browser holds. The session may be over.
     held: Option<SecretHash>,
     /// The attempt to sign in at the provider that the browser holds, sealed.
@@ -166,6 +166,15 @@ impl RequestParts {
         let session = self.session()?;
         let read = async || Ok(own_account::get(&self.management, session).await?);
         self.mine.get_or_try_init(read).await
+    }
+
+    /// Refuses to show a picture other than in one of our pages.
+    pub(crate) fn require_picture(&self) -> Result<(), PageError> {
+        if self.is_picture {
+            Ok(())
+        } else {
+            Err(PageError::NotAlone)
+        }
     }
 
     /// The attempt to sign in at the provider that the browser holds; empty if it holds none.

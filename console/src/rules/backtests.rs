@@ -1,28 +1,28 @@
 //! Backtests of a group: the list, a new one, one with its findings, and cancelling it.
 
 mod findings;
-mod new;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::chain::State;
 use management::{
+    Noun, Refused,
     rule_groups::{
-        backtests::{self, Backtest},
+        backtests::{self, Backtest, NewBacktest},
         versions::ListedVersion,
     },
-    sites::{self, ManagedSite, Page},
+    sites::{self, ManagedSite},
 };
-use poem::http::StatusCode;
 
 use self::findings::{Changed, Findings};
 use super::{
-    author_names::People,
+    names::People,
     page_header::{self, Head, Tab},
     versions::choices,
 };
 use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
+    time::{self, Moment},
 };
 
 /// Sites that are offered.
@@ -97,15 +97,8 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 }
 
 pub(crate) async fn create(request: PageRequest) -> Answer {
-    match new::start(&request).await {
-        Ok(backtest) => {
-            let there = format!("/backtests/{}?done=backtest-started", backtest.id);
-            Ok(page::see_other(page_header::path(
-                &request,
-                backtest.group,
-                &there,
-            )?))
-        }
+    match start(&request).await {
+        Ok(started) => led(&request, &started, "backtest-started"),
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
@@ -115,8 +108,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (group, asked) = (request.id("group")?, pager::asked(request));
     let listed = backtests::list(&request.management, &caller, group, asked).await?;
     let versions = choices(request, &caller).await?;
-    let offered = pager::first(SITES);
-    let sites = sites::list(&request.management, &caller, offered).await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let people = People::of(request, &caller).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Backtests).await?;
     let next = pager::next(request, &listed, |backtest| backtest.id);
@@ -149,7 +141,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head) = page_header::open(&request, &caller, Tab::Backtests).await?;
     // The address names another group than that of the backtest.
     if report.backtest.group != head.group().id {
-        return Err(crate::page::PageError::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     let changes = backtests::changes(management, &caller, id, pager::asked(&request)).await?;
     let people = People::of(&request, &caller).await?;
@@ -167,10 +159,51 @@ pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let cancelled =
         backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
-    let there = format!("/backtests/{}?done=backtest-cancelled", cancelled.id);
-    Ok(page::see_other(page_header::path(
-        &request,
-        cancelled.group,
-        &there,
-    )?))
+    led(&request, &cancelled, "backtest-cancelled")
+}
+
+/// Leads to a backtest, whose page says what was done.
+fn led(request: &PageRequest, backtest: &Backtest, done: &str) -> Answer {
+    let (group, id) = (backtest.group, backtest.id);
+    request.lead_to(format!("rules/{group}/backtests/{id}?done={done}"))
+}
+
+async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
+    let caller = request.caller()?;
+    let no_group = |_| Refused::NotFound(Noun::RuleGroup);
+    let group = request.id("group").map_err(no_group)?;
+    let form = &request.form;
+    let new = NewBacktest {
+        version: form.optional_choice("version", "must be one of the versions")?,
+        site: form.optional_choice("site", "must be one of the sites")?,
+        since: typed_time(request, "since")?,
+        until: typed_time(request, "until")?,
+        limit: form.read_optional("limit")?,
+    };
+    backtests::create(&request.management, &caller, group, new)
+        .await
+        .map_err(as_in_the_form)
+}
+
+/// A time in UTC, as browsers send it. Empty: none.
+fn typed_time(request: &PageRequest, field: &str) -> Result<Option<DateTime<Utc>>, Refused> {
+    let text = request.form.get(field).trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong = || Refused::field(field, "must be a day and a time, such as 2026-03-01T09:30");
+    time::typed(text).map(Some).ok_or_else(wrong)
+}
+
+/// The form calls the version and the site by shorter names.
+fn as_in_the_form(refused: Refused) -> Refused {
+    let Refused::Fields(mut fields) = refused else {
+        return refused;
+    };
+    for problem in &mut fields.problems {
+        if let Some(name) = problem.field.strip_suffix("_id") {
+            problem.field = name.to_owned();
+        }
+    }
+    Refused::Fields(fields)
 }

@@ -7,7 +7,8 @@ use domain::{
     rules::{Bare, LinkPolicy, Matching, Rule, RuleEffect, RuleKind},
 };
 
-use super::{hash_lists::Lists, row::Row, truncate::truncate};
+use super::{names::Lists, row::Row};
+use crate::visible_text::truncate;
 
 /// Rules of each kind of change that are shown.
 const RULES: usize = 100;

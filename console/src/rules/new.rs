@@ -1,15 +1,15 @@
 //! A new rule group: an empty one, or one from a file.
 
 use askama::Template;
-use domain::{name::Name, rule_file::InputFile, rules::InputRules, scope::Scope};
+use domain::{name::Name, rule_file::InputFile, rules::InputRules};
 use management::{
     Refused,
     rule_groups::{self, CreatedRuleGroup, NewRuleGroup, files},
 };
 use poem::http::StatusCode;
 
-use super::{page_header, yaml};
-use crate::page::{self, Answer, Area, Frame, PageError, PageRequest, Problems};
+use super::yaml;
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/new.html")]
@@ -23,7 +23,7 @@ struct New<'a> {
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    form(&request, StatusCode::OK, Problems::default(), Vec::new()).await
+    form(&request, Problems::default(), Vec::new()).await
 }
 
 pub(crate) async fn create(request: PageRequest) -> Answer {
@@ -35,24 +35,18 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
     };
     let refused = match created {
         Ok(created) => {
-            let path = page_header::path(&request, created.group.id, "?done=group-created")?;
-            return Ok(page::see_other(path));
+            return request.lead_to(format!("rules/{}?done=group-created", created.group.id));
         }
         Err(refused) => refused,
     };
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
     // The name in a file is one of the mistakes of the file.
-    if is_file && let Refused::Conflict(_, message) = &refused {
-        let wrong = vec![message.to_string()];
-        return form(&request, status, Problems::default(), wrong).await;
-    }
-    let problems = Problems::of(refused)?;
-    if is_file {
-        let wrong = problems.besides(&[]);
-        form(&request, status, Problems::default(), wrong).await
-    } else {
-        form(&request, status, problems, Vec::new()).await
-    }
+    let wrong = match &refused {
+        _ if !is_file => return form(&request, Problems::of(refused)?, Vec::new()).await,
+        Refused::Conflict(_, message) => vec![message.to_string()],
+        _ => Problems::of(refused)?.besides(&[]),
+    };
+    let problems = Problems::default().with_status(StatusCode::UNPROCESSABLE_ENTITY);
+    form(&request, problems, wrong).await
 }
 
 async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
@@ -75,10 +69,8 @@ async fn from_file(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
 }
 
 async fn form(request: &PageRequest, problems: Problems, wrong: Vec<String>) -> Answer {
-    let team = Area::Team(request.team()?);
-    let frame = Frame::of(request, "rules").await?;
     let page = New {
-        frame,
+        frame: Frame::of(request, "rules").await?,
         name: request.form.get("name"),
         yaml: request.form.get("yaml"),
         problems,

@@ -3,9 +3,8 @@
 use askama::Template;
 use domain::chain::State;
 use management::{
-    Caller, Conflict, Refused,
+    Caller,
     rule_groups::{
-        Page,
         backtests::{self, Backtest},
         diff,
         drafts::{self, ComparedDraft},
@@ -13,13 +12,11 @@ use management::{
         versions::{self, NewVersion},
     },
 };
-use poem::http::StatusCode;
 
 use super::{
     diff::Differences,
-    draft_form::{OVERTAKEN, note, revision},
     group::{lists_of, told},
-    page_header::{self, Head, Tab},
+    page_header::{self, Head, Tab, problems, revision},
 };
 use crate::{
     page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
@@ -65,7 +62,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn publish(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let group = request.id("group")?;
-    let published = match note(&request) {
+    let published = match request.form.note("note") {
         Ok(note) => {
             let new = NewVersion {
                 revision: revision(&request),
@@ -77,16 +74,8 @@ pub(crate) async fn publish(request: PageRequest) -> Answer {
         Err(wrong) => Err(wrong),
     };
     match published {
-        Ok(_) => Ok(page::see_other(page_header::path(
-            &request,
-            group,
-            "?done=published",
-        )?)),
-        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
-            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            page(&request, StatusCode::CONFLICT, problems).await
-        }
-        Err(refused) => page(&request, Problems::of(refused)?).await,
+        Ok(_) => request.lead_to(format!("rules/{group}?done=published")),
+        Err(refused) => page(&request, problems(refused)?).await,
     }
 }
 
@@ -140,8 +129,8 @@ async fn last_backtest(
     caller: &Caller,
     head: &Head,
 ) -> Result<Option<Tested>, PageError> {
-    let page = pager::first(1);
-    let listed = backtests::list(&request.management, caller, head.group().id, page).await?;
+    let group = head.group().id;
+    let listed = backtests::list(&request.management, caller, group, pager::first(1)).await?;
     Ok(listed.into_iter().next().map(|backtest| Tested {
         is_of_draft: backtest.version.is_none(),
         is_running: backtest.state == State::Running,

@@ -7,7 +7,6 @@ use management::{
     rule_groups::{self, attachments},
     sites::{self, ManagedSite},
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head, Tab};
 use crate::page::{self, Answer, Frame, PageRequest, Problems, pager, stale_form};
@@ -106,24 +105,15 @@ pub(crate) async fn rename(request: PageRequest) -> Answer {
     };
     match renamed {
         Ok(Ok(_)) => {
-            let path = page_header::path(&request, group, "/settings?done=group-renamed")?;
-            Ok(page::see_other(path))
+            request.lead_to(format!("rules/{group}/settings?done=group-renamed"))
         }
-        Ok(Err(outdated)) => {
-            page(
-                &request,
-                StatusCode::CONFLICT,
-                stale_form::problems(&outdated),
-            )
-            .await
-        }
+        Ok(Err(outdated)) => page(&request, stale_form::problems(&outdated)).await,
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 pub(crate) async fn delete(request: PageRequest) -> Answer {
-    let (team, group) = (request.team()?, request.id("group")?);
-    let caller = request.caller()?;
+    let (group, caller) = (request.id("group")?, request.caller()?);
     let found = rule_groups::get(&request.management, &caller, group).await?;
     let deleted = if request.form.get("typed") == found.name {
         rule_groups::delete(&request.management, &caller, group).await
@@ -141,8 +131,7 @@ pub(crate) async fn attach(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     match attachments::attach(&request.management, &caller, site, group).await {
         Ok(()) => {
-            let path = page_header::path(&request, group, "/settings?done=group-attached")?;
-            Ok(page::see_other(path))
+            request.lead_to(format!("rules/{group}/settings?done=group-attached"))
         }
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
@@ -152,6 +141,5 @@ pub(crate) async fn detach(request: PageRequest) -> Answer {
     let (group, site) = (request.id("group")?, request.id("site")?);
     let caller = request.caller()?;
     attachments::detach(&request.management, &caller, site, group).await?;
-    let path = page_header::path(&request, group, "/settings?done=group-detached")?;
-    Ok(page::see_other(path))
+    request.lead_to(format!("rules/{group}/settings?done=group-detached"))
 }

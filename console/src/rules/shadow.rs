@@ -3,18 +3,16 @@
 use askama::Template;
 use domain::id::GroupVersionId;
 use management::{
-    Conflict, Refused,
+    Refused,
     rule_groups::{
         Group,
         shadow::{self, ShadowReport},
         versions::{self, ListedVersion},
     },
 };
-use poem::http::StatusCode;
 
 use super::{
-    draft_form::{OVERTAKEN, note, revision},
-    page_header::{self, Head, Tab},
+    page_header::{self, Head, Tab, problems, revision},
     trial::tone,
     versions::choices,
 };
@@ -62,14 +60,9 @@ pub(crate) async fn start(request: PageRequest) -> Answer {
     let group = request.id("group")?;
     match started(&request).await {
         Ok(_) => {
-            let path = page_header::path(&request, group, "/shadow?done=shadow-started")?;
-            Ok(page::see_other(path))
+            request.lead_to(format!("rules/{group}/shadow?done=shadow-started"))
         }
-        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
-            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            page(&request, StatusCode::CONFLICT, problems).await
-        }
-        Err(refused) => page(&request, Problems::of(refused)?).await,
+        Err(refused) => page(&request, problems(refused)?).await,
     }
 }
 
@@ -80,7 +73,7 @@ async fn started(request: &PageRequest) -> Result<Group, Refused> {
     let group = request.id("group").map_err(no_group)?;
     match request.form.get("version") {
         "" => {
-            let note = note(request)?;
+            let note = request.form.note("note")?;
             shadow::set_draft(&request.management, &caller, group, revision(request), note).await
         }
         version => {
@@ -94,8 +87,7 @@ pub(crate) async fn end(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let group = request.id("group")?;
     shadow::end(&request.management, &caller, group).await?;
-    let path = page_header::path(&request, group, "/shadow?done=shadow-ended")?;
-    Ok(page::see_other(path))
+    request.lead_to(format!("rules/{group}/shadow?done=shadow-ended"))
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {

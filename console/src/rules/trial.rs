@@ -11,7 +11,6 @@ use management::{
     Refused,
     rule_groups::trials::{self, ScoresFrom},
 };
-use poem::http::StatusCode;
 
 use self::{highlights::Piece, result::Said};
 use super::page_header::{self, Head, Tab};
@@ -60,7 +59,7 @@ impl Try<'_> {
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    page(&request, StatusCode::OK, Problems::default(), None).await
+    page(&request, Problems::default(), None).await
 }
 
 pub(crate) async fn run(request: PageRequest) -> Answer {
@@ -83,12 +82,9 @@ pub(crate) async fn run(request: PageRequest) -> Answer {
                 live: beside.live.as_ref().map(|live| Said::new(live, text)),
                 draft: Said::new(&beside.draft, text),
             };
-            page(&request, StatusCode::OK, Problems::default(), Some(result)).await
+            page(&request, Problems::default(), Some(result)).await
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?, None).await,
     }
 }
 
@@ -125,7 +121,7 @@ fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
 
 async fn page(request: &PageRequest, problems: Problems, result: Option<Outcome>) -> Answer {
     let caller = request.caller()?;
-    let (frame, head) = page_header::open_to_edit(request, &caller, Tab::Try).await?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Try).await?;
     let fields = Category::ALL.into_iter().map(|category| {
         let name = field(category);
         Field {

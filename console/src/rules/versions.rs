@@ -1,21 +1,19 @@
-//! The versions of a group: the list, one of them, and making one live again.
-
-pub(crate) mod compare;
+//! The versions of a group: the list, one of them, what differs between two, and making one live again.
 
 use askama::Template;
 use domain::id::GroupVersionId;
 use management::{
     Caller, Refused,
     rule_groups::{
-        Page,
+        diff,
         versions::{self, ListedVersion, Publication},
     },
 };
-use poem::http::StatusCode;
 
 use super::{
-    author_names::People,
+    diff::Differences,
     group::lists_of,
+    names::People,
     page_header::{self, Head, Tab},
     pagination::Slice,
     row::Row,
@@ -29,12 +27,12 @@ use crate::{
 const CHOICES: i64 = 100;
 
 /// A version in a list.
-pub(super) struct Listed {
-    pub(super) version: ListedVersion,
-    pub(super) made: Moment,
-    pub(super) by: String,
-    pub(super) is_live: bool,
-    pub(super) is_shadow: bool,
+struct Listed {
+    version: ListedVersion,
+    made: Moment,
+    by: String,
+    is_live: bool,
+    is_shadow: bool,
 }
 
 impl Listed {
@@ -86,8 +84,8 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
     let people = People::of(&request, &caller).await?;
     let publications = if is_first {
-        let page = pager::first(CHOICES);
-        versions::publications(&request.management, &caller, group, page).await?
+        let first = pager::first(CHOICES);
+        versions::publications(&request.management, &caller, group, first).await?
     } else {
         Vec::new()
     };
@@ -139,11 +137,7 @@ pub(crate) async fn set_live(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     match versions::set_live(&request.management, &caller, group, version).await {
-        Ok(_) => Ok(page::see_other(page_header::path(
-            &request,
-            group,
-            "/versions?done=version-live",
-        )?)),
+        Ok(_) => request.lead_to(format!("rules/{group}/versions?done=version-live")),
         Err(refused @ (Refused::Fields(_) | Refused::Conflict(..))) => {
             one(&request, Problems::of(refused)?).await
         }
@@ -156,6 +150,53 @@ pub(super) async fn choices(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<Vec<ListedVersion>, PageError> {
-    let page = pager::first(CHOICES);
-    Ok(versions::list(&request.management, caller, request.id("group")?, page).await?)
+    let (group, first) = (request.id("group")?, pager::first(CHOICES));
+    Ok(versions::list(&request.management, caller, group, first).await?)
+}
+
+#[derive(Template)]
+#[template(path = "rules/compare.html")]
+struct Compare {
+    frame: Frame,
+    head: Head,
+    versions: Vec<ListedVersion>,
+    /// The earlier one.
+    from: GroupVersionId,
+    /// The later one. None: the draft.
+    to: Option<GroupVersionId>,
+    differences: Differences,
+}
+
+impl Compare {
+    fn is_from(&self, version: &ListedVersion) -> bool {
+        self.from == version.id
+    }
+
+    fn is_to(&self, version: &ListedVersion) -> bool {
+        self.to == Some(version.id)
+    }
+
+    fn is_live(&self, version: &GroupVersionId) -> bool {
+        self.head.group().live == *version
+    }
+}
+
+pub(crate) async fn compare(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let asked = |name: &str| request.query.get(name).parse::<GroupVersionId>().ok();
+    let (group, from, to) = (request.id("group")?, asked("from"), asked("to"));
+    let difference = diff::between(&request.management, &caller, group, from, to).await?;
+    let changed = difference.changed.iter().map(|(_, to)| to);
+    let named = difference.added.iter().chain(&difference.removed);
+    let lists = lists_of(&request, &caller, named.chain(changed)).await?;
+    let versions = choices(&request, &caller).await?;
+    let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
+    Ok(page::shown(&Compare {
+        from: from.unwrap_or(head.group().live),
+        to,
+        frame,
+        head,
+        versions,
+        differences: Differences::of(&difference, &lists),
+    }))
 }

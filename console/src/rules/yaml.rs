@@ -8,10 +8,7 @@ use poem::{
     http::{StatusCode, header},
 };
 
-use super::{
-    draft_form::revision,
-    page_header::{self, Head, Tab},
-};
+use super::page_header::{self, Head, Tab, revision};
 use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
@@ -55,10 +52,7 @@ pub(crate) async fn import(request: PageRequest) -> Answer {
     let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<InputFile, Refused> { read(&text) };
     match files::import_draft(&request.management, &caller, group, Some(seen), read).await {
-        Ok(_) => {
-            let path = page_header::path(&request, group, "?done=draft-imported")?;
-            Ok(page::see_other(path))
-        }
+        Ok(_) => request.lead_to(format!("rules/{group}?done=draft-imported")),
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let wrong = "Somebody else changed the draft meanwhile. Your file is kept below, and nothing is stored yet. \
                          Look at the draft first; importing again replaces it.";
@@ -73,9 +67,14 @@ pub(crate) async fn import(request: PageRequest) -> Answer {
 }
 
 /// The form. Without a revision, the next attempt builds on the present draft.
-async fn form(request: &PageRequest, revision: Option<i64>, wrong: Vec<String>) -> Answer {
+async fn form(
+    request: &PageRequest,
+    status: StatusCode,
+    revision: Option<i64>,
+    wrong: Vec<String>,
+) -> Answer {
     let caller = request.caller()?;
-    let (frame, head) = page_header::open_to_edit(request, &caller, Tab::None).await?;
+    let (frame, head) = page_header::open(request, &caller, Tab::None).await?;
     let page = Import {
         revision: revision.unwrap_or(head.group().draft_revision),
         frame,
@@ -83,5 +82,5 @@ async fn form(request: &PageRequest, revision: Option<i64>, wrong: Vec<String>) 
         yaml: request.form.get("yaml"),
         wrong,
     };
-    Ok(page::html(page.problems.status(), &page))
+    Ok(page::html(status, &page))
 }

@@ -3,15 +3,13 @@
 use askama::Template;
 use domain::{event::EventKind, id::SiteId, webhook::DeliveryStatus};
 use management::deliveries::{self, Filter};
-use poem::http::StatusCode;
 
 use super::{
-    choices::{self, Choice},
-    delivery_row::Delivery,
+    delivery::Delivery,
     endpoint_name::{self, Names},
-    filters::{self, Filters},
+    filters::{self, Choice, Filters},
 };
-use crate::page::{self, Answer, Area, Frame, PageRequest, Problems, pager};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 /// Deliveries on a page.
 const ROWS: usize = 50;
@@ -64,10 +62,10 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let query = |field| request.query.get(field).trim();
     let page = List {
         frame: Frame::of(&request, "webhooks").await?,
-        sites: choices::sites(&request, team, site).await?,
+        sites: filters::sites(&request, site).await?,
         endpoints: endpoint_name::choices(&labels, filter.endpoint),
-        states: choices::all(DeliveryStatus::ALL, query("state")),
-        kinds: choices::all(EventKind::ALL, query("event")),
+        states: filters::all(DeliveryStatus::ALL, query("state")),
+        kinds: filters::all(EventKind::ALL, query("event")),
         item: query("item"),
         since: query("since"),
         until: query("until"),
@@ -79,11 +77,6 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
             .map(|last| pager::after(&request, last)),
         rows: found.deliveries.into_iter().map(Delivery::from).collect(),
         is_filtered: filters::any(&request),
-    };
-    let status = if is_wrong {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
     };
     Ok(page::html(page.problems.status(), &page))
 }

@@ -7,14 +7,13 @@ use domain::{
 };
 use management::{
     Refused,
-    deliveries::{self, SentHeader},
+    deliveries::{self, Listed, SentHeader},
     endpoints,
 };
-use poem::http::StatusCode;
 
-use super::{attempt::Shown, delivery_row::tone, endpoint_name};
+use super::{attempt::Shown, endpoint_name};
 use crate::{
-    page::{self, Answer, Area, Frame, PageRequest, Problems, see_other},
+    page::{self, Answer, Frame, PageRequest, Problems},
     time::Moment,
 };
 
@@ -56,8 +55,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 }
 
 pub(crate) async fn resend(request: PageRequest) -> Answer {
-    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller()?;
+    let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
     match deliveries::resend(&request.management, &caller, id).await {
         Ok(_) => request.lead_to(format!("deliveries/{id}?done=resent")),
         Err(refused) => page(&request, Problems::of(refused)?).await,
@@ -66,16 +64,14 @@ pub(crate) async fn resend(request: PageRequest) -> Answer {
 
 /// Makes all that waits for the delivery's endpoint due now, this delivery with it.
 pub(crate) async fn retry(request: PageRequest) -> Answer {
-    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller()?;
+    let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
     let delivery = deliveries::get(&request.management, &caller, id).await?;
     endpoints::retry_now(&request.management, &caller, delivery.listed.endpoint).await?;
     request.lead_to(format!("deliveries/{id}?done=retried"))
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
-    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller()?;
+    let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
     let delivery = deliveries::get(&request.management, &caller, id).await?;
     let listed = delivery.listed.clone();
     let endpoint = match endpoints::get(&request.management, &caller, listed.endpoint).await {
@@ -84,9 +80,10 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         Err(other) => return Err(other.into()),
     };
     let shown = &delivery.body[..delivery.body.len().min(BODY_BYTES)];
+    let frame = Frame::of(request, "webhooks").await?;
     let page = Page {
-        frame: Frame::of(request, "webhooks").await?,
-        path: Area::Team(team).path(&format!("deliveries/{id}")),
+        path: frame.path(&format!("deliveries/{id}")),
+        frame,
         id,
         event: listed.event.to_string(),
         kind: listed.kind.as_str(),
@@ -114,4 +111,43 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         problems,
     };
     Ok(page::html(page.problems.status(), &page))
+}
+
+/// A delivery in a list.
+pub(super) struct Delivery {
+    pub(super) id: DeliveryId,
+    pub(super) kind: &'static str,
+    pub(super) happened: Moment,
+    pub(super) state: &'static str,
+    pub(super) tone: &'static str,
+    pub(super) attempts: i16,
+    pub(super) next: Option<Moment>,
+    pub(super) media: String,
+    pub(super) endpoint: EndpointId,
+}
+
+impl From<Listed> for Delivery {
+    fn from(listed: Listed) -> Self {
+        Self {
+            id: listed.id,
+            kind: listed.kind.as_str(),
+            happened: listed.occurred_at.into(),
+            state: listed.status.as_str(),
+            tone: tone(listed.status),
+            attempts: listed.attempts,
+            next: listed.next_attempt_at.map(Moment::from),
+            media: listed.media.to_string(),
+            endpoint: listed.endpoint,
+        }
+    }
+}
+
+/// The colour of a state.
+pub(super) fn tone(state: DeliveryStatus) -> &'static str {
+    match state {
+        DeliveryStatus::Pending => "warn",
+        DeliveryStatus::Delivered => "ok",
+        DeliveryStatus::Exhausted => "no",
+        DeliveryStatus::Discarded => "",
+    }
 }

@@ -1,8 +1,9 @@
-//! An endpoint: its delivery health and the cause, what was sent to it, and what can be done about it.
+//! An endpoint: its delivery health and the cause, what was sent to it, a test, disabling and enabling it.
 
 use askama::Template;
 use domain::{
     id::{EndpointId, SiteId},
+    reason::Reason,
     webhook::CustomHeader,
 };
 use management::{
@@ -10,18 +11,16 @@ use management::{
     endpoints::{self, Endpoint},
     recoveries, sites,
 };
-use poem::http::StatusCode;
 
 use super::{
     attempt::Shown,
-    delivery_row::Delivery,
+    delivery::Delivery,
     endpoint_name,
     health::Health,
-    recoveries::Recovered,
-    recovery_form::{Asked, Wanted},
+    recoveries::{Asked, Recovered, Wanted},
 };
 use crate::{
-    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -80,31 +79,31 @@ impl From<Endpoint> for Facts {
 
 /// What the page says beyond the endpoint itself: the answer to what was just asked for.
 #[derive(Default)]
-pub(super) struct Said {
+struct Said {
     /// The result of a test.
-    pub(super) pinged: Option<Shown>,
+    pinged: Option<Shown>,
     /// The recovery that was asked for and refused.
-    pub(super) wanted: Option<Wanted>,
+    wanted: Option<Wanted>,
     /// The reason that was typed.
-    pub(super) reason: String,
-    pub(super) problems: Problems,
+    reason: String,
+    problems: Problems,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    page(&request, StatusCode::OK, Said::default()).await
+    page(&request, Said::default()).await
 }
 
-/// The path of an endpoint's page.
-pub(super) fn path(request: &PageRequest) -> Result<String, PageError> {
-    let (team, endpoint) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    Ok(Area::Team(team).path(&format!("webhooks/{endpoint}")))
+/// Leads to the page of the endpoint in the path, which says what was done.
+pub(super) fn done(request: &PageRequest, what: &str) -> Answer {
+    let endpoint: EndpointId = request.id("endpoint")?;
+    request.lead_to(format!("webhooks/{endpoint}?done={what}"))
 }
 
 /// The page of the endpoint in the path.
-pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) -> Answer {
-    let (team, id) = (request.team()?, request.id("endpoint")?);
+async fn page(request: &PageRequest, said: Said) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
     let management = &request.management;
-    let caller = request.caller()?;
+
     let endpoint = endpoints::get(management, &caller, id).await?;
     let site = sites::get(management, &caller, endpoint.site).await?;
     let latest = endpoints::latest(management, &caller, id, ATTEMPTS).await?;
@@ -112,27 +111,19 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) 
         endpoint: Some(id),
         ..Filter::default()
     };
-    let listed = deliveries::list(
-        management,
-        &caller,
-        endpoint.site,
-        &filter,
-        None,
-        DELIVERIES,
-    )
-    .await?;
-    let first = pager::first(RECOVERIES);
-    let recovered = recoveries::list(management, &caller, id, first).await?;
+    let site_id = endpoint.site;
+    let listed =
+        deliveries::list(management, &caller, site_id, &filter, None, DELIVERIES).await?;
+    let latest_recoveries = pager::first(RECOVERIES);
+    let recovered = recoveries::list(management, &caller, id, latest_recoveries).await?;
     let recover = match said.wanted {
         Some(ref wanted) => Asked::again(wanted),
         None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
     };
     let frame = Frame::of(request, "webhooks").await?;
-    if !said.problems.are_none() {
-        }
     let page = Page {
+        path: frame.path(&format!("webhooks/{id}")),
         frame,
-        path: path(request)?,
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),
         deliveries: listed.deliveries.into_iter().map(Delivery::from).collect(),
@@ -142,5 +133,73 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) 
         said,
         one: endpoint.into(),
     };
-    Ok(page::html(page.problems.status(), &page))
+    Ok(page::html(page.said.problems.status(), &page))
+}
+
+pub(crate) async fn disable(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let typed = request.form.get("reason");
+    match Reason::try_from(typed.to_owned()) {
+        Ok(reason) => {
+            endpoints::disable(&request.management, &caller, id, &reason).await?;
+            done(&request, "endpoint-disabled")
+        }
+        Err(wrong) => {
+            let said = Said {
+                reason: typed.to_owned(),
+                problems: Problems::field("reason", wrong.to_string()),
+                ..Said::default()
+            };
+            page(&request, said).await
+        }
+    }
+}
+
+pub(crate) async fn enable(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    endpoints::enable(&request.management, &caller, id).await?;
+    done(&request, "endpoint-enabled")
+}
+
+pub(crate) async fn retry(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let due = endpoints::retry_now(&request.management, &caller, id).await?;
+    done(&request, if due > 0 { "retried" } else { "nothing-waits" })
+}
+
+/// A test of the endpoint. The answer is shown in place.
+pub(crate) async fn ping(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let said = match endpoints::ping(&request.management, &caller, id).await {
+        Ok(pinged) => Said {
+            pinged: Some(Shown::from(pinged)),
+            ..Said::default()
+        },
+        Err(refused) => Said {
+            problems: Problems::of(refused)?,
+            ..Said::default()
+        },
+    };
+    page(&request, said).await
+}
+
+/// Starts a recovery.
+pub(crate) async fn recover(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let wanted = Wanted::sent(&request.form);
+    let started = match wanted.read() {
+        Ok(new) => recoveries::create(&request.management, &caller, id, new).await,
+        Err(refused) => Err(refused),
+    };
+    match started {
+        Ok(_) => done(&request, "recovery-started"),
+        Err(refused) => {
+            let said = Said {
+                wanted: Some(wanted),
+                problems: Problems::of(refused)?,
+                ..Said::default()
+            };
+            page(&request, said).await
+        }
+    }
 }

@@ -6,16 +6,14 @@ use domain::{
     id::{DeliveryId, EndpointId, SiteId},
 };
 use management::events::{self, Filter, Listed, Told};
-use poem::http::StatusCode;
 
 use super::{
-    choices::{self, Choice},
-    delivery_row::tone,
+    delivery::tone,
     endpoint_name::Names,
-    filters::{self, Filters},
+    filters::{self, Choice, Filters},
 };
 use crate::{
-    page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     time::Moment,
 };
 
@@ -106,8 +104,8 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let query = |field| request.query.get(field).trim();
     let page = List {
         frame: Frame::of(&request, "webhooks").await?,
-        sites: choices::sites(&request, team, site).await?,
-        kinds: choices::all(EventKind::ALL, query("event")),
+        sites: filters::sites(&request, site).await?,
+        kinds: filters::all(EventKind::ALL, query("event")),
         item: query("item"),
         since: query("since"),
         until: query("until"),
@@ -119,11 +117,6 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
             .map(|last| pager::after(&request, last)),
         rows: found.events.into_iter().map(Row::from).collect(),
         is_filtered: filters::any(&request),
-    };
-    let status = if is_wrong {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
     };
     Ok(page::html(page.problems.status(), &page))
 }

@@ -1,9 +1,15 @@
 //! The fields of an endpoint's settings as somebody typed them.
 
-use domain::{event::EventKind, name::Name, webhook::EndpointUrl};
+use std::fmt::Display;
+
+use domain::{
+    event::EventKind,
+    name::Name,
+    webhook::{CustomHeader, EndpointUrl},
+};
 use management::{
     FieldProblem, Refused,
-    endpoints::{PerSecond, Settings},
+    endpoints::{NewHeader, PerSecond, Settings},
 };
 
 use crate::page::{Form, stale_form};
@@ -99,42 +105,43 @@ impl Typed {
     /// # Errors
     /// All fields that are wrong by themselves.
     pub(super) fn read(&self) -> Result<Read, Refused> {
-        let mut wrong = Wrong::default();
-        let url = wrong.unless("url", self.url.parse::<EndpointUrl>());
+        let mut wrong = Vec::new();
+        let url = kept(&mut wrong, "url", self.url.parse::<EndpointUrl>());
         let description = (!self.description.is_empty()).then(|| {
             let name = self.description.parse::<Name>();
-            wrong.unless("description", name)
+            kept(&mut wrong, "description", name)
         });
-        let limit = (!self.limit.is_empty())
-            .then(|| wrong.unless("max_per_second", self.limit.parse::<PerSecond>()));
+        let limit = (!self.limit.is_empty()).then(|| {
+            let limit = self.limit.parse::<PerSecond>();
+            kept(&mut wrong, "max_per_second", limit)
+        });
         let chosen = self.events.iter().filter(|kind| kind.is_chosen);
         let events = chosen.map(|kind| kind.kind).collect();
-        match (url, wrong.0.is_empty()) {
+        match (url, wrong.is_empty()) {
             (Some(url), true) => Ok(Read {
                 url,
                 events,
                 description: description.flatten(),
                 limit: limit.flatten(),
             }),
-            _ => Err(Refused::fields(wrong.0)),
+            _ => Err(Refused::fields(wrong)),
         }
     }
 }
 
-#[derive(Default)]
-struct Wrong(Vec<FieldProblem>);
-
-impl Wrong {
-    fn unless<T, E: std::fmt::Display>(&mut self, field: &str, read: Result<T, E>) -> Option<T> {
-        let note = |error: E| {
-            self.0.push(FieldProblem {
-                field: field.to_owned(),
-                message: error.to_string(),
-                position: None,
-            });
-        };
-        read.map_err(note).ok()
-    }
+fn kept<T, E: Display>(
+    wrong: &mut Vec<FieldProblem>,
+    field: &str,
+    read: Result<T, E>,
+) -> Option<T> {
+    let note = |error: E| {
+        wrong.push(FieldProblem {
+            field: field.to_owned(),
+            message: error.to_string(),
+            position: None,
+        });
+    };
+    read.map_err(note).ok()
 }
 
 /// Both, or all fields that are wrong in either.
@@ -149,5 +156,62 @@ pub(super) fn both<A, B>(
             Err(Refused::fields(problems.collect()))
         }
         (Err(refused), _) | (_, Err(refused)) => Err(refused),
+    }
+}
+
+/// The headers that somebody typed, one in a line: `Name: value`.
+///
+/// # Errors
+/// The lines that are wrong, each with its number.
+pub(super) fn read_headers(text: &str) -> Result<Vec<NewHeader>, Refused> {
+    let (mut headers, mut problems) = (Vec::new(), Vec::new());
+    let lines = text.lines().zip(1..);
+    for (line, number) in lines.filter(|(line, _)| !line.trim().is_empty()) {
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let (name, value) = (name.trim(), value.trim());
+        match CustomHeader::new(name, value) {
+            Ok(_) => headers.push(NewHeader {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            }),
+            // The message never repeats the value, which may be a secret.
+            Err(wrong) if problems.len() < 20 => problems.push(FieldProblem {
+                field: "headers".to_owned(),
+                message: format!("line {number}: {wrong}"),
+                position: None,
+            }),
+            Err(_) => {}
+        }
+    }
+    if problems.is_empty() {
+        Ok(headers)
+    } else {
+        Err(Refused::fields(problems))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_lines_and_a_wrong_one_is_named_without_its_value() {
+        let headers = read_headers("Authorization: Bearer a:b\n\n  X-Key :1  \n").unwrap();
+        let found: Vec<(&str, &str)> = headers
+            .iter()
+            .map(|header| (header.name.as_str(), header.value.as_str()))
+            .collect();
+        assert_eq!(found, [("Authorization", "Bearer a:b"), ("X-Key", "1")]);
+        let Err(Refused::Fields(fields)) = read_headers("\nHost: secret\nonly a name") else {
+            panic!("two lines are wrong");
+        };
+        let messages: Vec<&str> = fields
+            .problems
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        assert!(messages[0].starts_with("line 2: "), "{messages:?}");
+        assert!(messages[1].starts_with("line 3: "), "{messages:?}");
+        assert!(!messages.concat().contains("secret"));
     }
 }

@@ -1,24 +1,26 @@
-//! The recoveries of an endpoint, which send again what it has missed or lost: the list, starting one, and cancelling it.
+//! The recoveries of an endpoint, which send again what it has missed or lost: the list, the form, starting one, and cancelling it.
 
 use askama::Template;
+use chrono::TimeDelta;
 use domain::{
     chain::State,
+    event::EventKind,
     id::{EndpointId, RecoveryId},
     recovery::RecoveryKind,
 };
 use management::{
-    endpoints,
-    recoveries::{self, Recovery},
+    Refused,
+    endpoints::{self, Endpoint},
+    recoveries::{self, NewRecovery, Recovery},
 };
-use poem::http::StatusCode;
 
 use super::{
-    endpoint::{self, Said},
     endpoint_name,
-    recovery_form::Wanted,
+    filters::{self, Choice},
+    time_input,
 };
 use crate::{
-    page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
+    page::{self, Answer, Form, Frame, PageRequest, pager},
     time::Moment,
 };
 
@@ -94,50 +96,111 @@ fn percent(recovery: &Recovery) -> i64 {
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
-    let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    let caller = request.caller()?;
-    let settings = endpoints::get(&request.management, &caller, id)
-        .await?
-        .settings;
+    let (id, caller) = (request.id::<EndpointId>("endpoint")?, request.caller()?);
+    let endpoint = endpoints::get(&request.management, &caller, id).await?;
+    let settings = endpoint.settings;
     let asked = pager::asked(&request);
     let found = recoveries::list(&request.management, &caller, id, asked).await?;
+    let frame = Frame::of(&request, "webhooks").await?;
     Ok(page::shown(&List {
-        frame: Frame::of(&request, "webhooks").await?,
-        path: endpoint::path(&request)?,
+        path: frame.path(&format!("webhooks/{id}")),
+        frame,
         name: endpoint_name::name(settings.description.as_deref(), &settings.url),
         next: pager::next(&request, &found, |one| one.id),
         recoveries: found.into_iter().map(Recovered::from).collect(),
     }))
 }
 
-pub(crate) async fn start(request: PageRequest) -> Answer {
-    let (team, id) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    let caller = request.caller()?;
-    let wanted = Wanted::sent(&request.form);
-    let started = match wanted.read() {
-        Ok(new) => recoveries::create(&request.management, &caller, id, new).await,
-        Err(refused) => Err(refused),
-    };
-    match started {
-        Ok(_) => {
-            let path = endpoint::path(&request)?;
-            Ok(page::see_other(format!("{path}?done=recovery-started")))
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
+    let (recovery, caller) = (request.id::<RecoveryId>("recovery")?, request.caller()?);
+    recoveries::cancel(&request.management, &caller, recovery).await?;
+    let endpoint: EndpointId = request.id("endpoint")?;
+    request.lead_to(format!("webhooks/{endpoint}?done=recovery-cancelled"))
+}
+
+/// How far back the form begins by itself.
+const USUAL: TimeDelta = TimeDelta::days(7);
+/// How long deliveries are tried, rounded up: what failed when an endpoint broke may be this much older.
+const SCHEDULE: TimeDelta = TimeDelta::days(3);
+
+/// What was typed.
+pub(super) struct Wanted {
+    kind: String,
+    event: String,
+    since: String,
+    until: String,
+}
+
+impl Wanted {
+    pub(super) fn sent(form: &Form) -> Self {
+        let text = |field| form.get(field).trim().to_owned();
+        Self {
+            kind: text("kind"),
+            event: text("event"),
+            since: text("since"),
+            until: text("until"),
         }
-        Err(refused) => {
-            let said = Said {
-                wanted: Some(wanted),
-                problems: Problems::of(refused)?,
-                ..Said::default()
-            };
-            endpoint::page(&request, StatusCode::UNPROCESSABLE_ENTITY, said).await
-        }
+    }
+
+    /// # Errors
+    /// The first field that is wrong.
+    pub(super) fn read(&self) -> Result<NewRecovery, Refused> {
+        let kind = self.kind.parse::<RecoveryKind>();
+        let kind = kind.map_err(|_| Refused::field("kind", "must be one of the three"))?;
+        let event = match self.event.as_str() {
+            "" => None,
+            event => {
+                let event = event.parse::<EventKind>();
+                Some(event.map_err(|_| Refused::field("event", "must be one of the list"))?)
+            }
+        };
+        let time = |field: &str, text: &str| {
+            time_input::read(text).ok_or_else(|| Refused::field(field, time_input::EXPECTED))
+        };
+        Ok(NewRecovery {
+            kind,
+            event,
+            since: time("since", &self.since)?,
+            until: match self.until.as_str() {
+                "" => None,
+                until => Some(time("until", until)?),
+            },
+        })
     }
 }
 
-pub(crate) async fn cancel(request: PageRequest) -> Answer {
-    let (team, recovery) = (request.team()?, request.id::<RecoveryId>("recovery")?);
-    let caller = request.caller()?;
-    recoveries::cancel(&request.management, &caller, recovery).await?;
-    let path = endpoint::path(&request)?;
-    Ok(page::see_other(format!("{path}?done=recovery-cancelled")))
+/// The fields of the form.
+pub(super) struct Asked {
+    pub(super) kind: String,
+    pub(super) events: Vec<Choice>,
+    pub(super) since: String,
+    pub(super) until: String,
+}
+
+impl Asked {
+    /// The fields for an endpoint of a site that keeps events for so many days: all that failed
+    /// since the endpoint did, or in the last week.
+    pub(super) fn suggested(endpoint: &Endpoint, days: i64) -> Self {
+        let now = endpoint.at;
+        let failing = endpoint.health.failing_since;
+        let broke = failing.map_or(now, |since| since - SCHEDULE);
+        // What is older is not kept. An hour for somebody who thinks about it.
+        let oldest = now - TimeDelta::days(days) + TimeDelta::hours(1);
+        Self {
+            kind: RecoveryKind::Failed.to_string(),
+            events: filters::all(EventKind::ALL, ""),
+            since: time_input::field(broke.min(now - USUAL).max(oldest)),
+            until: String::new(),
+        }
+    }
+
+    /// The fields as they were sent.
+    pub(super) fn again(wanted: &Wanted) -> Self {
+        Self {
+            kind: wanted.kind.clone(),
+            events: filters::all(EventKind::ALL, &wanted.event),
+            since: wanted.since.clone(),
+            until: wanted.until.clone(),
+        }
+    }
 }

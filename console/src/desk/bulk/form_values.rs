@@ -87,52 +87,42 @@ fn of_list<T: std::str::FromStr>(text: &str) -> Result<T, String> {
         .map_err(|_| "must be one of the list".to_owned())
 }
 
-/// A decision as it was sent.
-pub(super) struct Wanted {
-    pub(super) new: NewDecision,
-    pub(super) meant: Meant,
-}
-
-impl Wanted {
-    /// # Errors
-    /// The first field that is wrong, or the number of reviews was not typed.
-    pub(super) fn sent(form: &Form) -> Result<Self, Refused> {
-        let values = Values::sent(form);
-        let meant = if form.has("all") {
-            let shown = form.get("count");
-            if form.get("typed").trim() != shown {
-                return Err(Refused::field("typed", format!("must be {shown}")));
-            }
-            let count = shown.parse();
-            Meant::Matching {
-                filter: values.filter()?,
-                count: count.map_err(|_| Refused::field("typed", "must be a number"))?,
-            }
-        } else {
-            Meant::Named(ticked(form)?)
-        };
-        let ruling = form.get("decision").parse::<Ruling>();
-        let ruling =
-            ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
-        // One form has buttons for both. What was chosen for rejections does not count for an approval.
-        let (policy, reason) = match ruling {
-            Ruling::Approve => (None, None),
-            Ruling::Reject => (
-                read(&values.policy, "policy_id", of_list::<Uuid>)?,
-                read(&values.reason, "reason", |text| {
-                    Reason::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
-                })?,
-            ),
-        };
-        Ok(Self {
-            new: NewDecision {
-                ruling,
-                policy: policy.map(ReviewPolicyId::from),
-                reason,
-            },
-            meant,
-        })
-    }
+/// A decision as it was sent, and the reviews that it is about.
+///
+/// # Errors
+/// The first field that is wrong, or the number of reviews was not typed.
+pub(super) fn wanted(form: &Form) -> Result<(NewDecision, Meant), Refused> {
+    let values = Values::sent(form);
+    let meant = if form.has("all") {
+        let shown = form.get("count");
+        if form.get("typed").trim() != shown {
+            return Err(Refused::field("typed", format!("must be {shown}")));
+        }
+        let count = shown.parse();
+        Meant::Matching {
+            filter: values.filter()?,
+            count: count.map_err(|_| Refused::field("typed", "must be a number"))?,
+        }
+    } else {
+        Meant::Named(ticked(form)?)
+    };
+    let ruling: Ruling = form.choice("decision", "must be `approve` or `reject`")?;
+    // One form has buttons for both. What was chosen for rejections does not count for an approval.
+    let (policy, reason) = match ruling {
+        Ruling::Approve => (None, None),
+        Ruling::Reject => (
+            read(&values.policy, "policy_id", of_list::<Uuid>)?,
+            read(&values.reason, "reason", |text| {
+                Reason::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+            })?,
+        ),
+    };
+    let new = NewDecision {
+        ruling,
+        policy: policy.map(ReviewPolicyId::from),
+        reason,
+    };
+    Ok((new, meant))
 }
 
 fn ticked(form: &Form) -> Result<Vec<ReviewId>, Refused> {

@@ -10,10 +10,7 @@ use domain::{
 use management::FieldProblem;
 
 use super::options::{Named as _, Reading};
-use crate::{
-    page::Form,
-    rules::{hash_lists::Lists, truncate::truncate},
-};
+use crate::{page::Form, rules::names::Lists, visible_text::truncate};
 
 /// The fields of the form.
 pub(super) const FIELDS: [&str; 13] = [

@@ -6,7 +6,7 @@ use domain::{
 };
 use management::rule_groups::trials::Trial;
 
-use crate::rules::{row::effect, truncate::truncate};
+use crate::{rules::row::effect, visible_text::truncate};
 
 /// Rules that are listed.
 const MATCHES: usize = 100;

@@ -1,12 +1,12 @@
 //! When a new secret begins to sign, as the form asks for it.
 
-use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use domain::webhook::LONGEST_NOTICE;
 
-use crate::page::{Form, Problems};
-
-/// How browsers send a date with a time. Seconds are sent only if they are not zero.
-const FORMATS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
+use crate::{
+    page::{Form, Problems},
+    time,
+};
 
 /// What the form shows and sends.
 pub(super) struct StartTime {
@@ -43,17 +43,13 @@ impl StartTime {
         if !self.is_later {
             return Ok(None);
         }
-        let mut formats = FORMATS.iter();
-        let at = formats.find_map(|format| NaiveDateTime::parse_from_str(&self.at, format).ok());
         let now = Utc::now();
-        let wrong = match at.map(|at| at.and_utc()) {
+        let wrong = match time::typed(&self.at) {
             None => "must be a date and a time, such as 2026-03-31T12:00",
             Some(at) if at <= now => "must be in the future",
             Some(at) if at > now + LONGEST_NOTICE => "must be at most 30 days ahead",
             Some(at) => return Ok(Some(at)),
         };
-        let mut problems = Problems::default();
-        problems.add("activate_at", wrong);
-        Err(problems)
+        Err(Problems::field("activate_at", wrong))
     }
 }
