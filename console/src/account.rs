@@ -15,6 +15,7 @@ use management::{
 };
 
 use crate::{
+    cookie,
     page::{self, Answer, Frame, PageError, PageRequest, Problems},
     sign_in,
     time::Moment,
@@ -164,12 +165,11 @@ pub(crate) async fn connect(request: PageRequest) -> Answer {
         Ok(begun) => begun,
         Err(not) => return sign_in::single_sign_on::refused(&request, not),
     };
-    let mut response = page::shown(&Connect {
+    let page = page::shown(&Connect {
         provider,
         address: begun.address.as_str(),
     });
-    sign_in::single_sign_on::hold(&mut response, &begun);
-    Ok(response)
+    Ok(cookie::set(page, cookie::hold_attempt(&begun.kept)))
 }
 
 pub(crate) async fn disconnect(request: PageRequest) -> Answer {

@@ -6,13 +6,13 @@ mod page_header;
 pub(crate) mod scans;
 
 use askama::Template;
-use domain::{id::TeamId, name::Name, reason::Reason};
+use domain::{id::TeamId, reason::Reason};
 use management::{
     Refused,
-    hash_lists::{self, Distance, HashListChange, NewHashList, VisibleHashList},
+    hash_lists::{self, HashListChange, NewHashList, VisibleHashList},
 };
 
-use self::page_header::{self, Head};
+use self::page_header::Head;
 use crate::{
     page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
     visible_text::VisibleText,

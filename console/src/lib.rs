@@ -25,7 +25,6 @@ mod people;
 mod plans;
 mod policies;
 mod providers;
-mod qr;
 mod queues;
 mod router;
 mod routes;

@@ -18,7 +18,7 @@ use poem::{
 };
 
 pub(crate) use self::{
-    error::PageError,
+    error::{Message, PageError},
     form::Form,
     frame::Frame,
     navigation::Area,

@@ -71,17 +71,17 @@ fn own() -> Vec<Route> {
 
         get("/", Session, start_page::show),
 
-        get("/sign-in", Nothing, sign_in::password_form::show),
-        post("/sign-in", Nothing, sign_in::password_form::enter),
-        get("/sign-in/code", Nothing, sign_in::second_factor::show),
-        post("/sign-in/code", Nothing, sign_in::second_factor::give),
+        get("/sign-in", Nothing, sign_in::show),
+        post("/sign-in", Nothing, sign_in::enter),
+        get("/sign-in/code", Nothing, sign_in::ask_code),
+        post("/sign-in/code", Nothing, sign_in::give_code),
 
         get("/sign-on", Nothing, sign_in::single_sign_on::begin),
         get("/sign-on/again", Session, sign_in::single_sign_on::again),
         post("/sign-on/take-address", Nothing, sign_in::single_sign_on::take_address),
         back("/sign-on/callback", Nothing, sign_in::single_sign_on::end),
 
-        post("/sign-out", Nothing, sign_in::password_form::leave),
+        post("/sign-out", Nothing, sign_in::leave),
 
         get("/links/{link}", Nothing, sign_in::one_time_link::show),
         post("/links/{link}", Nothing, sign_in::one_time_link::follow),

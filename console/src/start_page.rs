@@ -1,7 +1,5 @@
 //! The start: leads to the person's first team, or to the instance.
 
-use std::sync::Arc;
-
 use crate::page::{self, Answer, Area, PageRequest};
 
 pub(crate) async fn show(request: PageRequest) -> Answer {

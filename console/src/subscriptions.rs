@@ -2,7 +2,7 @@
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use domain::{id::TeamId, plan::SubscriptionState, scope::Scope};
+use domain::id::TeamId;
 use management::{
     Refused,
     plans::Plan,
@@ -10,12 +10,11 @@ use management::{
     teams::{self, Team},
     usage::{self, Period},
 };
-use poem::http::StatusCode;
 
 use crate::{
     number::grouped,
-    page::{self, Answer, Area, Frame, PageRequest, Problems},
-    plans,
+    page::{self, Answer, Frame, PageRequest, Problems},
+    plans::{NO_SUCH_PLAN, offered_with},
     time::{self, Moment},
 };
 
@@ -72,10 +71,9 @@ pub(crate) async fn change(request: PageRequest) -> Answer {
 }
 
 async fn replace(request: &PageRequest, team: TeamId) -> Result<(), Refused> {
-    let state = request.form.get("state").parse::<SubscriptionState>();
     let wanted = Wanted {
-        plan: plans::id(request.form.get("plan_id"))?,
-        state: state.map_err(|_| Refused::field("state", "must be one of the states"))?,
+        plan: request.form.choice("plan_id", NO_SUCH_PLAN)?,
+        state: request.form.choice("state", "must be one of the states")?,
         started_at: moment(request.form.get("started_at"))?,
     };
     let caller = request.caller()?;
@@ -97,12 +95,12 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (id, caller) = (request.team()?, request.caller()?);
     let subscription = subscriptions::get(&request.management, &caller, id).await?;
     let periods = usage::periods(&request.management, &caller, id).await?;
-    let sent = status != StatusCode::OK;
+    let is_new = problems.are_none();
     let typed = |name: &str, now: String| {
-        if sent {
-            request.form.get(name).to_owned()
-        } else {
+        if is_new {
             now
+        } else {
+            request.form.get(name).to_owned()
         }
     };
     let page = Shown {
@@ -110,7 +108,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         team: teams::get(&request.management, &caller, id).await?,
         since: subscription.started_at.into(),
         past_due: subscription.past_due_since.map(Moment::from),
-        plans: plans::offered_with(request, subscription.plan).await?,
+        plans: offered_with(request, subscription.plan).await?,
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),
         subscription,

@@ -8,7 +8,6 @@ use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{
     id::{TeamId, TokenId},
-    name::Name,
     role::Role,
     scope::Scope,
 };

@@ -16,7 +16,7 @@ use management::{
 
 use crate::{
     number::{grouped, percent},
-    page::{self, Answer, Area, Frame, PageError, PageRequest},
+    page::{self, Answer, Frame, PageError, PageRequest},
     time::Moment,
 };
 

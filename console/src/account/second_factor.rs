@@ -1,14 +1,16 @@
 //! The second factor: setting it up with an app, removing it, and recovery codes.
 
+use std::fmt::Write as _;
+
 use askama::Template;
 use domain::totp::RecoveryCode;
 use management::{Refused, account::second_factor};
-use poem::http::{StatusCode, header};
+use poem::http::StatusCode;
+use qrcode::{Color, QrCode};
 
 use crate::{
     cookie,
     page::{self, Answer, PageRequest},
-    qr::Qr,
 };
 
 /// Explains what a second factor is.
@@ -54,11 +56,8 @@ pub(crate) async fn confirm(request: PageRequest) -> Answer {
         Ok(confirmed) => {
             let codes = confirmed.recovery_codes.iter().map(RecoveryCode::expose);
             let codes = codes.collect();
-            let mut response = page::shown(&RecoveryCodes { codes });
-            response
-                .headers_mut()
-                .insert(header::SET_COOKIE, cookie::hold(&confirmed.secret));
-            Ok(response)
+            let held = cookie::hold(&confirmed.secret);
+            Ok(cookie::set(page::shown(&RecoveryCodes { codes }), held))
         }
         // The app has this secret already: the page shows it again.
         Err(refused @ (Refused::WrongCode | Refused::TooManyTries { .. })) => {
@@ -86,4 +85,35 @@ pub(crate) async fn renew_codes(request: PageRequest) -> Answer {
         second_factor::renew_recovery_codes(&request.management, &request.visitor, session).await?;
     let codes = codes.iter().map(RecoveryCode::expose).collect();
     Ok(page::shown(&RecoveryCodes { codes }))
+}
+
+/// The white edge that readers need, in modules.
+const EDGE: usize = 4;
+
+/// A QR code.
+pub(crate) struct Qr {
+    /// Modules on a side, the edge included.
+    pub(crate) side: usize,
+    /// The dark modules: a path in units of modules.
+    pub(crate) path: String,
+}
+
+impl Qr {
+    /// Of this text; none if it is too long for one.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let code = QrCode::new(text).ok()?;
+        let width = code.width();
+        let mut path = String::new();
+        for (place, color) in code.to_colors().into_iter().enumerate() {
+            if color == Color::Dark {
+                let (x, y) = (place % width + EDGE, place / width + EDGE);
+                // A string takes everything.
+                let _ = write!(path, "M{x} {y}h1v1h-1z");
+            }
+        }
+        Some(Self {
+            side: width + 2 * EDGE,
+            path,
+        })
+    }
 }

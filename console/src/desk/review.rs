@@ -13,7 +13,6 @@ use management::{
     review_policies::{self, ReviewPolicy},
     reviews::{self, AuthorHistory, NewDecision, ReviewView},
 };
-use poem::http::header;
 
 use super::{Held, done, is_lost, lost_or, next};
 use crate::{

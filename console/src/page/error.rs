@@ -43,11 +43,11 @@ pub(crate) enum PageError {
 /// A page with nothing but a message.
 #[derive(Template)]
 #[template(path = "message.html")]
-struct Message<'a> {
-    title: &'a str,
-    text: &'a str,
+pub(crate) struct Message<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) text: &'a str,
     /// Where to go from here.
-    link: (&'a str, &'a str),
+    pub(crate) link: (&'a str, &'a str),
 }
 
 const HOME: (&str, &str) = ("/", "Back to the start");

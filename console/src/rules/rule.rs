@@ -19,7 +19,7 @@ use management::{
     },
 };
 
-use self::form_values::{self, Choice, Typed, Unfit};
+use self::form_values::{Choice, Typed, Unfit};
 use super::{
     names::Lists,
     page_header::{self, Head, Tab, revision},

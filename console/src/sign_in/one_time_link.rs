@@ -185,7 +185,7 @@ async fn form(request: &PageRequest, problem: Problem, status: StatusCode) -> An
                 name: request.form.get("name"),
                 problem,
             };
-            Ok(page::html(page.problems.status(), &page))
+            Ok(page::html(status, &page))
         }
         Leads::First { team } => {
             let page = First {
@@ -194,7 +194,7 @@ async fn form(request: &PageRequest, problem: Problem, status: StatusCode) -> An
                 name: request.form.get("name"),
                 problem,
             };
-            Ok(page::html(page.problems.status(), &page))
+            Ok(page::html(status, &page))
         }
         Leads::Reset { email } => Ok(page::html(status, &Reset { email, problem })),
     }

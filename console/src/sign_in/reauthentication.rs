@@ -64,5 +64,5 @@ pub(crate) async fn ask(request: &PageRequest, problem: Option<String>) -> Respo
             .filter(|owner| owner.is_connected)
             .and_then(|_| request.provider()),
     };
-    page::html(page.problems.status(), &page)
+    page::html(status, &page)
 }

@@ -2,26 +2,14 @@
 
 use askama::Template;
 use domain::key::LinkSecret;
-use management::account::sign_on::{self, Begun, Finished, NotSignedOn, Purpose, Returned};
-use poem::{
-    Response,
-    http::{StatusCode, header},
-};
+use management::account::sign_on::{self, Finished, NotSignedOn, Purpose, Returned};
+use poem::http::StatusCode;
 
 use super::{entered, entered_to_join};
 use crate::{
     cookie,
-    page::{self, Answer, PageError, PageRequest},
+    page::{self, Answer, Message, PageError, PageRequest},
 };
-
-/// What came of it, if the person is not simply signed in.
-#[derive(Template)]
-#[template(path = "message.html")]
-struct Message<'a> {
-    title: &'a str,
-    text: &'a str,
-    link: (&'a str, &'a str),
-}
 
 /// There is an account with the person's address, and nobody has proved to own it.
 #[derive(Template)]
@@ -67,12 +55,11 @@ pub(crate) async fn take_address(request: PageRequest) -> Answer {
         Ok(begun) => begun,
         Err(not) => return refused(&request, not),
     };
-    let mut response = page::shown(&TakeAddress {
+    let page = page::shown(&TakeAddress {
         provider,
         address: begun.address.as_str(),
     });
-    hold(&mut response, &begun);
-    Ok(response)
+    Ok(cookie::set(page, cookie::hold_attempt(&begun.kept)))
 }
 
 async fn go(request: &PageRequest, purpose: Purpose) -> Answer {
@@ -80,15 +67,8 @@ async fn go(request: &PageRequest, purpose: Purpose) -> Answer {
         Ok(begun) => begun,
         Err(not) => return refused(request, not),
     };
-    let mut response = page::see_other(begun.address.as_str());
-    hold(&mut response, &begun);
-    Ok(response)
-}
-
-/// Has the browser hold the attempt.
-pub(crate) fn hold(response: &mut Response, begun: &Begun) {
-    let held = cookie::hold_attempt(&begun.kept);
-    response.headers_mut().append(header::SET_COOKIE, held);
+    let there = page::see_other(begun.address.as_str());
+    Ok(cookie::set(there, cookie::hold_attempt(&begun.kept)))
 }
 
 /// The browser comes back.
@@ -109,7 +89,7 @@ pub(crate) async fn end(request: PageRequest) -> Answer {
         returned,
     )
     .await;
-    let mut response = match finished {
+    let response = match finished {
         Ok(Finished::Entered(signed_in)) => entered(&signed_in, None),
         Ok(Finished::Joining(signed_in, link)) => entered_to_join(&signed_in, &link),
         Ok(Finished::ProvedAgain) => page::shown(&Message {
@@ -120,9 +100,7 @@ pub(crate) async fn end(request: PageRequest) -> Answer {
         Ok(Finished::Connected) => page::see_other("/account?done=connected"),
         Err(not) => refused(&request, not)?,
     };
-    let forgotten = cookie::forget_attempt();
-    response.headers_mut().append(header::SET_COOKIE, forgotten);
-    Ok(response)
+    Ok(cookie::set(response, cookie::forget_attempt()))
 }
 
 /// The page that says why not.
@@ -156,5 +134,5 @@ pub(crate) fn refused(request: &PageRequest, not: NotSignedOn) -> Answer {
         text: &not.to_string(),
         link,
     };
-    Ok(page::html(page.problems.status(), &page))
+    Ok(page::html(status, &page))
 }
