@@ -3,6 +3,7 @@
 pub(crate) mod second_factor;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::{IdentityId, SessionId};
 use management::{
     Management, Refused,
@@ -18,7 +19,6 @@ use crate::{
     cookie,
     page::{self, Answer, Frame, PageError, PageRequest, Problems},
     sign_in,
-    time::Moment,
     user_agent::Browser,
 };
 
@@ -85,8 +85,8 @@ struct Row {
     id: SessionId,
     address: String,
     browser: Browser,
-    signed_in: Moment,
-    used: Moment,
+    signed_in: DateTime<Utc>,
+    used: DateTime<Utc>,
     is_this: bool,
 }
 
@@ -96,8 +96,8 @@ impl Row {
             id: session.id,
             address: session.address,
             browser: session.user_agent.into(),
-            signed_in: session.created_at.into(),
-            used: session.used_at.into(),
+            signed_in: session.created_at,
+            used: session.used_at,
             is_this: session.id == this,
         });
         rows.collect()
@@ -123,8 +123,8 @@ struct Identity {
     is_in_use: bool,
     /// The address there.
     address: Option<String>,
-    since: Moment,
-    used: Option<Moment>,
+    since: DateTime<Utc>,
+    used: Option<DateTime<Utc>>,
 }
 
 impl Identity {
@@ -141,8 +141,8 @@ impl Identity {
                 provider: name.map_or(one.issuer, str::to_owned),
                 is_in_use,
                 address: one.email,
-                since: one.created_at.into(),
-                used: one.last_used_at.map(Moment::from),
+                since: one.created_at,
+                used: one.last_used_at,
             }
         });
         rows.collect()

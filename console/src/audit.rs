@@ -22,7 +22,7 @@ use uuid::Uuid;
 use self::details::Details;
 use crate::{
     page::{self, Answer, Area, Frame, PageRequest, pager},
-    time::{self, Moment},
+    time,
 };
 
 #[derive(Template)]
@@ -37,7 +37,7 @@ struct List {
 /// An entry of the log.
 struct Row {
     id: AuditId,
-    occurred: Moment,
+    occurred: DateTime<Utc>,
     /// Who did it, in words.
     who: String,
     actor: Option<ActorId>,
@@ -106,7 +106,7 @@ fn row(entry: Recorded, at: Area, names: &HashMap<Uuid, String>) -> Row {
     let team = entry.team.filter(|_| at == Area::Instance);
     Row {
         id: entry.id,
-        occurred: entry.occurred_at.into(),
+        occurred: entry.occurred_at,
         who: known.unwrap_or_else(|| unnamed.to_owned()),
         actor: entry.actor_id,
         face,

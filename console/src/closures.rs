@@ -1,6 +1,7 @@
 //! Closures of a team, or of all teams: the list, a new one, how far one has got, and cancelling it.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     closure::{ClosureState, WaitsFor},
     id::ClosureId,
@@ -13,10 +14,7 @@ use management::{
     teams,
 };
 
-use crate::{
-    page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest, Problems, pager};
 
 /// Fields that can have problems beside them.
 const FIELDS: &[&str] = &["what", "name", "grace_days"];
@@ -55,9 +53,9 @@ struct Row {
     name: String,
     state: ClosureState,
     waits_for: Option<&'static str>,
-    started: Moment,
-    erases: Moment,
-    ended: Option<Moment>,
+    started: DateTime<Utc>,
+    erases: DateTime<Utc>,
+    ended: Option<DateTime<Utc>>,
 }
 
 impl From<&Closure> for Row {
@@ -72,9 +70,9 @@ impl From<&Closure> for Row {
             name: closure.name.clone(),
             state: closure.state,
             waits_for: closure.waits_for.map(words),
-            started: closure.created_at.into(),
-            erases: closure.erase_at.into(),
-            ended: closure.ended_at.map(Moment::from),
+            started: closure.created_at,
+            erases: closure.erase_at,
+            ended: closure.ended_at,
         }
     }
 }

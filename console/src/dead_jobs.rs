@@ -5,6 +5,7 @@ mod filter;
 pub(crate) mod replay;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use management::{
     dead_jobs::{self, DeadJobRecord, DeathCause, Filter, Group},
     queues,
@@ -18,7 +19,6 @@ use self::{
 use crate::{
     number::grouped,
     page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
 };
 
 /// The most causes in the summary.
@@ -51,8 +51,8 @@ struct Alike {
     error: Text,
     jobs: String,
     lanes: String,
-    first: Moment,
-    last: Moment,
+    first: DateTime<Utc>,
+    last: DateTime<Utc>,
     /// The list of them.
     path: String,
 }
@@ -68,8 +68,8 @@ struct Row {
     group: String,
     lane: String,
     attempts: String,
-    created: Moment,
-    died: Moment,
+    created: DateTime<Utc>,
+    died: DateTime<Utc>,
 }
 
 /// An error, cut if it is long.
@@ -111,8 +111,8 @@ impl From<Group> for Alike {
             error: group.error.into(),
             jobs: grouped(group.jobs),
             lanes: grouped(group.lanes),
-            first: group.first_died_at.into(),
-            last: group.last_died_at.into(),
+            first: group.first_died_at,
+            last: group.last_died_at,
         }
     }
 }
@@ -126,8 +126,8 @@ impl From<DeadJobRecord> for Row {
             group: job.group.0.to_string(),
             lane: job.lane.0.to_string(),
             attempts: format!("{} of {}", job.attempt, job.max_attempts),
-            created: job.created_at.into(),
-            died: job.died_at.into(),
+            created: job.created_at,
+            died: job.died_at,
             queue: job.queue,
             error: job.error.into(),
         }

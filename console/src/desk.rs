@@ -7,6 +7,7 @@ pub(crate) mod review;
 use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{ReviewId, SiteId},
     review::{Severity, Tier},
@@ -19,10 +20,7 @@ use management::{
 };
 use poem::{Response, http::StatusCode};
 
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, pager};
 
 /// Sites whose names are known.
 const SITES: i64 = 200;
@@ -47,7 +45,7 @@ struct Row {
     for_leads: bool,
     reviews: i64,
     overdue: i64,
-    oldest: Moment,
+    oldest: DateTime<Utc>,
 }
 
 /// A decision that the page before sent.
@@ -129,7 +127,7 @@ impl Row {
             for_leads: part.tier == Tier::Leads,
             reviews: part.reviews,
             overdue: part.overdue,
-            oldest: part.oldest.into(),
+            oldest: part.oldest,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Erasures of a team: the list, a new one, how far one has got, and continuing it if it failed.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     chain::State,
     erasure::{Counts, MOST_NAMED, MetadataValue, Subject, SubjectKind},
@@ -16,7 +17,6 @@ use management::{
 use crate::{
     number::grouped,
     page::{self, Answer, Form, Frame, PageRequest, Problems, pager},
-    time::Moment,
 };
 
 /// What a person types to start an erasure.
@@ -44,8 +44,8 @@ struct Row {
     kind: &'static str,
     state: State,
     items: String,
-    started: Moment,
-    ended: Option<Moment>,
+    started: DateTime<Utc>,
+    ended: Option<DateTime<Utc>>,
 }
 
 impl From<&Erasure> for Row {
@@ -55,8 +55,8 @@ impl From<&Erasure> for Row {
             kind: words(erasure.kind),
             state: erasure.state,
             items: grouped(erasure.counts.items),
-            started: erasure.created_at.into(),
-            ended: erasure.ended_at.map(Moment::from),
+            started: erasure.created_at,
+            ended: erasure.ended_at,
         }
     }
 }

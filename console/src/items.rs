@@ -9,6 +9,7 @@ pub(crate) mod verdict_details;
 pub(crate) mod verdict_reason;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::media::{ContentType, ModerationType, Status};
 use management::{
     media::{self, Listed},
@@ -18,7 +19,6 @@ use management::{
 use self::filter::{Asked, Input};
 use crate::{
     page::{self, Answer, Area, Frame, PageRequest, pager},
-    time::Moment,
     visible_text::VisibleText,
 };
 
@@ -47,8 +47,8 @@ struct Row {
     status: Status,
     is_unchecked: bool,
     decided_by: Option<String>,
-    decided: Option<Moment>,
-    accepted: Moment,
+    decided: Option<DateTime<Utc>>,
+    accepted: DateTime<Utc>,
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
@@ -92,8 +92,8 @@ impl Row {
             decided_by: item
                 .moderation_type
                 .map(|by| decided_by(by, item.moderator)),
-            decided: item.moderated_at.map(Moment::from),
-            accepted: item.created_at.into(),
+            decided: item.moderated_at,
+            accepted: item.created_at,
         }
     }
 }

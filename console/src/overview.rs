@@ -10,7 +10,7 @@ mod trend;
 mod verdicts;
 
 use askama::Template;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use domain::{id::SiteId, statistics::Interval};
 use management::{
     Caller, Refused, media, rule_groups,
@@ -27,10 +27,7 @@ use self::{
     trend::Trend,
     verdicts::Verdicts,
 };
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, pager};
 
 /// Sites to choose from, the oldest ones.
 const SITES: i64 = 100;
@@ -59,7 +56,7 @@ struct Shown {
     tiles: [Tile; 4],
     verdicts: Verdicts,
     rules: Vec<TopRule>,
-    counted_until: Moment,
+    counted_until: DateTime<Utc>,
     has_history: bool,
 }
 
@@ -110,7 +107,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         tiles: tiles(&trend, &waiting),
         verdicts: Verdicts::of(&trend),
         rules: top_rules(&frame, &report, &kinds, &groups, has_all),
-        counted_until: report.counted_until.into(),
+        counted_until: report.counted_until,
         has_history: report.has_history,
     };
     Ok(page::shown(&Overview {

@@ -26,7 +26,6 @@ use uuid::Uuid;
 use crate::{
     origin,
     page::{self, Answer, Area, Frame, PageRequest, pager},
-    time::Moment,
 };
 
 /// Names of sites that a list shows of one person.
@@ -52,7 +51,7 @@ struct Row {
     role: Role,
     sites: String,
     has_factor: bool,
-    seen: Option<Moment>,
+    seen: Option<DateTime<Utc>>,
     is_disabled: bool,
 }
 
@@ -123,7 +122,7 @@ fn row(
         email: person.email,
         role: person.role,
         has_factor: person.has_factor,
-        seen: seen.get(&person.id).map(|at| Moment::from(*at)),
+        seen: seen.get(&person.id).copied(),
         is_disabled: person.disabled_at.is_some(),
     }
 }
@@ -165,7 +164,7 @@ struct Link<'a> {
     title: &'a str,
     text: &'a str,
     url: String,
-    until: Moment,
+    until: DateTime<Utc>,
     /// Where to go on.
     back: (String, &'a str),
 }
@@ -183,7 +182,7 @@ fn show_once(
         title,
         text,
         url: origin::link(request.origin(), secret),
-        until: until.into(),
+        until: until,
         back,
     })
 }

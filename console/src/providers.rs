@@ -8,7 +8,6 @@ use management::providers::{self, Cost, CredentialStatus, Health, KnownProvider}
 use crate::{
     number::grouped,
     page::{self, Answer, Frame, PageRequest},
-    time::Moment,
 };
 
 /// The most credentials of a provider on the page.
@@ -30,7 +29,7 @@ struct Card {
     texts: String,
     images: String,
     state: State,
-    seen: Moment,
+    seen: DateTime<Utc>,
     recent: Recent,
     costs: Vec<Part>,
     credentials: Vec<Credential>,
@@ -43,7 +42,7 @@ enum State {
     /// They are.
     Asked,
     /// They are not, until this time.
-    Paused(Moment),
+    Paused(DateTime<Utc>),
     /// No worker has recorded it of late.
     Gone,
 }
@@ -54,7 +53,7 @@ struct Recent {
     failed: String,
     has_failed: bool,
     mean: Option<String>,
-    failed_at: Option<Moment>,
+    failed_at: Option<DateTime<Utc>>,
 }
 
 /// A part of what it cost.
@@ -70,10 +69,10 @@ struct Credential {
     phase: &'static str,
     failures: u32,
     openings: u32,
-    open_until: Option<Moment>,
-    paused_until: Option<Moment>,
+    open_until: Option<DateTime<Utc>>,
+    paused_until: Option<DateTime<Utc>>,
     limit: Option<Limit>,
-    changed: Moment,
+    changed: DateTime<Utc>,
 }
 
 /// A limit that the provider reported.
@@ -81,7 +80,7 @@ struct Limit {
     from_bytes: String,
     met: u32,
     passed: u32,
-    until: Moment,
+    until: DateTime<Utc>,
 }
 
 impl Card {
@@ -95,16 +94,16 @@ impl Card {
             images: joined(&provider.image_categories),
             state: match provider.paused_until {
                 _ if provider.seen_at + MISSED < now => State::Gone,
-                Some(until) => State::Paused(until.into()),
+                Some(until) => State::Paused(until),
                 None => State::Asked,
             },
-            seen: provider.seen_at.into(),
+            seen: provider.seen_at,
             recent: Recent {
                 asked: grouped(recent.map_or(0, |recent| recent.asked)),
                 failed: grouped(failed),
                 has_failed: failed > 0,
                 mean: recent.and_then(|recent| recent.mean_ms).map(grouped),
-                failed_at: recent.and_then(|recent| recent.failed_at).map(Moment::from),
+                failed_at: recent.and_then(|recent| recent.failed_at),
             },
             costs: health
                 .costs
@@ -144,15 +143,15 @@ impl From<&CredentialStatus> for Credential {
             phase,
             failures: state.breaker.failures,
             openings: state.breaker.openings,
-            open_until: state.breaker.open_until.map(Moment::from),
-            paused_until: paused.map(Moment::from),
+            open_until: state.breaker.open_until,
+            paused_until: paused,
             limit: state.throttle.until.map(|until| Limit {
                 from_bytes: grouped(state.throttle.from_bytes),
                 met: state.throttle.met,
                 passed: state.throttle.passed,
-                until: until.into(),
+                until: until,
             }),
-            changed: condition.changed_at.into(),
+            changed: condition.changed_at,
         }
     }
 }

@@ -5,12 +5,12 @@ pub(crate) mod queue;
 mod target;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use management::queues::{self, QueueState, Worker};
 
 use crate::{
     number::grouped,
     page::{self, Answer, Frame, PageRequest},
-    time::Moment,
 };
 
 /// The most workers on a page.
@@ -42,7 +42,7 @@ struct Row {
     lag: Option<String>,
     is_paused: bool,
     /// The end of the pause, if it has one.
-    paused_until: Option<Moment>,
+    paused_until: Option<DateTime<Utc>>,
     /// What holds single groups and lanes back.
     holds: Vec<String>,
     /// How many jobs of a lane may run at once, if the lane has no cap of its own.
@@ -72,7 +72,7 @@ impl From<QueueState> for Row {
             dead: (stats.dead > 0).then(|| grouped(stats.dead)),
             lag: (stats.due > 0).then(|| labels::span(stats.oldest_due_seconds)),
             is_paused: restrictions.is_paused,
-            paused_until: restrictions.paused_until.map(Moment::from),
+            paused_until: restrictions.paused_until,
             holds: holds
                 .map(|(count, what, how)| {
                     let plural = if count == 1 { "" } else { "s" };
@@ -90,7 +90,7 @@ struct WorkerRow {
     id: String,
     /// What and where it is.
     name: String,
-    started: Moment,
+    started: DateTime<Utc>,
     running: String,
     /// How long its lease is valid if it is not renewed.
     lease: String,
@@ -101,7 +101,7 @@ impl From<Worker> for WorkerRow {
         Self {
             id: worker.id.to_string(),
             name: worker.process.to_string(),
-            started: worker.started_at.into(),
+            started: worker.started_at,
             running: grouped(worker.running),
             lease: labels::span(worker.lease_left_seconds),
         }

@@ -15,7 +15,7 @@ use crate::{
     number::grouped,
     page::{self, Answer, Frame, PageRequest, Problems},
     plans::{NO_SUCH_PLAN, offered_with},
-    time::{self, Moment},
+    time,
 };
 
 #[derive(Template)]
@@ -24,8 +24,8 @@ struct Shown<'a> {
     frame: Frame,
     team: Team,
     subscription: Subscription,
-    since: Moment,
-    past_due: Option<Moment>,
+    since: DateTime<Utc>,
+    past_due: Option<DateTime<Utc>>,
     plans: Vec<Plan>,
     /// What is in the form.
     plan: String,
@@ -37,8 +37,8 @@ struct Shown<'a> {
 
 /// A billing period.
 struct Row {
-    start: Moment,
-    end: Moment,
+    start: DateTime<Utc>,
+    end: DateTime<Utc>,
     submissions: String,
     deliveries: String,
 }
@@ -50,8 +50,8 @@ impl From<Period> for Row {
             None => grouped(used),
         };
         Self {
-            start: period.start.into(),
-            end: period.end.into(),
+            start: period.start,
+            end: period.end,
             submissions: of(period.submissions, period.quota),
             deliveries: of(period.deliveries, period.delivery_quota),
         }
@@ -106,8 +106,8 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let page = Shown {
         frame,
         team: teams::get(&request.management, &caller, id).await?,
-        since: subscription.started_at.into(),
-        past_due: subscription.past_due_since.map(Moment::from),
+        since: subscription.started_at,
+        past_due: subscription.past_due_since,
         plans: offered_with(request, subscription.plan).await?,
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),

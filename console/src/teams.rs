@@ -1,6 +1,7 @@
 //! The teams of the instance, for operators: the list, a new one with its plan, and one with its subscription and its first owner.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{PlanId, TeamId},
     name::Name,
@@ -16,7 +17,6 @@ use management::{
 use crate::{
     page::{self, Answer, Area, Frame, PageRequest, Problems, pager},
     plans::{NO_SUCH_PLAN, offered},
-    time::Moment,
 };
 
 #[derive(Template)]
@@ -30,7 +30,7 @@ struct List {
 struct Row {
     id: TeamId,
     name: String,
-    created: Moment,
+    created: DateTime<Utc>,
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
@@ -44,7 +44,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
             .map(|team| Row {
                 id: team.id,
                 name: team.name,
-                created: team.created_at.into(),
+                created: team.created_at,
             })
             .collect(),
         frame,
@@ -102,11 +102,11 @@ fn is_chosen(plan: &PlanId, chosen: &str) -> bool {
 struct Shown {
     frame: Frame,
     team: Team,
-    created: Moment,
+    created: DateTime<Utc>,
     subscription: Subscription,
     plan: String,
-    since: Moment,
-    past_due: Option<Moment>,
+    since: DateTime<Utc>,
+    past_due: Option<DateTime<Utc>>,
     /// Where the person gets into the team, and as what. None if they are not in it.
     own: Option<(String, Role)>,
     /// Nobody can invite people into the team yet.
@@ -151,10 +151,10 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let page = Shown {
         own: frame.role_in(Area::Team(team.id)),
         frame,
-        created: team.created_at.into(),
+        created: team.created_at,
         plan: plan.terms.name.into(),
-        since: subscription.started_at.into(),
-        past_due: subscription.past_due_since.map(Moment::from),
+        since: subscription.started_at,
+        past_due: subscription.past_due_since,
         has_no_owner: !without.is_empty(),
         team,
         subscription,

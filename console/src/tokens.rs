@@ -20,7 +20,7 @@ use uuid::Uuid;
 use self::scopes::Noun;
 use crate::{
     page::{self, Answer, Area, Form, Frame, PageRequest, Problems, pager},
-    time::{self, Moment},
+    time,
 };
 
 #[derive(Template)]
@@ -39,9 +39,9 @@ struct Row {
     scopes: usize,
     /// The team in which it acts, on the pages of the whole instance.
     team: Option<String>,
-    created: Moment,
+    created: DateTime<Utc>,
     creator: String,
-    expires: Option<Moment>,
+    expires: Option<DateTime<Utc>>,
     state: State,
 }
 
@@ -112,8 +112,8 @@ fn rows(listed: Vec<Token>, at: Area, names: &HashMap<Uuid, String>) -> Vec<Row>
         name: token.name,
         hint: token.hint,
         scopes: token.scopes.len(),
-        created: token.created_at.into(),
-        expires: token.expires_at.map(Moment::from),
+        created: token.created_at,
+        expires: token.expires_at,
     });
     rows.collect()
 }
@@ -215,9 +215,9 @@ struct Shown {
     token: Token,
     state: State,
     creator: String,
-    created: Moment,
-    expires: Option<Moment>,
-    disabled: Option<Moment>,
+    created: DateTime<Utc>,
+    expires: Option<DateTime<Utc>>,
+    disabled: Option<DateTime<Utc>>,
     nouns: Vec<Noun>,
     /// The tokens that it created.
     children: Vec<Row>,
@@ -263,9 +263,9 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let page = Shown {
         state: State::of(&token),
         creator: creator(&token, &names),
-        created: token.created_at.into(),
-        expires: token.expires_at.map(Moment::from),
-        disabled: token.disabled_at.map(Moment::from),
+        created: token.created_at,
+        expires: token.expires_at,
+        disabled: token.disabled_at,
         nouns: scopes::table(&token.scopes, &token.scopes),
         next: pager::next(request, &below, |token| token.id),
         children: rows(below, at, &names),

@@ -17,7 +17,6 @@ use management::{
 use crate::{
     number::{grouped, percent},
     page::{self, Answer, Frame, PageError, PageRequest},
-    time::Moment,
 };
 
 /// How long submissions are still accepted when a subscription is past due, as the statement says that accepts them
@@ -54,13 +53,13 @@ enum State {
     /// There is no subscription.
     Missing,
     /// It begins later.
-    NotBegun(Moment),
+    NotBegun(DateTime<Utc>),
     /// They are.
     Active,
     /// They are until this time.
-    PastDue(Moment),
+    PastDue(DateTime<Utc>),
     /// They are not any more: the subscription is past due for too long.
-    Overdue(Moment),
+    Overdue(DateTime<Utc>),
     /// They are not.
     Cancelled,
 }
@@ -73,11 +72,11 @@ impl State {
         let now = Utc::now();
         match (subscription.state, subscription.past_due_since) {
             (SubscriptionState::Cancelled, _) => Self::Cancelled,
-            _ if subscription.started_at > now => Self::NotBegun(subscription.started_at.into()),
+            _ if subscription.started_at > now => Self::NotBegun(subscription.started_at),
             (SubscriptionState::PastDue, Some(since)) if since + GRACE > now => {
-                Self::PastDue((since + GRACE).into())
+                Self::PastDue(since + GRACE)
             }
-            (SubscriptionState::PastDue, Some(since)) => Self::Overdue((since + GRACE).into()),
+            (SubscriptionState::PastDue, Some(since)) => Self::Overdue(since + GRACE),
             (SubscriptionState::Active | SubscriptionState::PastDue, _) => Self::Active,
         }
     }
@@ -87,7 +86,7 @@ impl State {
 struct Row {
     start: String,
     end: String,
-    ends: Moment,
+    ends: DateTime<Utc>,
     submissions: Share,
     deliveries: Share,
 }
@@ -97,7 +96,7 @@ impl From<Period> for Row {
         Self {
             start: day(period.start),
             end: day(period.end),
-            ends: period.end.into(),
+            ends: period.end,
             submissions: Share::of(period.submissions, period.quota),
             deliveries: Share::of(period.deliveries, period.delivery_quota),
         }

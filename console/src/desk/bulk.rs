@@ -5,6 +5,7 @@ mod form_values;
 use std::ops::Range;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     chain::State,
     id::BulkDecisionId,
@@ -30,7 +31,6 @@ use crate::{
         verdict_details, verdict_reason,
     },
     page::{self, Answer, Area, Form, Frame, PageRequest, Problems, pager},
-    time::Moment,
     visible_text::VisibleText,
 };
 
@@ -65,7 +65,7 @@ struct Card {
     item: String,
     severity: Severity,
     site: String,
-    waiting: Moment,
+    waiting: DateTime<Utc>,
     said: Option<VisibleText>,
     image: Option<Picture>,
     unseen: Option<String>,
@@ -150,7 +150,7 @@ impl Card {
             id: review.id.to_string(),
             item: team.path(&format!("items/{}", review.media)),
             severity: review.severity,
-            waiting: review.waiting_since.into(),
+            waiting: review.waiting_since,
             said: review.body.as_deref().map(|text| beginning(text, &places)),
             image: image::of(review.content_type, review.image.as_ref()),
             unseen: unseen
@@ -184,7 +184,7 @@ struct Row {
     skipped: i32,
     undone: i32,
     error: Option<String>,
-    started: Moment,
+    started: DateTime<Utc>,
 }
 
 impl From<Bulk> for Row {
@@ -213,7 +213,7 @@ impl From<Bulk> for Row {
             skipped: bulk.skipped,
             undone: bulk.undone,
             error: bulk.error,
-            started: bulk.created_at.into(),
+            started: bulk.created_at,
         }
     }
 }

@@ -22,7 +22,7 @@ use poem::{Response, http::header};
 use self::figures::Rule;
 use crate::{
     page::{self, Answer, Frame, PageError, PageRequest, pager},
-    time::{Moment, day},
+    time::day,
 };
 
 /// Sites to choose from.
@@ -52,10 +52,6 @@ struct Choice {
 impl Reports {
     fn may_try(&self) -> bool {
         self.frame.may(Scope::RulesWrite)
-    }
-
-    fn oldest(at: &chrono::DateTime<chrono::Utc>) -> Moment {
-        (*at).into()
     }
 }
 

@@ -1,6 +1,7 @@
 //! One review: the item, why a person is asked, and what the person does with it.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{ReviewId, ReviewPolicyId},
     media::{ContentType, Ruling},
@@ -23,7 +24,6 @@ use crate::{
         verdict_reason,
     },
     page::{self, Answer, Frame, PageError, PageRequest, Problems},
-    time::Moment,
     visible_text::VisibleText,
 };
 
@@ -38,8 +38,8 @@ struct Desk<'a> {
     kind: ReviewKind,
     is_overdue: bool,
     site: String,
-    waiting: Moment,
-    due: Moment,
+    waiting: DateTime<Utc>,
+    due: DateTime<Utc>,
     sentence: Option<VisibleText>,
     said: Option<VisibleText>,
     content_url: Option<VisibleText>,
@@ -78,7 +78,7 @@ struct Policy {
 struct Note {
     by: String,
     text: VisibleText,
-    at: Moment,
+    at: DateTime<Utc>,
 }
 
 struct Earlier {
@@ -86,7 +86,7 @@ struct Earlier {
     said: &'static str,
     policy: Option<String>,
     reason: VisibleText,
-    at: Moment,
+    at: DateTime<Utc>,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -183,7 +183,7 @@ impl<'a> Desk<'a> {
                 .map(|note| Note {
                     by: note.name.unwrap_or_default(),
                     text: VisibleText::new(&note.body, &[]),
-                    at: note.written_at.into(),
+                    at: note.written_at,
                 })
                 .collect(),
             earlier: review
@@ -197,13 +197,13 @@ impl<'a> Desk<'a> {
                     },
                     policy: earlier.policy.and_then(name),
                     reason: VisibleText::new(&earlier.reason, &[]),
-                    at: earlier.said_at.into(),
+                    at: earlier.said_at,
                 })
                 .collect(),
             policies: listed(policies, &review.suggested),
             site: review.site_name,
-            waiting: review.waiting_since.into(),
-            due: review.due_at.into(),
+            waiting: review.waiting_since,
+            due: review.due_at,
             held: Held::of(request),
             is_after_lost: request.query.has("lost"),
             undo_seconds: request.query.get("seconds").parse().unwrap_or(0).min(60),

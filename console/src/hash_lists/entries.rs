@@ -1,6 +1,7 @@
 //! Entries of a hash list: all of them or those that were searched, added by their hash or from an item, removed.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{HashEntryId, HashListId, MediaId},
     image_hash::{HashAlgorithm, HashPrefix, InvalidPrefix, Pdq},
@@ -14,7 +15,6 @@ use management::{
 use super::page_header::{self, Head};
 use crate::{
     page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
     visible_text::VisibleText,
 };
 
@@ -217,14 +217,14 @@ struct Row {
     note: VisibleText,
     /// In how many bits it differs from the hash that was searched.
     distance: Option<u32>,
-    added: Moment,
+    added: DateTime<Utc>,
 }
 
 impl Row {
     fn new(entry: Entry, distance: Option<u32>) -> Self {
         Self {
             note: VisibleText::new(&entry.note, &[]),
-            added: entry.added_at.into(),
+            added: entry.added_at,
             entry,
             distance,
         }

@@ -1,6 +1,7 @@
 //! Files of hashes that are read into a list: paste one, watch, see what was refused, cancel.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{chain::State, id::HashImportId, image_hash::HashAlgorithm};
 use management::{
     Refused,
@@ -8,10 +9,7 @@ use management::{
 };
 
 use super::page_header::{self, Head};
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 /// Refused lines of a page.
 const REFUSALS: i64 = 100;
@@ -44,15 +42,15 @@ struct Shown {
 /// An import, and how far it has got.
 pub(super) struct Row {
     import: Import,
-    started: Moment,
-    ended: Option<Moment>,
+    started: DateTime<Utc>,
+    ended: Option<DateTime<Utc>>,
 }
 
 impl From<Import> for Row {
     fn from(import: Import) -> Self {
         Self {
-            started: import.created_at.into(),
-            ended: import.ended_at.map(Moment::from),
+            started: import.created_at,
+            ended: import.ended_at,
             import,
         }
     }

@@ -9,10 +9,7 @@ use management::{
 };
 
 use super::page_header::{self, Head};
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "hash_lists/scans.html")]
@@ -41,17 +38,17 @@ struct Shown {
 /// A scan, and how far it has got.
 struct Row {
     scan: Scan,
-    started: Moment,
-    ended: Option<Moment>,
-    reached: Option<Moment>,
+    started: DateTime<Utc>,
+    ended: Option<DateTime<Utc>>,
+    reached: Option<DateTime<Utc>>,
 }
 
 impl From<Scan> for Row {
     fn from(scan: Scan) -> Self {
         Self {
-            started: scan.created_at.into(),
-            ended: scan.ended_at.map(Moment::from),
-            reached: scan.reached.map(Moment::from),
+            started: scan.created_at,
+            ended: scan.ended_at,
+            reached: scan.reached,
             scan,
         }
     }

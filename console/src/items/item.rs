@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{EndpointId, HashListId, MediaId},
     media::{ContentType, ModerationType, Ruling, Seen, Status},
@@ -27,7 +28,6 @@ use super::{
 };
 use crate::{
     page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
     visible_text::VisibleText,
 };
 
@@ -40,14 +40,14 @@ struct Shown<'a> {
     title: VisibleText,
     app_media_id: Option<VisibleText>,
     site: String,
-    accepted: Moment,
+    accepted: DateTime<Utc>,
     /// Why it has its status.
     sentence: VisibleText,
     /// What the machine had said before a person decided.
     machine: Option<VisibleText>,
     said: Option<VisibleText>,
     /// When its content was removed.
-    removed: Option<Moment>,
+    removed: Option<DateTime<Utc>>,
     /// Whether it was removed by an erasure.
     erased: bool,
     content_url: Option<VisibleText>,
@@ -117,11 +117,11 @@ async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
             .as_deref()
             .map(|id| VisibleText::new(id, &[])),
         site: site.settings.name,
-        accepted: item.created_at.into(),
+        accepted: item.created_at,
         sentence: VisibleText::new(&sentence, &[]),
         machine: before.map(|text| VisibleText::new(&text, &[])),
         said: body.map(|text| VisibleText::new(text, &places)),
-        removed: item.content_removed_at.map(Moment::from),
+        removed: item.content_removed_at,
         erased: item.erased_at.is_some(),
         content_url: item
             .content_url

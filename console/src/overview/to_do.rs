@@ -1,5 +1,6 @@
 //! What waits for the person who looks: each with a place where it is done.
 
+use chrono::{DateTime, Utc};
 use domain::{id::SiteId, scope::Scope};
 use management::{
     Caller, Refused,
@@ -13,7 +14,6 @@ use super::{tiles::waiting_count, trend::Trend};
 use crate::{
     number::{grouped, percent},
     page::{Area, Frame, PageRequest},
-    time::Moment,
 };
 
 /// Entries of a kind, before they are only counted.
@@ -33,7 +33,7 @@ pub(super) struct ToDo {
     /// Why, in words of somebody else.
     pub(super) quote: Option<String>,
     /// A time at the end of the text.
-    pub(super) time: Option<Moment>,
+    pub(super) time: Option<DateTime<Utc>>,
     pub(super) path: String,
     pub(super) action: &'static str,
 }
@@ -140,7 +140,7 @@ impl Found<'_> {
         let path = self.filtered("items?status=pending_review");
         needs.push(ToDo {
             text: text.to_owned(),
-            time: self.waiting.oldest.map(Into::into),
+            time: self.waiting.oldest,
             ..ToDo::new(Tone::Soon, what, path, "Review")
         });
     }
@@ -220,7 +220,7 @@ fn need(endpoint: &Endpoint, path: String) -> ToDo {
         return ToDo {
             quote: endpoint.disabled_reason.as_deref().map(cut),
             text: "Nothing is sent to it since".to_owned(),
-            time: Some(at.into()),
+            time: Some(at),
             ..ToDo::new(Tone::Pressing, what(" was disabled"), path, "Look")
         };
     }
@@ -232,7 +232,7 @@ fn need(endpoint: &Endpoint, path: String) -> ToDo {
                 grouped(waiting)
             ),
         },
-        time: endpoint.health.failing_since.map(Into::into),
+        time: endpoint.health.failing_since,
         ..ToDo::new(Tone::Pressing, what(" fails"), path, "Look")
     }
 }
@@ -293,7 +293,7 @@ async fn used(found: &Found<'_>, needs: &mut Vec<ToDo>) -> Result<(), Refused> {
         let text = format!("{} of {}, until", grouped(used), grouped(quota));
         needs.push(ToDo {
             text,
-            time: Some(period.end.into()),
+            time: Some(period.end),
             ..plan_need(found, tone, what)
         });
     }

@@ -1,11 +1,12 @@
 //! What a person saw in a form. Somebody else may have changed it before the form is sent.
 
+use chrono::Utc;
 use management::{Changer, Outdated};
 use poem::http::StatusCode;
 use sha2::{Digest as _, Sha256};
 
 use super::{PageRequest, Problems};
-use crate::time::Moment;
+use crate::time;
 
 /// The hidden field.
 const FIELD: &str = "seen";
@@ -46,7 +47,7 @@ pub(crate) fn problems(outdated: &Outdated) -> Problems {
         Changer::Named(name) => &format!("{name} has changed this"),
         Changer::Unnamed => "Somebody has changed this",
     };
-    let at = outdated.at.map(Moment::from);
+    let at = outdated.at.map(|at| time::told(at, Utc::now()));
     let at = at.map_or_else(String::new, |at| format!(" ({at})"));
     Problems::conflict(format!(
         "{by} since you opened this page{at}. Nothing was saved. What you typed is still here. To see the new values, open this \

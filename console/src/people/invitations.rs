@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     email::Email,
     id::{LinkId, TeamId},
@@ -28,7 +29,6 @@ use super::{
 use crate::{
     origin,
     page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
 };
 
 #[derive(Template)]
@@ -47,8 +47,8 @@ struct Row {
     team: Option<Named>,
     role: Role,
     sites: String,
-    made: Moment,
-    until: Moment,
+    made: DateTime<Utc>,
+    until: DateTime<Utc>,
     /// Whether the person who looks may withdraw it.
     may_cancel: bool,
 }
@@ -106,8 +106,8 @@ fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_canc
         sites: sites(invitation.role, invitation.sites.as_deref(), names),
         email: invitation.email,
         role: invitation.role,
-        made: invitation.created_at.into(),
-        until: invitation.expires_at.into(),
+        made: invitation.created_at,
+        until: invitation.expires_at,
         may_cancel,
     }
 }

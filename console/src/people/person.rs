@@ -1,6 +1,7 @@
 //! A person: role and sites, sessions, a link to a new password, and disabling.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{MemberId, SessionId, TeamId},
     scope::Scope,
@@ -21,7 +22,6 @@ use super::{
 };
 use crate::{
     page::{self, Answer, Frame, PageRequest, Problems},
-    time::Moment,
     user_agent::Browser,
 };
 
@@ -34,8 +34,8 @@ struct Shown {
     person: Person,
     team: Option<Named>,
     sites: String,
-    joined: Moment,
-    disabled: Option<Moment>,
+    joined: DateTime<Utc>,
+    disabled: Option<DateTime<Utc>>,
     /// Whether the person who looks may change this one.
     may_change: bool,
     /// The team would have no owner without this person.
@@ -51,8 +51,8 @@ struct Row {
     id: SessionId,
     address: String,
     browser: Browser,
-    signed_in: Moment,
-    used: Moment,
+    signed_in: DateTime<Utc>,
+    used: DateTime<Utc>,
 }
 
 impl From<Listed> for Row {
@@ -61,8 +61,8 @@ impl From<Listed> for Row {
             id: session.id,
             address: session.address,
             browser: session.user_agent.into(),
-            signed_in: session.created_at.into(),
-            used: session.used_at.into(),
+            signed_in: session.created_at,
+            used: session.used_at,
         }
     }
 }
@@ -140,8 +140,8 @@ async fn page(request: &PageRequest, problems: Problems, sent: Option<Chosen>) -
         may_change: frame.may(Scope::PeopleWrite) && frame.may_give(person.role),
         sites: super::sites(person.role, person.sites.as_deref(), &names),
         team: team.map(|team| Named::of(team, &names)),
-        joined: person.created_at.into(),
-        disabled: person.disabled_at.map(Moment::from),
+        joined: person.created_at,
+        disabled: person.disabled_at,
         sessions: sessions.map(|sessions| sessions.into_iter().map(Row::from).collect()),
         path: frame.path(&format!("people/{member}")),
         frame,

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::TeamId;
 use management::{
     Refused,
@@ -18,7 +19,6 @@ use super::{
 use crate::{
     number::grouped,
     page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
 };
 
 /// The most groups, and the most lanes, on the page.
@@ -66,7 +66,7 @@ struct PartRow {
     running: String,
     cap: Option<i32>,
     is_paused: bool,
-    paused_until: Option<Moment>,
+    paused_until: Option<DateTime<Utc>>,
 }
 
 /// What was typed, and what is wrong with it.
@@ -109,7 +109,7 @@ impl PartRow {
             running: grouped(figures.running),
             cap: figures.cap,
             is_paused: figures.is_paused,
-            paused_until: figures.paused_until.map(Moment::from),
+            paused_until: figures.paused_until,
         }
     }
 }

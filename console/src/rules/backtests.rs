@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::{self, Moment},
+    time,
 };
 
 /// Sites that are offered.
@@ -34,7 +34,7 @@ struct Row {
     is_running: bool,
     tone: &'static str,
     percent: i64,
-    started: Moment,
+    started: DateTime<Utc>,
     by: String,
 }
 
@@ -52,7 +52,7 @@ impl Row {
             percent: (backtest.looked_at * 100)
                 .checked_div(backtest.total)
                 .unwrap_or(100),
-            started: backtest.created_at.into(),
+            started: backtest.created_at,
             by: people.name(backtest.created_by),
             backtest,
         }

@@ -1,5 +1,6 @@
 //! What all pages of a group begin with: its name, where it judges, its draft, and the tabs.
 
+use chrono::{DateTime, Utc};
 use domain::scope::Scope;
 use management::{
     Caller, Conflict, Refused,
@@ -9,10 +10,7 @@ use management::{
     },
 };
 
-use crate::{
-    page::{Area, Frame, PageError, PageRequest, Problems},
-    time::Moment,
-};
+use crate::page::{Area, Frame, PageError, PageRequest, Problems};
 
 /// The tabs of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +39,7 @@ pub(super) struct Head {
     /// The group, and where it judges.
     pub(super) placed: Placed,
     /// Since when its live version is live.
-    pub(super) live_since: Option<Moment>,
+    pub(super) live_since: Option<DateTime<Utc>>,
     /// Whether the person may change rules.
     pub(super) may_edit: bool,
 }
@@ -59,7 +57,7 @@ pub(super) async fn open(
         team: frame.at,
         tab,
         placed,
-        live_since: published.map(|published| published.published_at.into()),
+        live_since: published.map(|published| published.published_at),
         may_edit: frame.may(Scope::RulesWrite),
     };
     Ok((frame, head))

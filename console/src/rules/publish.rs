@@ -1,6 +1,7 @@
 //! What publishing the draft would change, and publishing it.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::chain::State;
 use management::{
     Caller,
@@ -18,10 +19,7 @@ use super::{
     group::{lists_of, told},
     page_header::{self, Head, Tab, problems, revision},
 };
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "rules/publish.html")]
@@ -52,7 +50,7 @@ struct Tested {
     /// The version. None: a draft.
     is_of_draft: bool,
     is_running: bool,
-    started: Moment,
+    started: DateTime<Utc>,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -134,7 +132,7 @@ async fn last_backtest(
     Ok(listed.into_iter().next().map(|backtest| Tested {
         is_of_draft: backtest.version.is_none(),
         is_running: backtest.state == State::Running,
-        started: backtest.created_at.into(),
+        started: backtest.created_at,
         backtest,
     }))
 }

@@ -1,6 +1,7 @@
 //! The shadow of a group: start, end, and what it says.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::GroupVersionId;
 use management::{
     Refused,
@@ -16,10 +17,7 @@ use super::{
     trial::tone,
     versions::choices,
 };
-use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "rules/shadow.html")]
@@ -49,7 +47,7 @@ struct Item {
     id: String,
     live: (String, &'static str),
     shadow: (String, &'static str),
-    judged: Moment,
+    judged: DateTime<Utc>,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -129,7 +127,7 @@ pub(crate) async fn version(request: PageRequest) -> Answer {
         id: item.media.to_string(),
         live: (item.live.to_string(), tone(item.live)),
         shadow: (item.shadow.to_string(), tone(item.shadow)),
-        judged: item.judged_at.into(),
+        judged: item.judged_at,
     });
     Ok(page::shown(&Shadowed {
         frame,

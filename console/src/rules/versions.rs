@@ -1,6 +1,7 @@
 //! The versions of a group: the list, one of them, what differs between two, and making one live again.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::GroupVersionId;
 use management::{
     Caller, Refused,
@@ -18,10 +19,7 @@ use super::{
     pagination::Slice,
     row::Row,
 };
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 /// Versions that can be chosen in a form, and publications that are shown.
 const CHOICES: i64 = 100;
@@ -29,7 +27,7 @@ const CHOICES: i64 = 100;
 /// A version in a list.
 struct Listed {
     version: ListedVersion,
-    made: Moment,
+    made: DateTime<Utc>,
     by: String,
     is_live: bool,
     is_shadow: bool,
@@ -38,7 +36,7 @@ struct Listed {
 impl Listed {
     fn new(version: ListedVersion, head: &Head, people: &People) -> Self {
         Self {
-            made: version.created_at.into(),
+            made: version.created_at,
             by: people.name(version.created_by),
             is_live: head.group().live == version.id,
             is_shadow: head.group().shadow == Some(version.id),
@@ -51,7 +49,7 @@ impl Listed {
 struct Published {
     number: i32,
     version: GroupVersionId,
-    at: Moment,
+    at: DateTime<Utc>,
     by: String,
 }
 
@@ -94,7 +92,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
         .map(|entry: Publication| Published {
             number: entry.number,
             version: entry.version,
-            at: entry.published_at.into(),
+            at: entry.published_at,
             by: people.name(entry.published_by),
         });
     let published = published.collect();

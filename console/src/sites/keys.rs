@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::{SiteId, SiteKeyId};
 use management::{
     Caller,
@@ -12,10 +13,7 @@ use management::{
 };
 
 use super::page_header::{SiteHeader, Tab};
-use crate::{
-    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "sites/keys.html")]
@@ -31,10 +29,10 @@ struct List {
 struct Row {
     id: SiteKeyId,
     hint: String,
-    created: Moment,
+    created: DateTime<Utc>,
     /// The minute in which it was last used.
-    used: Option<Moment>,
-    disabled: Option<Moment>,
+    used: Option<DateTime<Utc>>,
+    disabled: Option<DateTime<Utc>>,
 }
 
 /// A key that was just created, shown once.
@@ -103,9 +101,9 @@ async fn rows(
     let row = |key: KeyRecord| Row {
         id: key.id,
         hint: key.hint,
-        created: key.created_at.into(),
-        used: used.get(&key.id).copied().map(Moment::from),
-        disabled: key.disabled_at.map(Moment::from),
+        created: key.created_at,
+        used: used.get(&key.id).copied(),
+        disabled: key.disabled_at,
     };
     Ok((keys.into_iter().map(row).collect(), next))
 }
@@ -180,9 +178,9 @@ struct Disable {
     frame: Frame,
     here: SiteHeader,
     hint: String,
-    created: Moment,
-    used: Option<Moment>,
-    disabled: Option<Moment>,
+    created: DateTime<Utc>,
+    used: Option<DateTime<Utc>>,
+    disabled: Option<DateTime<Utc>>,
     problems: Problems,
 }
 
@@ -212,9 +210,9 @@ async fn key(request: &PageRequest, problems: Problems) -> Answer {
     let page = Disable {
         frame,
         here,
-        created: key.created_at.into(),
-        used: used.first().map(|(_, used)| Moment::from(*used)),
-        disabled: key.disabled_at.map(Moment::from),
+        created: key.created_at,
+        used: used.first().map(|(_, used)| *used),
+        disabled: key.disabled_at,
         hint: key.hint,
         problems,
     };

@@ -1,6 +1,7 @@
 //! A site: what it is, what judges, where its webhooks go, and what it still needs.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::scope::Scope;
 use management::{
     endpoints::{self, Endpoint},
@@ -12,10 +13,7 @@ use super::{
     labels,
     page_header::{SiteHeader, Tab},
 };
-use crate::{
-    page::{self, Answer, Frame, PageRequest, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, pager};
 
 /// Endpoints that the page names.
 const ENDPOINTS: i64 = 10;
@@ -25,7 +23,7 @@ const ENDPOINTS: i64 = 10;
 struct Overview {
     frame: Frame,
     here: SiteHeader,
-    created: Moment,
+    created: DateTime<Utc>,
     counts: Counts,
     /// What the site still needs; none once it has everything.
     steps: Option<[Step; 4]>,
@@ -69,7 +67,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let works = endpoints.iter().find(|one| one.disabled_at.is_none());
     let steps = steps(&frame, &here, (counts, readiness), judge, works);
     Ok(page::shown(&Overview {
-        created: here.site.created_at.into(),
+        created: here.site.created_at,
         on_failure: labels::on_failure(settings.on_failure).name,
         vocabulary: labels::vocabulary(settings.status_vocabulary).hint,
         steps: (!steps.iter().all(|step| step.is_done)).then_some(steps),

@@ -3,16 +3,13 @@
 mod start_time;
 
 use askama::Template;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use domain::webhook::ROTATION_GRACE;
 use management::webhook_secrets::{self, Dropped, IssuedSecret, Standing};
 
 use self::start_time::StartTime;
 use super::page_header::{SiteHeader, Tab};
-use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "sites/webhook_secret.html")]
@@ -28,19 +25,19 @@ struct Secret {
 /// Which secrets a site has.
 struct Secrets {
     /// Since when the present one signs; none: since the site was created.
-    signs_since: Option<Moment>,
+    signs_since: Option<DateTime<Utc>>,
     /// Until when the one before it signs too.
-    previous_until: Option<Moment>,
+    previous_until: Option<DateTime<Utc>>,
     /// When the next one begins to sign.
-    next_at: Option<Moment>,
+    next_at: Option<DateTime<Utc>>,
 }
 
 impl From<Standing> for Secrets {
     fn from(standing: Standing) -> Self {
         Self {
-            signs_since: standing.signs_since.map(Moment::from),
-            previous_until: standing.previous_until.map(Moment::from),
-            next_at: standing.next_at.map(Moment::from),
+            signs_since: standing.signs_since,
+            previous_until: standing.previous_until,
+            next_at: standing.next_at,
         }
     }
 }
@@ -74,9 +71,9 @@ struct Check {
     here: SiteHeader,
     when: StartTime,
     /// When the new secret would begin to sign; none means at once.
-    activates: Option<Moment>,
+    activates: Option<DateTime<Utc>>,
     /// Until when the present one would sign too.
-    previous_until: Moment,
+    previous_until: DateTime<Utc>,
     secrets: Secrets,
     dropped: Option<Dropped>,
     problems: Problems,
@@ -96,9 +93,9 @@ struct Issued {
     frame: Frame,
     here: SiteHeader,
     secret: String,
-    activates: Moment,
+    activates: DateTime<Utc>,
     is_active: bool,
-    previous_until: Moment,
+    previous_until: DateTime<Utc>,
     dropped: Option<Dropped>,
 }
 
@@ -141,8 +138,8 @@ impl Issued {
             here,
             secret: rotated.secret.expose().to_owned(),
             is_active: rotated.activates_at <= Utc::now(),
-            activates: rotated.activates_at.into(),
-            previous_until: rotated.previous_until.into(),
+            activates: rotated.activates_at,
+            previous_until: rotated.previous_until,
             dropped: issued.dropped,
         }
     }
@@ -160,8 +157,8 @@ async fn checked(request: &PageRequest, when: StartTime, problems: Problems) -> 
         frame,
         here,
         when,
-        activates: at.map(Moment::from),
-        previous_until: (at.unwrap_or_else(Utc::now) + ROTATION_GRACE).into(),
+        activates: at,
+        previous_until: (at.unwrap_or_else(Utc::now) + ROTATION_GRACE),
         secrets: standing.into(),
         dropped: Dropped::by(&standing),
         problems,

@@ -1,6 +1,7 @@
 //! A delivery: what was sent, every attempt with its answer, and sending it again.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{DeliveryId, EndpointId, SiteId},
     webhook::DeliveryStatus,
@@ -12,10 +13,7 @@ use management::{
 };
 
 use super::{attempt::Shown, endpoint_name};
-use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 /// Bytes of a body that are shown.
 const BODY_BYTES: usize = 100 * 1024;
@@ -31,13 +29,13 @@ struct Page {
     kind: &'static str,
     media: String,
     site: SiteId,
-    happened: Moment,
+    happened: DateTime<Utc>,
     state: &'static str,
     tone: &'static str,
     is_pending: bool,
     tried: i16,
-    next: Option<Moment>,
-    ended: Option<Moment>,
+    next: Option<DateTime<Utc>>,
+    ended: Option<DateTime<Utc>>,
     endpoint: EndpointId,
     /// What the endpoint is called; none if it was deleted.
     endpoint_name: Option<String>,
@@ -89,13 +87,13 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         kind: listed.kind.as_str(),
         media: listed.media.to_string(),
         site: delivery.site,
-        happened: listed.occurred_at.into(),
+        happened: listed.occurred_at,
         state: listed.status.as_str(),
         tone: tone(listed.status),
         is_pending: listed.status == DeliveryStatus::Pending,
         tried: listed.attempts,
-        next: listed.next_attempt_at.map(Moment::from),
-        ended: listed.ended_at.map(Moment::from),
+        next: listed.next_attempt_at,
+        ended: listed.ended_at,
         endpoint: listed.endpoint,
         is_disabled: endpoint
             .as_ref()
@@ -117,11 +115,11 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 pub(super) struct Delivery {
     pub(super) id: DeliveryId,
     pub(super) kind: &'static str,
-    pub(super) happened: Moment,
+    pub(super) happened: DateTime<Utc>,
     pub(super) state: &'static str,
     pub(super) tone: &'static str,
     pub(super) attempts: i16,
-    pub(super) next: Option<Moment>,
+    pub(super) next: Option<DateTime<Utc>>,
     pub(super) media: String,
     pub(super) endpoint: EndpointId,
 }
@@ -131,11 +129,11 @@ impl From<Listed> for Delivery {
         Self {
             id: listed.id,
             kind: listed.kind.as_str(),
-            happened: listed.occurred_at.into(),
+            happened: listed.occurred_at,
             state: listed.status.as_str(),
             tone: tone(listed.status),
             attempts: listed.attempts,
-            next: listed.next_attempt_at.map(Moment::from),
+            next: listed.next_attempt_at,
             media: listed.media.to_string(),
             endpoint: listed.endpoint,
         }

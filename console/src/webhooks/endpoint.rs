@@ -1,6 +1,7 @@
 //! An endpoint: its delivery health and the cause, what was sent to it, a test, disabling and enabling it.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{EndpointId, SiteId},
     reason::Reason,
@@ -19,10 +20,7 @@ use super::{
     health::Health,
     recoveries::{Asked, Recovered, Wanted},
 };
-use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 /// Attempts that are shown.
 const ATTEMPTS: i64 = 5;
@@ -56,7 +54,7 @@ struct Facts {
     events: String,
     limit: Option<i32>,
     headers: Vec<String>,
-    created: Moment,
+    created: DateTime<Utc>,
 }
 
 impl From<Endpoint> for Facts {
@@ -72,7 +70,7 @@ impl From<Endpoint> for Facts {
             events: events.join(", "),
             limit: settings.max_per_second,
             headers: names.map(str::to_owned).collect(),
-            created: endpoint.created_at.into(),
+            created: endpoint.created_at,
         }
     }
 }

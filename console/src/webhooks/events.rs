@@ -1,6 +1,7 @@
 //! Events of a team, newest first, and which endpoints were told.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
     id::{DeliveryId, EndpointId, SiteId},
@@ -12,10 +13,7 @@ use super::{
     endpoint_name::Names,
     filters::{self, Choice, Filters},
 };
-use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 /// Events on a page.
 const ROWS: usize = 50;
@@ -40,7 +38,7 @@ struct List<'a> {
 struct Row {
     id: String,
     kind: &'static str,
-    happened: Moment,
+    happened: DateTime<Utc>,
     media: String,
     told: Vec<Receiver>,
 }
@@ -58,7 +56,7 @@ impl From<Listed> for Row {
         Self {
             id: listed.id.to_string(),
             kind: listed.kind.as_str(),
-            happened: listed.occurred_at.into(),
+            happened: listed.occurred_at,
             media: listed.media.to_string(),
             told: listed.deliveries.into_iter().map(Receiver::from).collect(),
         }

@@ -1,7 +1,7 @@
 //! The recoveries of an endpoint, which send again what it has missed or lost: the list, the form, starting one, and cancelling it.
 
 use askama::Template;
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     chain::State,
     event::EventKind,
@@ -19,10 +19,7 @@ use super::{
     filters::{self, Choice},
     time_input,
 };
-use crate::{
-    page::{self, Answer, Form, Frame, PageRequest, pager},
-    time::Moment,
-};
+use crate::page::{self, Answer, Form, Frame, PageRequest, pager};
 
 #[derive(Template)]
 #[template(path = "webhooks/recoveries.html")]
@@ -41,8 +38,8 @@ pub(super) struct Recovered {
     /// Which events.
     pub(super) what: &'static str,
     pub(super) event: &'static str,
-    pub(super) since: Moment,
-    pub(super) until: Moment,
+    pub(super) since: DateTime<Utc>,
+    pub(super) until: DateTime<Utc>,
     pub(super) state: &'static str,
     pub(super) tone: &'static str,
     pub(super) is_running: bool,
@@ -51,7 +48,7 @@ pub(super) struct Recovered {
     pub(super) looked_at: i64,
     pub(super) resent: i64,
     pub(super) error: Option<String>,
-    pub(super) started: Moment,
+    pub(super) started: DateTime<Utc>,
 }
 
 impl From<Recovery> for Recovered {
@@ -71,15 +68,15 @@ impl From<Recovery> for Recovered {
             },
             event: recovery.event.map_or("all events", |event| event.as_str()),
             percent: percent(&recovery),
-            since: recovery.since.into(),
-            until: recovery.until.into(),
+            since: recovery.since,
+            until: recovery.until,
             state: recovery.state.as_str(),
             tone,
             is_running: recovery.state == State::Running,
             looked_at: recovery.looked_at,
             resent: recovery.resent,
             error: recovery.error,
-            started: recovery.created_at.into(),
+            started: recovery.created_at,
         }
     }
 }
