@@ -17,16 +17,17 @@ use management::{
 
 use crate::{
     cookie,
-    page::{self, Answer, Frame, PageError, PageRequest, Problems},
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems},
     sign_in,
-    user_agent::Browser,
 };
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct Account {
     frame: Frame,
-    sessions: Vec<Row>,
+    sessions: Vec<Listed>,
+    /// The session of this browser.
+    this: SessionId,
     has_password: bool,
     /// What people call the provider of single sign-on, and whether the account is connected with it.
     provider: Option<(String, bool)>,
@@ -36,12 +37,24 @@ struct Account {
     problems: Problems,
 }
 
+/// The start: leads to the person's first team, or to the instance.
+pub(crate) async fn start(request: PageRequest) -> Answer {
+    let mine = request.mine().await?;
+    let mut entrances = mine.entrances.iter();
+    let there = match entrances.find_map(|entrance| entrance.team.as_ref()) {
+        Some((team, _)) => Area::Team(*team),
+        None if mine.entrances.is_empty() => Area::Own,
+        None => Area::Instance,
+    };
+    Ok(page::see_other(there.home()))
+}
+
 pub(crate) async fn show(request: PageRequest) -> Answer {
     page(&request, Problems::default()).await
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
-    let (this, listed) = sessions::list(&request.management, request.session()?).await?;
+    let (this, sessions) = sessions::list(&request.management, request.session()?).await?;
     let owner = request.mine().await?;
     let provider = request.provider();
     let connected = identities::list(&request.management, request.session()?).await?;
@@ -51,7 +64,8 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         identities: Identity::of(&request.management, provider, connected),
         recovery_codes: owner.recovery_codes,
         frame: Frame::of(request, "account").await?,
-        sessions: Row::of(this, listed),
+        sessions,
+        this,
         problems,
     };
     Ok(page::html(page.problems.status(), &page))
@@ -78,30 +92,6 @@ pub(crate) async fn change_password(request: PageRequest) -> Answer {
         Err(other) => return Err(other.into()),
     }
     page(&request, problems).await
-}
-
-/// A session as the page shows it.
-struct Row {
-    id: SessionId,
-    address: String,
-    browser: Browser,
-    signed_in: DateTime<Utc>,
-    used: DateTime<Utc>,
-    is_this: bool,
-}
-
-impl Row {
-    fn of(this: SessionId, listed: Vec<Listed>) -> Vec<Self> {
-        let rows = listed.into_iter().map(|session| Self {
-            id: session.id,
-            address: session.address,
-            browser: session.user_agent.into(),
-            signed_in: session.created_at,
-            used: session.used_at,
-            is_this: session.id == this,
-        });
-        rows.collect()
-    }
 }
 
 pub(crate) async fn end_session(request: PageRequest) -> Answer {

@@ -1,7 +1,6 @@
 //! Closures of a team, or of all teams: the list, a new one, how far one has got, and cancelling it.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use domain::{
     closure::{ClosureState, WaitsFor},
     id::ClosureId,
@@ -9,7 +8,7 @@ use domain::{
 };
 use management::{
     Refused,
-    closures::{self, ClosedSite, Closure, Wanted, What},
+    closures::{self, Closure, Wanted, What},
     sites::{self, ManagedSite},
     teams,
 };
@@ -29,7 +28,7 @@ const TEAM: &str = "team";
 #[template(path = "closures.html")]
 struct List<'a> {
     frame: Frame,
-    rows: Vec<Row>,
+    rows: Vec<Closure>,
     next: Option<String>,
     /// What can be closed; none if the person may not, or if there is nothing.
     offer: Option<Offer>,
@@ -46,34 +45,11 @@ struct Offer {
     sites: Vec<ManagedSite>,
 }
 
-/// A closure, as lists show it.
-struct Row {
-    id: ClosureId,
-    what: &'static str,
-    name: String,
-    state: ClosureState,
-    waits_for: Option<&'static str>,
-    started: DateTime<Utc>,
-    erases: DateTime<Utc>,
-    ended: Option<DateTime<Utc>>,
-}
-
-impl From<&Closure> for Row {
-    fn from(closure: &Closure) -> Self {
-        Self {
-            id: closure.id,
-            what: if closure.site.is_some() {
-                "the site"
-            } else {
-                "the whole team"
-            },
-            name: closure.name.clone(),
-            state: closure.state,
-            waits_for: closure.waits_for.map(words),
-            started: closure.created_at,
-            erases: closure.erase_at,
-            ended: closure.ended_at,
-        }
+/// What is closed, in words.
+fn what(closure: &Closure) -> &'static str {
+    match closure.site {
+        Some(_) => "the site",
+        None => "the whole team",
     }
 }
 
@@ -125,8 +101,8 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let listed = closures::list(&request.management, &caller, pager::asked(request)).await?;
     let (form, is_new) = (&request.form, problems.are_none());
     let page = List {
-        rows: listed.iter().map(Row::from).collect(),
         next: pager::next(request, &listed, |closure| closure.id),
+        rows: listed,
         offer: if frame.may(Scope::ClosuresWrite) {
             offer(request, frame.at).await?
         } else {
@@ -171,10 +147,7 @@ async fn offer(request: &PageRequest, at: Area) -> Result<Option<Offer>, Refused
 #[template(path = "closures/closure.html")]
 struct Shown {
     frame: Frame,
-    row: Row,
-    team: String,
-    sites: Vec<ClosedSite>,
-    error: Option<String>,
+    row: Closure,
     may_cancel: bool,
     may_resume: bool,
     may_export: bool,
@@ -191,10 +164,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         may_resume: may && closure.state == ClosureState::Failed,
         may_export: frame.may(Scope::SitesExport) && closure.state == ClosureState::Grace,
         frame,
-        row: Row::from(&closure),
-        team: closure.team.to_string(),
-        sites: closure.sites,
-        error: closure.error,
+        row: closure,
     }))
 }
 

@@ -1,7 +1,6 @@
 //! Erasures of a team: the list, a new one, how far one has got, and continuing it if it failed.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use domain::{
     chain::State,
     erasure::{Counts, MOST_NAMED, MetadataValue, Subject, SubjectKind},
@@ -29,36 +28,13 @@ const SITES: i64 = 100;
 #[template(path = "erasures.html")]
 struct List<'a> {
     frame: Frame,
-    rows: Vec<Row>,
+    rows: Vec<Erasure>,
     next: Option<String>,
     /// Whether the person may start one.
     may_erase: bool,
     sites: Vec<ManagedSite>,
     values: Values<'a>,
     problems: Problems,
-}
-
-/// An erasure, as lists show it.
-struct Row {
-    id: ErasureId,
-    kind: &'static str,
-    state: State,
-    items: String,
-    started: DateTime<Utc>,
-    ended: Option<DateTime<Utc>>,
-}
-
-impl From<&Erasure> for Row {
-    fn from(erasure: &Erasure) -> Self {
-        Self {
-            id: erasure.id,
-            kind: words(erasure.kind),
-            state: erasure.state,
-            items: grouped(erasure.counts.items),
-            started: erasure.created_at,
-            ended: erasure.ended_at,
-        }
-    }
 }
 
 /// How items were chosen, in words.
@@ -99,8 +75,8 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let listed = erasures::list(&request.management, &caller, pager::asked(request)).await?;
     let first = pager::first(SITES);
     let page = List {
-        rows: listed.iter().map(Row::from).collect(),
         next: pager::next(request, &listed, |erasure| erasure.id),
+        rows: listed,
         may_erase: frame.may(Scope::ErasuresWrite),
         sites: sites::list(&request.management, &caller, first).await?,
         frame,
@@ -194,12 +170,9 @@ impl<'a> Values<'a> {
 #[template(path = "erasures/erasure.html")]
 struct Shown {
     frame: Frame,
-    row: Row,
-    site: Option<String>,
+    row: Erasure,
     /// What was removed so far, as label and number.
     counts: Vec<(&'static str, String)>,
-    certificate: Option<String>,
-    error: Option<String>,
     may_resume: bool,
 }
 
@@ -212,11 +185,8 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     Ok(page::shown(&Shown {
         may_resume: failed && frame.may(Scope::ErasuresWrite),
         frame,
-        row: Row::from(&erasure),
-        site: erasure.site.map(|site| site.to_string()),
         counts: counted(&erasure.counts),
-        certificate: erasure.certificate,
-        error: erasure.error,
+        row: erasure,
     }))
 }
 

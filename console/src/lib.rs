@@ -31,7 +31,6 @@ mod routes;
 mod rules;
 mod sign_in;
 mod sites;
-mod start_page;
 mod subscriptions;
 mod teams;
 mod time;

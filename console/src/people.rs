@@ -182,7 +182,7 @@ fn show_once(
         title,
         text,
         url: origin::link(request.origin(), secret),
-        until: until,
+        until,
         back,
     })
 }

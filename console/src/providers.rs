@@ -149,7 +149,7 @@ impl From<&CredentialStatus> for Credential {
                 from_bytes: grouped(state.throttle.from_bytes),
                 met: state.throttle.met,
                 passed: state.throttle.passed,
-                until: until,
+                until,
             }),
             changed: condition.changed_at,
         }

@@ -19,7 +19,7 @@ use crate::{
         Access::{self, Nothing, Scope, Session},
         Route, back, get, post,
     },
-    rules, sign_in, sites, start_page, subscriptions, teams, tokens, usage, webhooks,
+    rules, sign_in, sites, subscriptions, teams, tokens, usage, webhooks,
 };
 
 /// The path, the method and the needs of each, for tests of who may open what.
@@ -69,7 +69,7 @@ fn own() -> Vec<Route> {
     vec![
         get("/assets/{name}", Nothing, assets::serve),
 
-        get("/", Session, start_page::show),
+        get("/", Session, account::start),
 
         get("/sign-in", Nothing, sign_in::show),
         post("/sign-in", Nothing, sign_in::enter),

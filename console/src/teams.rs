@@ -2,11 +2,7 @@
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use domain::{
-    id::{PlanId, TeamId},
-    name::Name,
-    role::Role,
-};
+use domain::{id::PlanId, name::Name, role::Role};
 use management::{
     Refused, people,
     plans::{self, Plan},
@@ -23,14 +19,8 @@ use crate::{
 #[template(path = "teams.html")]
 struct List {
     frame: Frame,
-    rows: Vec<Row>,
+    rows: Vec<Team>,
     next: Option<String>,
-}
-
-struct Row {
-    id: TeamId,
-    name: String,
-    created: DateTime<Utc>,
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
@@ -39,14 +29,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let listed = teams::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |team| team.id),
-        rows: listed
-            .into_iter()
-            .map(|team| Row {
-                id: team.id,
-                name: team.name,
-                created: team.created_at,
-            })
-            .collect(),
+        rows: listed,
         frame,
     }))
 }

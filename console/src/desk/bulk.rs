@@ -6,13 +6,7 @@ use std::ops::Range;
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use domain::{
-    chain::State,
-    id::BulkDecisionId,
-    media::{ContentType, Ruling},
-    review::Severity,
-    score::Category,
-};
+use domain::{chain::State, media::ContentType, review::Severity, score::Category};
 use management::{
     media::explanation,
     review_policies::{self, ReviewPolicy},
@@ -54,7 +48,7 @@ struct Many {
     count: usize,
     exceeds_most: bool,
     cards: Vec<Card>,
-    last: Vec<Row>,
+    last: Vec<Bulk>,
     problems: Problems,
 }
 
@@ -124,7 +118,7 @@ async fn form(request: &PageRequest, sent: &Form, mut problems: Problems) -> Ans
             .into_iter()
             .map(|shown| Card::new(frame.at, shown))
             .collect(),
-        last: last.into_iter().map(Row::from).collect(),
+        last,
         frame,
         problems,
     };
@@ -167,55 +161,26 @@ impl Card {
 #[template(path = "desk/bulk_progress.html")]
 struct Progress {
     frame: Frame,
-    row: Row,
-}
-
-/// A bulk decision.
-struct Row {
-    id: BulkDecisionId,
-    /// What is done to the items.
-    what: &'static str,
+    /// What the application is told.
     reason: VisibleText,
-    state: State,
-    tone: &'static str,
-    percent: i32,
-    total: i32,
-    done: i32,
-    skipped: i32,
-    undone: i32,
-    error: Option<String>,
-    started: DateTime<Utc>,
+    row: Bulk,
 }
 
-impl From<Bulk> for Row {
-    fn from(bulk: Bulk) -> Self {
-        let looked_at = bulk.done.saturating_add(bulk.skipped);
-        Self {
-            id: bulk.id,
-            what: match bulk.decision {
-                Ruling::Approve => "approve",
-                Ruling::Reject => "reject",
-            },
-            reason: VisibleText::new(&bulk.reason, &[]),
-            state: bulk.state,
-            tone: match bulk.state {
-                State::Running => "",
-                State::Finished => "ok",
-                State::Cancelled => "warn",
-                State::Failed => "no",
-            },
-            percent: looked_at
-                .saturating_mul(100)
-                .checked_div(bulk.total)
-                .unwrap_or(100),
-            total: bulk.total,
-            done: bulk.done,
-            skipped: bulk.skipped,
-            undone: bulk.undone,
-            error: bulk.error,
-            started: bulk.created_at,
-        }
+/// The colour of a state.
+fn tone(state: State) -> &'static str {
+    match state {
+        State::Running => "",
+        State::Finished => "ok",
+        State::Cancelled => "warn",
+        State::Failed => "no",
     }
+}
+
+/// How much was looked at.
+fn percent(bulk: &Bulk) -> i32 {
+    let looked_at = bulk.done.saturating_add(bulk.skipped);
+    let percent = looked_at.saturating_mul(100).checked_div(bulk.total);
+    percent.unwrap_or(100)
 }
 
 pub(crate) async fn progress(request: PageRequest) -> Answer {
@@ -223,7 +188,8 @@ pub(crate) async fn progress(request: PageRequest) -> Answer {
     let found = bulk::get(&request.management, &caller, request.id("bulk")?).await?;
     Ok(page::shown(&Progress {
         frame: Frame::of(&request, "desk").await?,
-        row: found.into(),
+        reason: VisibleText::new(&found.reason, &[]),
+        row: found,
     }))
 }
 

@@ -1,8 +1,7 @@
 //! Files of hashes that are read into a list: paste one, watch, see what was refused, cancel.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
-use domain::{chain::State, id::HashImportId, image_hash::HashAlgorithm};
+use domain::{id::HashImportId, image_hash::HashAlgorithm};
 use management::{
     Refused,
     hash_lists::imports::{self, Import},
@@ -20,7 +19,7 @@ struct Imports<'a> {
     frame: Frame,
     tab: &'static str,
     head: Head,
-    rows: Vec<Row>,
+    rows: Vec<Import>,
     /// The address of the next page.
     next: Option<String>,
     hashes: &'a str,
@@ -33,39 +32,17 @@ struct Imports<'a> {
 struct Shown {
     frame: Frame,
     head: Head,
-    row: Row,
+    row: Import,
     refusals: Vec<imports::RefusedLine>,
     /// The address of the next page of refused lines.
     next: Option<String>,
 }
 
-/// An import, and how far it has got.
-pub(super) struct Row {
-    import: Import,
-    started: DateTime<Utc>,
-    ended: Option<DateTime<Utc>>,
-}
-
-impl From<Import> for Row {
-    fn from(import: Import) -> Self {
-        Self {
-            started: import.created_at,
-            ended: import.ended_at,
-            import,
-        }
-    }
-}
-
-impl Row {
-    fn is_running(&self) -> bool {
-        self.import.state == State::Running
-    }
-
-    fn percent(&self) -> i64 {
-        match self.import.total_lines {
-            0 => 100,
-            total => self.import.lines * 100 / total,
-        }
+/// How far an import has got.
+fn percent(import: &Import) -> i64 {
+    match import.total_lines {
+        0 => 100,
+        total => import.lines * 100 / total,
     }
 }
 
@@ -106,7 +83,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         tab: "imports",
         head,
         next: pager::next(request, &found, |import| import.id),
-        rows: found.into_iter().map(Row::from).collect(),
+        rows: found,
         hashes: request.form.get("hashes"),
         algorithm: request.form.get("algorithm"),
         problems,
@@ -129,7 +106,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     Ok(page::shown(&Shown {
         frame,
         head,
-        row: import.into(),
+        row: import,
         next: last.map(|refused| pager::after(&request, refused.line)),
         refusals,
     }))

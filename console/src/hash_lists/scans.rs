@@ -17,7 +17,7 @@ struct Scans<'a> {
     frame: Frame,
     tab: &'static str,
     head: Head,
-    rows: Vec<Row>,
+    rows: Vec<Scan>,
     /// The address of the next page.
     next: Option<String>,
     since: &'a str,
@@ -29,42 +29,18 @@ struct Scans<'a> {
 struct Shown {
     frame: Frame,
     head: Head,
-    row: Row,
+    row: Scan,
     matches: Vec<Match>,
     /// The address of the next page of matches.
     next: Option<String>,
 }
 
-/// A scan, and how far it has got.
-struct Row {
-    scan: Scan,
-    started: DateTime<Utc>,
-    ended: Option<DateTime<Utc>>,
-    reached: Option<DateTime<Utc>>,
-}
-
-impl From<Scan> for Row {
-    fn from(scan: Scan) -> Self {
-        Self {
-            started: scan.created_at,
-            ended: scan.ended_at,
-            reached: scan.reached,
-            scan,
-        }
-    }
-}
-
-impl Row {
-    fn is_running(&self) -> bool {
-        self.scan.state == State::Running
-    }
-
-    fn percent(&self) -> i64 {
-        match self.scan.state {
-            State::Finished => 100,
-            State::Running | State::Cancelled | State::Failed => {
-                percent(self.scan.until, self.scan.oldest, self.scan.reached)
-            }
+/// How far a scan has got.
+fn progress(scan: &Scan) -> i64 {
+    match scan.state {
+        State::Finished => 100,
+        State::Running | State::Cancelled | State::Failed => {
+            percent(scan.until, scan.oldest, scan.reached)
         }
     }
 }
@@ -112,7 +88,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         tab: "scans",
         head,
         next: pager::next(request, &found, |scan| scan.id),
-        rows: found.into_iter().map(Row::from).collect(),
+        rows: found,
         since: request.form.get("since_revision"),
         problems,
     };
@@ -131,7 +107,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     Ok(page::shown(&Shown {
         frame,
         head,
-        row: scan.into(),
+        row: scan,
         next: pager::next(&request, &matches, |found| found.media),
         matches,
     }))

@@ -3,7 +3,7 @@
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{MemberId, SessionId, TeamId},
+    id::{MemberId, TeamId},
     scope::Scope,
 };
 use management::{
@@ -20,10 +20,7 @@ use super::{
     role_form::{self, Chosen, Fields},
     show_once,
 };
-use crate::{
-    page::{self, Answer, Frame, PageRequest, Problems},
-    user_agent::Browser,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "people/person.html")]
@@ -42,29 +39,8 @@ struct Shown {
     is_only_owner: bool,
     fields: Fields,
     /// None: the person is in another team, too.
-    sessions: Option<Vec<Row>>,
+    sessions: Option<Vec<Listed>>,
     problems: Problems,
-}
-
-/// Where the person is signed in.
-struct Row {
-    id: SessionId,
-    address: String,
-    browser: Browser,
-    signed_in: DateTime<Utc>,
-    used: DateTime<Utc>,
-}
-
-impl From<Listed> for Row {
-    fn from(session: Listed) -> Self {
-        Self {
-            id: session.id,
-            address: session.address,
-            browser: session.user_agent.into(),
-            signed_in: session.created_at,
-            used: session.used_at,
-        }
-    }
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -142,7 +118,7 @@ async fn page(request: &PageRequest, problems: Problems, sent: Option<Chosen>) -
         team: team.map(|team| Named::of(team, &names)),
         joined: person.created_at,
         disabled: person.disabled_at,
-        sessions: sessions.map(|sessions| sessions.into_iter().map(Row::from).collect()),
+        sessions,
         path: frame.path(&format!("people/{member}")),
         frame,
         person,

@@ -16,30 +16,10 @@ use crate::page::{self, Answer, Frame, PageRequest, Problems};
 struct Secret {
     frame: Frame,
     here: SiteHeader,
-    secrets: Secrets,
+    secrets: Standing,
     /// When the next secret is to sign.
     when: StartTime,
     problems: Problems,
-}
-
-/// Which secrets a site has.
-struct Secrets {
-    /// Since when the present one signs; none: since the site was created.
-    signs_since: Option<DateTime<Utc>>,
-    /// Until when the one before it signs too.
-    previous_until: Option<DateTime<Utc>>,
-    /// When the next one begins to sign.
-    next_at: Option<DateTime<Utc>>,
-}
-
-impl From<Standing> for Secrets {
-    fn from(standing: Standing) -> Self {
-        Self {
-            signs_since: standing.signs_since,
-            previous_until: standing.previous_until,
-            next_at: standing.next_at,
-        }
-    }
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -54,7 +34,7 @@ async fn page(request: &PageRequest, when: StartTime, problems: Problems) -> Ans
     let page = Secret {
         frame,
         here,
-        secrets: standing.into(),
+        secrets: standing,
         when,
         problems,
     };
@@ -74,7 +54,7 @@ struct Check {
     activates: Option<DateTime<Utc>>,
     /// Until when the present one would sign too.
     previous_until: DateTime<Utc>,
-    secrets: Secrets,
+    secrets: Standing,
     dropped: Option<Dropped>,
     problems: Problems,
 }
@@ -158,8 +138,8 @@ async fn checked(request: &PageRequest, when: StartTime, problems: Problems) -> 
         here,
         when,
         activates: at,
-        previous_until: (at.unwrap_or_else(Utc::now) + ROTATION_GRACE),
-        secrets: standing.into(),
+        previous_until: at.unwrap_or_else(Utc::now) + ROTATION_GRACE,
+        secrets: standing,
         dropped: Dropped::by(&standing),
         problems,
     };

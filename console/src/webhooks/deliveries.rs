@@ -2,10 +2,9 @@
 
 use askama::Template;
 use domain::{event::EventKind, id::SiteId, webhook::DeliveryStatus};
-use management::deliveries::{self, Filter};
+use management::deliveries::{self, Filter, Listed};
 
 use super::{
-    delivery::Delivery,
     endpoint_name::{self, Names},
     filters::{self, Choice, Filters},
 };
@@ -27,7 +26,7 @@ struct List<'a> {
     until: &'a str,
     problems: Problems,
     names: Names,
-    rows: Vec<Delivery>,
+    rows: Vec<Listed>,
     is_filtered: bool,
     next: Option<String>,
 }
@@ -75,7 +74,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
             .next
             .filter(|_| !is_wrong)
             .map(|last| pager::after(&request, last)),
-        rows: found.deliveries.into_iter().map(Delivery::from).collect(),
+        rows: found.deliveries,
         is_filtered: filters::any(&request),
     };
     Ok(page::html(page.problems.status(), &page))

@@ -8,7 +8,7 @@ use domain::{
 };
 use management::{
     Refused,
-    deliveries::{self, Listed, SentHeader},
+    deliveries::{self, SentHeader},
     endpoints,
 };
 
@@ -109,35 +109,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         problems,
     };
     Ok(page::html(page.problems.status(), &page))
-}
-
-/// A delivery in a list.
-pub(super) struct Delivery {
-    pub(super) id: DeliveryId,
-    pub(super) kind: &'static str,
-    pub(super) happened: DateTime<Utc>,
-    pub(super) state: &'static str,
-    pub(super) tone: &'static str,
-    pub(super) attempts: i16,
-    pub(super) next: Option<DateTime<Utc>>,
-    pub(super) media: String,
-    pub(super) endpoint: EndpointId,
-}
-
-impl From<Listed> for Delivery {
-    fn from(listed: Listed) -> Self {
-        Self {
-            id: listed.id,
-            kind: listed.kind.as_str(),
-            happened: listed.occurred_at,
-            state: listed.status.as_str(),
-            tone: tone(listed.status),
-            attempts: listed.attempts,
-            next: listed.next_attempt_at,
-            media: listed.media.to_string(),
-            endpoint: listed.endpoint,
-        }
-    }
 }
 
 /// The colour of a state.

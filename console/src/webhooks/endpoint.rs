@@ -8,17 +8,17 @@ use domain::{
     webhook::CustomHeader,
 };
 use management::{
-    deliveries::{self, Filter},
+    deliveries::{self, Filter, Listed},
     endpoints::{self, Endpoint},
-    recoveries, sites,
+    recoveries::{self, Recovery},
+    sites,
 };
 
 use super::{
     attempt::Shown,
-    delivery::Delivery,
     endpoint_name,
     health::Health,
-    recoveries::{Asked, Recovered, Wanted},
+    recoveries::{Asked, Wanted},
 };
 use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
@@ -39,8 +39,8 @@ struct Page {
     site_name: String,
     health: Health,
     attempts: Vec<Shown>,
-    deliveries: Vec<Delivery>,
-    recoveries: Vec<Recovered>,
+    deliveries: Vec<Listed>,
+    recoveries: Vec<Recovery>,
     recover: Asked,
     said: Said,
 }
@@ -124,8 +124,8 @@ async fn page(request: &PageRequest, said: Said) -> Answer {
         frame,
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),
-        deliveries: listed.deliveries.into_iter().map(Delivery::from).collect(),
-        recoveries: recovered.into_iter().map(Recovered::from).collect(),
+        deliveries: listed.deliveries,
+        recoveries: recovered,
         recover,
         site_name: site.settings.name,
         said,

@@ -1,15 +1,10 @@
 //! Events of a team, newest first, and which endpoints were told.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
-use domain::{
-    event::EventKind,
-    id::{DeliveryId, EndpointId, SiteId},
-};
-use management::events::{self, Filter, Listed, Told};
+use domain::{event::EventKind, id::SiteId};
+use management::events::{self, Filter, Listed};
 
 use super::{
-    delivery::tone,
     endpoint_name::Names,
     filters::{self, Choice, Filters},
 };
@@ -29,49 +24,9 @@ struct List<'a> {
     until: &'a str,
     problems: Problems,
     names: Names,
-    rows: Vec<Row>,
+    rows: Vec<Listed>,
     is_filtered: bool,
     next: Option<String>,
-}
-
-/// An event in the list.
-struct Row {
-    id: String,
-    kind: &'static str,
-    happened: DateTime<Utc>,
-    media: String,
-    told: Vec<Receiver>,
-}
-
-/// An endpoint that was told.
-struct Receiver {
-    delivery: DeliveryId,
-    endpoint: EndpointId,
-    state: &'static str,
-    tone: &'static str,
-}
-
-impl From<Listed> for Row {
-    fn from(listed: Listed) -> Self {
-        Self {
-            id: listed.id.to_string(),
-            kind: listed.kind.as_str(),
-            happened: listed.occurred_at,
-            media: listed.media.to_string(),
-            told: listed.deliveries.into_iter().map(Receiver::from).collect(),
-        }
-    }
-}
-
-impl From<Told> for Receiver {
-    fn from(told: Told) -> Self {
-        Self {
-            delivery: told.delivery,
-            endpoint: told.endpoint,
-            state: told.status.as_str(),
-            tone: tone(told.status),
-        }
-    }
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
@@ -113,7 +68,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
             .next
             .filter(|_| !is_wrong)
             .map(|last| pager::after(&request, last)),
-        rows: found.events.into_iter().map(Row::from).collect(),
+        rows: found.events,
         is_filtered: filters::any(&request),
     };
     Ok(page::html(page.problems.status(), &page))

@@ -49,7 +49,7 @@ impl Health {
             word,
             is_failing,
             is_disabled,
-            since: since,
+            since,
             reason: endpoint.disabled_reason.clone(),
             breaker: Breaker::of(endpoint),
             waiting: endpoint.waiting,
@@ -81,7 +81,7 @@ impl Breaker {
         Self {
             tone,
             word,
-            until: until,
+            until,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The recoveries of an endpoint, which send again what it has missed or lost: the list, the form, starting one, and cancelling it.
 
 use askama::Template;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use domain::{
     chain::State,
     event::EventKind,
@@ -28,60 +28,31 @@ struct List {
     /// The path of the endpoint's page.
     path: String,
     name: String,
-    recoveries: Vec<Recovered>,
+    recoveries: Vec<Recovery>,
     next: Option<String>,
 }
 
-/// A recovery in a list.
-pub(super) struct Recovered {
-    pub(super) id: RecoveryId,
-    /// Which events.
-    pub(super) what: &'static str,
-    pub(super) event: &'static str,
-    pub(super) since: DateTime<Utc>,
-    pub(super) until: DateTime<Utc>,
-    pub(super) state: &'static str,
-    pub(super) tone: &'static str,
-    pub(super) is_running: bool,
-    /// How much of the time is done, in percent.
-    pub(super) percent: i64,
-    pub(super) looked_at: i64,
-    pub(super) resent: i64,
-    pub(super) error: Option<String>,
-    pub(super) started: DateTime<Utc>,
-}
-
-impl From<Recovery> for Recovered {
-    fn from(recovery: Recovery) -> Self {
-        let tone = match recovery.state {
-            State::Running => "warn",
-            State::Finished => "ok",
-            State::Cancelled => "",
-            State::Failed => "no",
-        };
-        Self {
-            id: recovery.id,
-            what: match recovery.kind {
-                RecoveryKind::Failed => "what failed",
-                RecoveryKind::Delivered => "what was delivered",
-                RecoveryKind::Missing => "what was missing",
-            },
-            event: recovery.event.map_or("all events", |event| event.as_str()),
-            percent: percent(&recovery),
-            since: recovery.since,
-            until: recovery.until,
-            state: recovery.state.as_str(),
-            tone,
-            is_running: recovery.state == State::Running,
-            looked_at: recovery.looked_at,
-            resent: recovery.resent,
-            error: recovery.error,
-            started: recovery.created_at,
-        }
+/// Which events, in words.
+pub(super) fn what(kind: RecoveryKind) -> &'static str {
+    match kind {
+        RecoveryKind::Failed => "what failed",
+        RecoveryKind::Delivered => "what was delivered",
+        RecoveryKind::Missing => "what was missing",
     }
 }
 
-fn percent(recovery: &Recovery) -> i64 {
+/// The colour of a state.
+pub(super) fn tone(state: State) -> &'static str {
+    match state {
+        State::Running => "warn",
+        State::Finished => "ok",
+        State::Cancelled => "",
+        State::Failed => "no",
+    }
+}
+
+/// How much of the time is done.
+pub(super) fn percent(recovery: &Recovery) -> i64 {
     let whole = (recovery.until - recovery.since).num_seconds().max(1);
     let reached = recovery.reached;
     let done = reached.map_or(0, |reached| (reached - recovery.since).num_seconds());
@@ -104,7 +75,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
         frame,
         name: endpoint_name::name(settings.description.as_deref(), &settings.url),
         next: pager::next(&request, &found, |one| one.id),
-        recoveries: found.into_iter().map(Recovered::from).collect(),
+        recoveries: found,
     }))
 }
 
