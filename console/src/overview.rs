@@ -1,6 +1,6 @@
 //! The overview of a team: figures, verdicts over time, the rules that decided most, and what waits for somebody.
 
-mod first_steps;
+pub(crate) mod first_steps;
 mod percentages;
 mod tiles;
 mod time_range;

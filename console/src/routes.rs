@@ -143,8 +143,8 @@ fn desk() -> Vec<Route> {
 fn rules() -> Vec<Route> {
     vec![
         get("/t/{team}/rules", Scope(RulesRead), rules::list),
-        get("/t/{team}/rules/new", Scope(RulesWrite), rules::new::show),
-        post("/t/{team}/rules/new", Scope(RulesWrite), rules::new::create),
+        get("/t/{team}/rules/new", Scope(RulesWrite), rules::new),
+        post("/t/{team}/rules/new", Scope(RulesWrite), rules::create),
         get("/t/{team}/rules/{group}", Scope(RulesRead), rules::group::show),
         get("/t/{team}/rules/{group}/rules/new", Scope(RulesWrite), rules::rule::new),
         post("/t/{team}/rules/{group}/rules/new", Scope(RulesWrite), rules::rule::create),
@@ -246,8 +246,8 @@ fn webhooks() -> Vec<Route> {
 fn team() -> Vec<Route> {
     vec![
         get("/t/{team}/sites", Scope(SitesRead), sites::list),
-        get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
-        post("/t/{team}/sites/new", Scope(SitesWrite), sites::new::create),
+        get("/t/{team}/sites/new", Scope(SitesWrite), sites::new),
+        post("/t/{team}/sites/new", Scope(SitesWrite), sites::create),
         get("/t/{team}/sites/{site}", Scope(SitesRead), sites::overview::show),
         get("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::show),
         post("/t/{team}/sites/{site}/settings", Scope(SitesWrite), sites::settings::save),

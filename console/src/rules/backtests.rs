@@ -1,20 +1,21 @@
 //! Backtests of a group: the list, a new one, one with its findings, and cancelling it.
 
-mod findings;
-
 use askama::Template;
 use chrono::{DateTime, Utc};
-use domain::chain::State;
+use domain::{
+    backtest::{Agreement, Count, Decided},
+    chain::State,
+    media::Status,
+};
 use management::{
     Noun, Refused,
     rule_groups::{
-        backtests::{self, Backtest, NewBacktest},
+        backtests::{self, Backtest, Change, NewBacktest},
         versions::ListedVersion,
     },
     sites::{self, ManagedSite},
 };
 
-use self::findings::{Changed, Findings};
 use super::{
     names::People,
     page_header::{self, Head, Tab},
@@ -22,6 +23,7 @@ use super::{
 };
 use crate::{
     page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
+    rules::trial::tone,
     time,
 };
 
@@ -206,4 +208,88 @@ fn as_in_the_form(refused: Refused) -> Refused {
         }
     }
     Refused::Fields(fields)
+}
+
+/// A status and its tone.
+type Told = (Status, &'static str);
+
+fn told(status: Status) -> Told {
+    (status, tone(status))
+}
+
+/// The findings.
+struct Findings {
+    /// Statuses at the time, statuses now, and the number of items.
+    counts: Vec<(Told, Told, u64)>,
+    /// How verdicts agree with people: what is compared, before, and after.
+    agreement: Vec<(&'static str, Shares, Shares)>,
+    /// Whether people decided about any of the items.
+    has_decisions: bool,
+}
+
+/// Precision and recall, in words.
+struct Shares {
+    precision: String,
+    recall: String,
+}
+
+impl Findings {
+    fn of(counts: &[Count]) -> Self {
+        let mut pairs: Vec<(Told, Told, u64)> = Vec::new();
+        for count in counts {
+            let same = pairs
+                .iter_mut()
+                .find(|(old, new, _)| (old.0, new.0) == (count.old, count.new));
+            match same {
+                Some((_, _, items)) => *items += count.items,
+                None => pairs.push((told(count.old), told(count.new), count.items)),
+            }
+        }
+        let kinds: [(&str, &[Status]); 3] = [
+            ("rejected", &[Status::Rejected]),
+            ("pending_review", &[Status::PendingReview]),
+            ("either", &[Status::Rejected, Status::PendingReview]),
+        ];
+        let agreement = kinds.into_iter().map(|(name, kinds)| {
+            let before = Agreement::of(counts, |count| count.old, kinds);
+            let after = Agreement::of(counts, |count| count.new, kinds);
+            (name, Shares::of(before), Shares::of(after))
+        });
+        Self {
+            counts: pairs,
+            agreement: agreement.collect(),
+            has_decisions: counts.iter().any(|count| count.decided != Decided::Nobody),
+        }
+    }
+}
+
+impl Shares {
+    fn of(agreement: Agreement) -> Self {
+        let percent = |share: Option<f64>| {
+            share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0))
+        };
+        Self {
+            precision: percent(agreement.precision()),
+            recall: percent(agreement.recall()),
+        }
+    }
+}
+
+/// An item that would get another status.
+struct Changed {
+    id: String,
+    old: Told,
+    new: Told,
+    decided: Decided,
+}
+
+impl From<Change> for Changed {
+    fn from(change: Change) -> Self {
+        Self {
+            id: change.media.to_string(),
+            old: told(change.old),
+            new: told(change.new),
+            decided: change.decided,
+        }
+    }
 }

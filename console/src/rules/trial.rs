@@ -1,20 +1,25 @@
 //! Trying a text on the draft, beside what the live version says.
 
 mod highlights;
-mod result;
-
-pub(super) use self::result::tone;
 
 use askama::Template;
-use domain::score::{Category, Scores};
+use domain::{
+    media::Status,
+    rules::{Evidence, View, Violation},
+    score::{Category, Scores},
+};
 use management::{
     Refused,
-    rule_groups::trials::{self, ScoresFrom},
+    rule_groups::trials::{self, ScoresFrom, Trial},
 };
 
-use self::{highlights::Piece, result::Said};
+use self::highlights::Piece;
 use super::page_header::{self, Head, Tab};
-use crate::page::{self, Answer, Frame, PageRequest, Problems};
+use crate::{
+    page::{self, Answer, Frame, PageRequest, Problems},
+    rules::row::effect,
+    visible_text::truncate,
+};
 
 #[derive(Template)]
 #[template(path = "rules/trial.html")]
@@ -145,4 +150,94 @@ async fn page(request: &PageRequest, problems: Problems, result: Option<Outcome>
         result,
     };
     Ok(page::html(page.problems.status(), &page))
+}
+
+/// Rules that are listed.
+const MATCHES: usize = 100;
+/// Characters of a match that are shown.
+const MATCH_CHARS: usize = 200;
+
+/// What a set of rules says.
+struct Said {
+    status: Status,
+    tone: &'static str,
+    reason: Option<String>,
+    matches: Vec<Match>,
+    /// How many more rules match.
+    more: usize,
+    /// Categories that rules ask for and that have no score.
+    unscored: String,
+}
+
+/// A rule that matches.
+struct Match {
+    rule: String,
+    kind: &'static str,
+    effect: (&'static str, &'static str),
+    /// The text that was matched.
+    text: Option<String>,
+    /// How it was matched.
+    how: String,
+}
+
+impl Said {
+    fn new(trial: &Trial, text: &str) -> Self {
+        let matches = trial.violations.iter().take(MATCHES);
+        let unscored = trial.unscored.iter().map(ToString::to_string);
+        Self {
+            status: trial.status,
+            tone: tone(trial.status),
+            reason: trial.reason.clone(),
+            matches: matches
+                .map(|violation| Match::new(violation, text))
+                .collect(),
+            more: trial.violations.len().saturating_sub(MATCHES),
+            unscored: unscored.collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// The tone of a status.
+pub(super) const fn tone(status: Status) -> &'static str {
+    match status {
+        Status::Approved => "ok",
+        Status::Rejected => "no",
+        Status::PendingReview => "warn",
+        Status::Pending => "",
+    }
+}
+
+impl Match {
+    fn new(violation: &Violation, text: &str) -> Self {
+        let (matched, how) = match &violation.evidence {
+            Evidence::Text { view, span, .. } => {
+                let matched = text.get(span.clone()).unwrap_or_default();
+                let how = match view {
+                    View::Original => "as it was written",
+                    View::Folded => "whatever its case, accents and look-alikes",
+                    View::Loose => {
+                        "in disguise: digits for letters, spelled-out or stretched words"
+                    }
+                };
+                (Some(truncate(matched, MATCH_CHARS)), how.to_owned())
+            }
+            Evidence::Score {
+                category,
+                score,
+                threshold,
+                ..
+            } => (
+                None,
+                format!("{category} {score:.2}, threshold {threshold}"),
+            ),
+            Evidence::Hash { distance, .. } => (None, format!("{distance} of 256 bits differ")),
+        };
+        Self {
+            rule: violation.rule_name.clone(),
+            kind: violation.rule_type.as_str(),
+            effect: effect(violation.effect),
+            text: matched,
+            how,
+        }
+    }
 }

@@ -13,7 +13,10 @@ use super::{
     labels,
     page_header::{SiteHeader, Tab},
 };
-use crate::page::{self, Answer, Frame, PageRequest, pager};
+use crate::{
+    overview::first_steps::{Step, in_order},
+    page::{self, Answer, Frame, PageRequest, pager},
+};
 
 /// Endpoints that the page names.
 const ENDPOINTS: i64 = 10;
@@ -34,17 +37,6 @@ struct Overview {
     endpoints: Vec<Endpoint>,
     on_failure: &'static str,
     vocabulary: &'static str,
-}
-
-/// A step from a new site to one that works.
-struct Step {
-    name: &'static str,
-    text: &'static str,
-    is_done: bool,
-    /// Whether it is the first that is not done.
-    is_next: bool,
-    /// Where it is done, for those who may.
-    way: Option<(String, &'static str)>,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -98,38 +90,38 @@ fn steps(
         )
     });
     let rules = format!("{}/{}", here.team.path("rules"), judge.id);
-    let mut steps = [
-        Step {
-            name: "Create a key",
-            text: "Your application sends it with each submission.",
-            is_done: counts.keys > 0,
-            is_next: false,
-            way: way(Scope::KeysWrite, here.path("keys"), "Keys"),
-        },
-        Step {
-            name: "Write the first rule",
-            text: "Rules decide what is approved, rejected or reviewed by a person.",
-            is_done: readiness.has_rules,
-            is_next: false,
-            way: way(Scope::RulesWrite, rules, "Rules"),
-        },
-        Step {
-            name: "Add a webhook endpoint",
-            text: "It is told each verdict. Without one, your application asks for the status.",
-            is_done: counts.endpoints > 0,
-            is_next: false,
-            way: way(Scope::WebhooksWrite, hooks, "Webhooks"),
-        },
-        Step {
-            name: "Send a test ping",
-            text: "It shows whether your receiver answers and verifies the signature.",
-            is_done: readiness.is_tested,
-            is_next: false,
-            way: test,
-        },
-    ];
-    if let Some(next) = steps.iter_mut().find(|step| !step.is_done) {
-        next.is_next = true;
-    }
-    steps
+    in_order([
+        Step::new(
+            (
+                "Create a key",
+                "Your application sends it with each submission.",
+            ),
+            counts.keys > 0,
+            way(Scope::KeysWrite, here.path("keys"), "Keys"),
+        ),
+        Step::new(
+            (
+                "Write the first rule",
+                "Rules decide what is approved, rejected or reviewed by a person.",
+            ),
+            readiness.has_rules,
+            way(Scope::RulesWrite, rules, "Rules"),
+        ),
+        Step::new(
+            (
+                "Add a webhook endpoint",
+                "It is told each verdict. Without one, your application asks for the status.",
+            ),
+            counts.endpoints > 0,
+            way(Scope::WebhooksWrite, hooks, "Webhooks"),
+        ),
+        Step::new(
+            (
+                "Send a test ping",
+                "It shows whether your receiver answers and verifies the signature.",
+            ),
+            readiness.is_tested,
+            test,
+        ),
+    ])
 }

@@ -1,15 +1,15 @@
 //! The secret that signs a site's webhooks: which secrets there are, what a rotation would do, and the new secret.
 
-mod start_time;
-
 use askama::Template;
-use chrono::{DateTime, Utc};
-use domain::webhook::ROTATION_GRACE;
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::webhook::{LONGEST_NOTICE, ROTATION_GRACE};
 use management::webhook_secrets::{self, Dropped, IssuedSecret, Standing};
 
-use self::start_time::StartTime;
 use super::page_header::{SiteHeader, Tab};
-use crate::page::{self, Answer, Frame, PageRequest, Problems};
+use crate::{
+    page::{self, Answer, Form, Frame, PageRequest, Problems},
+    time,
+};
 
 #[derive(Template)]
 #[template(path = "sites/webhook_secret.html")]
@@ -148,4 +148,50 @@ async fn checked(request: &PageRequest, when: StartTime, problems: Problems) -> 
 
 fn drops(dropped: Option<Dropped>) -> &'static str {
     dropped.map_or(NOTHING, Dropped::as_str)
+}
+
+/// What the form shows and sends.
+struct StartTime {
+    /// Later, not now.
+    is_later: bool,
+    /// When, in UTC.
+    at: String,
+}
+
+impl Default for StartTime {
+    /// Now; and if later, tomorrow.
+    fn default() -> Self {
+        let tomorrow = Utc::now() + TimeDelta::days(1);
+        Self {
+            is_later: false,
+            at: tomorrow.format("%Y-%m-%dT%H:00").to_string(),
+        }
+    }
+}
+
+impl StartTime {
+    fn of(form: &Form) -> Self {
+        Self {
+            is_later: form.get("when") == "later",
+            at: form.get("activate_at").trim().to_owned(),
+        }
+    }
+
+    /// The time; none means now.
+    ///
+    /// # Errors
+    /// It is none, is past, or is too far away.
+    fn parsed(&self) -> Result<Option<DateTime<Utc>>, Problems> {
+        if !self.is_later {
+            return Ok(None);
+        }
+        let now = Utc::now();
+        let wrong = match time::typed(&self.at) {
+            None => "must be a date and a time, such as 2026-03-31T12:00",
+            Some(at) if at <= now => "must be in the future",
+            Some(at) if at > now + LONGEST_NOTICE => "must be at most 30 days ahead",
+            Some(at) => return Ok(Some(at)),
+        };
+        Err(Problems::field("activate_at", wrong))
+    }
 }
