@@ -33,7 +33,6 @@ struct List<'a> {
     /// What can be closed; none if the person may not, or if there is nothing.
     offer: Option<Offer>,
     what: &'a str,
-    name: &'a str,
     grace: &'a str,
     problems: Problems,
 }
@@ -114,7 +113,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         } else {
             form.get("what")
         },
-        name: form.get("name"),
         grace: if is_new { "30" } else { form.get("grace_days") },
         problems,
     };

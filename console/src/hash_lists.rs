@@ -56,8 +56,6 @@ const LONGEST: usize = 120;
 #[template(path = "hash_lists/new.html")]
 struct New<'a> {
     frame: Frame,
-    name: &'a str,
-    description: &'a str,
     kind: &'a str,
     distance: &'a str,
     problems: Problems,
@@ -106,8 +104,6 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
     };
     let page = New {
         frame: Frame::of(request, "hash-lists").await?,
-        name: request.form.get("name"),
-        description: request.form.get("description"),
         kind: typed("kind", "deny"),
         distance: typed("max_distance", "31"),
         problems,

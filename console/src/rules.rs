@@ -50,10 +50,8 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 
 #[derive(Template)]
 #[template(path = "rules/new.html")]
-struct New<'a> {
+struct New {
     frame: Frame,
-    name: &'a str,
-    yaml: &'a str,
     problems: Problems,
     /// What is wrong with the file.
     wrong: Vec<String>,
@@ -108,8 +106,6 @@ async fn from_file(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
 async fn form(request: &PageRequest, problems: Problems, wrong: Vec<String>) -> Answer {
     let page = New {
         frame: Frame::of(request, "rules").await?,
-        name: request.form.get("name"),
-        yaml: request.form.get("yaml"),
         problems,
         wrong,
     };

@@ -108,12 +108,9 @@ const GROUPS: i64 = 200;
 
 #[derive(Template)]
 #[template(path = "sites/new.html")]
-struct New<'a> {
+struct New {
     frame: Frame,
     groups: Vec<Group>,
-    name: &'a str,
-    /// The group that was chosen. Empty: a new one.
-    group: &'a str,
     problems: Problems,
 }
 
@@ -167,8 +164,6 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let page = New {
         frame,
         groups,
-        name: request.form.get("name"),
-        group: request.form.get("group"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -20,7 +20,7 @@ use crate::{
 
 #[derive(Template)]
 #[template(path = "subscription.html")]
-struct Shown<'a> {
+struct Shown {
     frame: Frame,
     team: Team,
     subscription: Subscription,
@@ -30,7 +30,6 @@ struct Shown<'a> {
     /// What is in the form.
     plan: String,
     state: String,
-    started_at: &'a str,
     periods: Vec<Row>,
     problems: Problems,
 }
@@ -112,7 +111,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),
         subscription,
-        started_at: request.form.get("started_at"),
         periods: periods.into_iter().map(Row::from).collect(),
         problems,
     };

@@ -36,12 +36,9 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 
 #[derive(Template)]
 #[template(path = "teams/new.html")]
-struct New<'a> {
+struct New {
     frame: Frame,
     plans: Vec<Plan>,
-    name: &'a str,
-    /// The plan that was chosen. Empty: the one of every new database.
-    plan: &'a str,
     problems: Problems,
 }
 
@@ -68,8 +65,6 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let page = New {
         plans: offered(request).await?,
         frame,
-        name: request.form.get("name"),
-        plan: request.form.get("plan_id"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

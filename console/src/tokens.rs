@@ -133,10 +133,8 @@ fn creator(token: &Token, names: &HashMap<Uuid, String>) -> String {
 
 #[derive(Template)]
 #[template(path = "tokens/new.html")]
-struct New<'a> {
+struct New {
     frame: Frame,
-    name: &'a str,
-    expires_on: &'a str,
     nouns: Vec<Noun>,
     presets: Vec<Role>,
     problems: Problems,
@@ -201,8 +199,6 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
         nouns: scopes::table(frame.scopes(), &ticked),
         presets: scopes::presets(frame.scopes()),
         frame,
-        name: request.form.get("name"),
-        expires_on: request.form.get("expires_on"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -20,7 +20,7 @@ use crate::{
 
 #[derive(Template)]
 #[template(path = "hash_lists/entries.html")]
-struct Entries<'a> {
+struct Entries {
     frame: Frame,
     tab: &'static str,
     head: Head,
@@ -29,18 +29,7 @@ struct Entries<'a> {
     next: Option<String>,
     /// Whether more was found than is shown, without a next page.
     is_cut: bool,
-    hash: &'a str,
-    how: &'a str,
-    typed: Typed<'a>,
     problems: Problems,
-}
-
-/// What was typed to add an entry.
-struct Typed<'a> {
-    pdq: &'a str,
-    sha256: &'a str,
-    media: &'a str,
-    note: &'a str,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -114,14 +103,6 @@ async fn page(request: &PageRequest, mut problems: Problems) -> Answer {
         rows: found.rows,
         next: found.next.map(|last| pager::after(request, last)),
         is_cut: found.is_cut,
-        hash: request.query.get("hash"),
-        how: request.query.get("how"),
-        typed: Typed {
-            pdq: request.form.get("pdq"),
-            sha256: request.form.get("sha256"),
-            media: request.form.get("media_id"),
-            note: request.form.get("note"),
-        },
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

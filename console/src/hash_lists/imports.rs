@@ -15,15 +15,13 @@ const REFUSALS: i64 = 100;
 
 #[derive(Template)]
 #[template(path = "hash_lists/imports.html")]
-struct Imports<'a> {
+struct Imports {
     frame: Frame,
     tab: &'static str,
     head: Head,
     rows: Vec<Import>,
     /// The address of the next page.
     next: Option<String>,
-    hashes: &'a str,
-    algorithm: &'a str,
     problems: Problems,
 }
 
@@ -84,8 +82,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         head,
         next: pager::next(request, &found, |import| import.id),
         rows: found,
-        hashes: request.form.get("hashes"),
-        algorithm: request.form.get("algorithm"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -13,14 +13,13 @@ use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "hash_lists/scans.html")]
-struct Scans<'a> {
+struct Scans {
     frame: Frame,
     tab: &'static str,
     head: Head,
     rows: Vec<Scan>,
     /// The address of the next page.
     next: Option<String>,
-    since: &'a str,
     problems: Problems,
 }
 
@@ -89,7 +88,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         head,
         next: pager::next(request, &found, |scan| scan.id),
         rows: found,
-        since: request.form.get("since_revision"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -1,5 +1,7 @@
 //! The part of a page that is the same everywhere: the navigation, the person, and what was just done.
 
+use std::sync::Arc;
+
 use askama::Template;
 use domain::{role::Role, scope::Scope};
 
@@ -30,6 +32,7 @@ pub(crate) struct Frame {
     scopes: &'static [Scope],
     /// What was just done.
     pub(crate) done: Option<&'static str>,
+    request: PageRequest,
 }
 
 /// A team that the person can enter, or the instance.
@@ -108,7 +111,18 @@ impl Frame {
             at,
             scopes,
             done: done(request.query.get("done")),
+            request: Arc::clone(request),
         })
+    }
+
+    /// What was typed into a field of the form, so that it stays.
+    pub(crate) fn typed(&self, field: &str) -> &str {
+        self.request.form.get(field)
+    }
+
+    /// What the address asks for.
+    pub(crate) fn asked(&self, field: &str) -> &str {
+        self.request.query.get(field)
     }
 
     /// The path of a place there.

@@ -120,9 +120,8 @@ pub(crate) async fn cancel(request: PageRequest) -> Answer {
 
 #[derive(Template)]
 #[template(path = "people/invite.html")]
-struct Invite<'a> {
+struct Invite {
     frame: Frame,
-    email: &'a str,
     /// The team whose first owner an operator invites.
     team: Option<Team>,
     fields: Fields,
@@ -194,7 +193,6 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
         fields: Fields::of(request, &frame, &Chosen::sent(&request.form)).await?,
         team: named_team(request, frame.at).await?,
         frame,
-        email: request.form.get("email"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -63,24 +63,14 @@ impl Row {
 
 #[derive(Template)]
 #[template(path = "rules/backtests.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
     head: Head,
     backtests: Vec<Row>,
     next: Option<String>,
     versions: Vec<ListedVersion>,
     sites: Vec<ManagedSite>,
-    typed: Typed<'a>,
     problems: Problems,
-}
-
-/// What was typed into the form.
-struct Typed<'a> {
-    version: &'a str,
-    site: &'a str,
-    since: &'a str,
-    until: &'a str,
-    limit: &'a str,
 }
 
 #[derive(Template)]
@@ -124,13 +114,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
             .collect(),
         versions,
         sites,
-        typed: Typed {
-            version: request.form.get("version"),
-            site: request.form.get("site"),
-            since: request.form.get("since"),
-            until: request.form.get("until"),
-            limit: request.form.get("limit"),
-        },
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -23,7 +23,7 @@ use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "rules/publish.html")]
-struct Publish<'a> {
+struct Publish {
     frame: Frame,
     head: Head,
     revision: i64,
@@ -32,7 +32,6 @@ struct Publish<'a> {
     warnings: Vec<String>,
     shadow: Option<Shadow>,
     backtest: Option<Tested>,
-    note: &'a str,
     problems: Problems,
 }
 
@@ -98,7 +97,6 @@ pub(super) async fn page(request: &PageRequest, problems: Problems) -> Answer {
         edited: draft.edited,
         differences: Differences::of(&difference, &lists),
         warnings: told(&warnings, &draft.rules),
-        note: request.form.get("note"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -21,13 +21,12 @@ use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "rules/shadow.html")]
-struct Shadow<'a> {
+struct Shadow {
     frame: Frame,
     head: Head,
     report: Option<ShadowReport>,
     /// The versions that could judge in the shadow.
     versions: Vec<ListedVersion>,
-    note: &'a str,
     problems: Problems,
 }
 
@@ -106,7 +105,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         report,
         frame,
         head,
-        note: request.form.get("note"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

@@ -23,10 +23,9 @@ use crate::{
 
 #[derive(Template)]
 #[template(path = "rules/trial.html")]
-struct Try<'a> {
+struct Try {
     frame: Frame,
     head: Head,
-    text: &'a str,
     asks: bool,
     /// A field for the score of each category.
     scores: Vec<Field>,
@@ -55,7 +54,7 @@ struct Outcome {
     scores_from: ScoresFrom,
 }
 
-impl Try<'_> {
+impl Try {
     fn has_scores(&self) -> bool {
         self.scores
             .iter()
@@ -143,7 +142,6 @@ async fn page(request: &PageRequest, problems: Problems, result: Option<Outcome>
         wrong: problems.besides(&names),
         frame,
         head,
-        text: request.form.get("text"),
         asks: request.form.has("ask"),
         scores: fields.collect(),
         problems,

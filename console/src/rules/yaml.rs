@@ -13,10 +13,9 @@ use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/import.html")]
-struct Import<'a> {
+struct Import {
     frame: Frame,
     head: Head,
-    yaml: &'a str,
     revision: i64,
     wrong: Vec<String>,
 }
@@ -79,7 +78,6 @@ async fn form(
         revision: revision.unwrap_or(head.group().draft_revision),
         frame,
         head,
-        yaml: request.form.get("yaml"),
         wrong,
     };
     Ok(page::html(status, &page))

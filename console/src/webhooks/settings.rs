@@ -20,7 +20,7 @@ use crate::page::{self, Answer, Frame, PageRequest, Problems, stale_form};
 
 #[derive(Template)]
 #[template(path = "webhooks/settings.html")]
-struct Page<'a> {
+struct Page {
     frame: Frame,
     path: String,
     /// The target of the form that deletes.
@@ -32,7 +32,6 @@ struct Page<'a> {
     seen: String,
     /// The names of its headers.
     headers: Vec<String>,
-    typed_headers: &'a str,
     problems: Problems,
 }
 
@@ -131,7 +130,6 @@ async fn form(request: &PageRequest, typed: Option<Typed>, problems: Problems) -
         seen: stale_form::next(request, &problems, present.seen()),
         typed: typed.unwrap_or(present),
         headers: names.map(str::to_owned).collect(),
-        typed_headers: request.form.get("headers"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))
@@ -139,11 +137,10 @@ async fn form(request: &PageRequest, typed: Option<Typed>, problems: Problems) -
 
 #[derive(Template)]
 #[template(path = "webhooks/new.html")]
-struct New<'a> {
+struct New {
     frame: Frame,
     sites: Vec<Choice>,
     typed: Typed,
-    headers: &'a str,
     problems: Problems,
 }
 
@@ -191,7 +188,6 @@ async fn new_form(
         frame: Frame::of(request, "webhooks").await?,
         sites: sites(request, site).await?,
         typed,
-        headers: request.form.get("headers"),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))
