@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use self::details::Details;
 use crate::{
-    page::{self, Answer, Area, Frame, PageRequest, pager},
+    page::{self, Answer, Area, Choice, Frame, PageRequest, pager},
     time,
 };
 
@@ -144,13 +144,6 @@ struct Filters {
     is_used: bool,
 }
 
-/// An actor that can be chosen.
-struct Choice {
-    id: Uuid,
-    name: String,
-    is_chosen: bool,
-}
-
 /// Reads the address.
 fn read(request: &PageRequest) -> (Filters, Filter) {
     let text = |name: &str| request.query.get(name).to_owned();
@@ -231,13 +224,10 @@ impl Filters {
         {
             actors.push((chosen, chosen.to_string()));
         }
+        let chosen = chosen.map_or_else(String::new, |id| id.to_string());
+        let actors = actors.into_iter();
         self.actors = actors
-            .into_iter()
-            .map(|(id, name)| Choice {
-                id,
-                name,
-                is_chosen: chosen == Some(id),
-            })
+            .map(|(id, name)| Choice::new(id, name, &chosen))
             .collect();
         Ok(())
     }

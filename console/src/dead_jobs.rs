@@ -14,11 +14,11 @@ use url::form_urlencoded::Serializer;
 
 use self::{
     cursor::Cursor,
-    filter::{CAUSES, Conditions, LONGEST_ERROR, Wanted, cause_in_words},
+    filter::{CAUSES, Conditions, LONGEST_ERROR, cause_in_words},
 };
 use crate::{
     number::grouped,
-    page::{self, Answer, Frame, PageRequest, Problems, pager},
+    page::{self, Answer, Frame, PageRequest, Problems, Texts, pager},
 };
 
 /// The most causes in the summary.
@@ -30,7 +30,7 @@ const SHORT: usize = 160;
 #[template(path = "dead_jobs.html")]
 struct List {
     frame: Frame,
-    wanted: Wanted,
+    wanted: Texts,
     problems: Problems,
     queues: Vec<String>,
     causes: [(&'static str, &'static str); 4],
@@ -135,8 +135,8 @@ impl From<DeadJobRecord> for Row {
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
-    let wanted = Wanted::of(&request.query);
-    match wanted.parsed() {
+    let wanted = filter::typed(&request.query);
+    match filter::parsed(&wanted) {
         Ok(found) => page(&request, wanted, Some(&found), Problems::default()).await,
         Err(problems) => page(&request, wanted, None, problems).await,
     }
@@ -145,7 +145,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 /// The list. Without conditions, because they are wrong, nothing is looked for.
 async fn page(
     request: &PageRequest,
-    wanted: Wanted,
+    wanted: Texts,
     conditions: Option<&Conditions>,
     problems: Problems,
 ) -> Answer {
@@ -169,12 +169,13 @@ async fn page(
         rows = dead_jobs::list(management, &caller, filter, limit).await?;
     }
     let mut names: Vec<String> = queues::names().map(str::to_owned).collect();
-    if !wanted.queue.is_empty() && !names.contains(&wanted.queue) {
-        names.push(wanted.queue.clone());
+    let queue = wanted.get("queue");
+    if !queue.is_empty() && !names.iter().any(|name| name == queue) {
+        names.push(queue.to_owned());
     }
     let page = List {
         frame: Frame::of(request, "dead-jobs").await?,
-        has_any: wanted.is_any(),
+        has_any: wanted.given().next().is_some(),
         wanted,
         problems,
         queues: names,

@@ -27,7 +27,7 @@ use self::{
     trend::Trend,
     verdicts::Verdicts,
 };
-use crate::page::{self, Answer, Frame, PageError, PageRequest, pager};
+use crate::page::{self, Answer, Choice, Frame, PageError, PageRequest, pager};
 
 /// Sites to choose from, the oldest ones.
 const SITES: i64 = 100;
@@ -58,13 +58,6 @@ struct Shown {
     rules: Vec<TopRule>,
     counted_until: DateTime<Utc>,
     has_history: bool,
-}
-
-/// A choice of a field.
-struct Choice {
-    value: String,
-    name: String,
-    is_chosen: bool,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
@@ -114,7 +107,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         steps: first_steps(&frame, &sites, &counts),
         frame,
         spans: TimeRange::ALL
-            .map(|span| span_choice(span, window.span))
+            .map(|span| Choice::new(span.value(), span.name(), window.span.value()))
             .into(),
         has_more_sites: i64::try_from(sites.len()).is_ok_and(|count| count == SITES),
         sites: site_choices(&sites, chosen.as_ref()),
@@ -159,23 +152,12 @@ async fn figures(
     Ok((found.0.report, found.1))
 }
 
-fn span_choice(span: TimeRange, chosen: TimeRange) -> Choice {
-    Choice {
-        value: span.value().to_owned(),
-        name: span.name().to_owned(),
-        is_chosen: span == chosen,
-    }
-}
-
 /// The sites to choose from; the chosen one is among them.
 fn site_choices(sites: &[ManagedSite], chosen: Option<&ManagedSite>) -> Vec<Choice> {
     let is_missing = |one: &&ManagedSite| !sites.iter().any(|site| site.id == one.id);
     let sites = sites.iter().chain(chosen.filter(is_missing));
+    let chosen = chosen.map_or_else(String::new, |site| site.id.to_string());
     sites
-        .map(|site| Choice {
-            value: site.id.to_string(),
-            name: site.settings.name.clone(),
-            is_chosen: chosen.is_some_and(|chosen| chosen.id == site.id),
-        })
+        .map(|site| Choice::new(site.id, site.settings.name.as_str(), &chosen))
         .collect()
 }

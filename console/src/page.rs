@@ -1,5 +1,6 @@
 //! What all pages have: the request, the frame around them, what is wrong with a form, and how they are answered.
 
+mod choice;
 mod error;
 mod flash;
 mod form;
@@ -18,6 +19,7 @@ use poem::{
 };
 
 pub(crate) use self::{
+    choice::Choice,
     error::{Message, PageError},
     form::Form,
     frame::Frame,

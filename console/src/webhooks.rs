@@ -11,18 +11,13 @@ mod form_values;
 mod health;
 pub(crate) mod recoveries;
 pub(crate) mod settings;
-mod time_input;
 
 use askama::Template;
 use domain::id::{EndpointId, SiteId};
 use management::endpoints::{self, Overview};
 
-use self::{
-    attempt::Shown,
-    filters::{Choice, sites},
-    health::Health,
-};
-use crate::page::{self, Answer, Frame, PageRequest, pager};
+use self::{attempt::Shown, filters::sites, health::Health};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, pager};
 
 #[derive(Template)]
 #[template(path = "webhooks.html")]

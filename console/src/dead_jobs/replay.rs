@@ -5,12 +5,12 @@ use management::dead_jobs::{self, Filter, JobId, Place};
 
 use super::{
     cursor::Cursor,
-    filter::{Conditions, Wanted},
+    filter::{self, Conditions},
     page,
 };
 use crate::{
     number::grouped,
-    page::{Answer, Frame, PageRequest, Problems, shown},
+    page::{Answer, Frame, PageRequest, Problems, Texts, shown},
 };
 
 /// How many dead jobs one step looks at.
@@ -22,7 +22,7 @@ const MOST_CHOSEN: usize = 1_000;
 #[template(path = "dead_jobs/replay.html")]
 struct Step {
     frame: Frame,
-    wanted: Wanted,
+    wanted: Texts,
     what: &'static str,
     /// How many jobs this step enqueued.
     now: String,
@@ -47,7 +47,8 @@ enum What {
 }
 
 impl What {
-    fn of(request: &PageRequest, wanted: &Wanted) -> Result<Self, Problems> {
+    fn of(request: &PageRequest, wanted: &Texts) -> Result<Self, Problems> {
+        let is_limited = wanted.given().next().is_some();
         let refused = |message: &str| Problems::field("replay", message);
         match request.form.get("what") {
             "chosen" => {
@@ -58,8 +59,8 @@ impl What {
                 }
                 Ok(Self::Chosen(ids))
             }
-            "matching" if wanted.is_any() => Ok(Self::Matching(wanted.parsed()?)),
-            "all" if !wanted.is_any() => Ok(Self::All),
+            "matching" if is_limited => Ok(Self::Matching(filter::parsed(wanted)?)),
+            "all" if !is_limited => Ok(Self::All),
             _ => Err(refused("needs jobs: choose some, or a filter")),
         }
     }
@@ -85,11 +86,11 @@ impl What {
 }
 
 pub(crate) async fn step(request: PageRequest) -> Answer {
-    let wanted = Wanted::of(&request.form);
+    let wanted = filter::typed(&request.form);
     let what = match What::of(&request, &wanted) {
         Ok(what) => what,
         Err(problems) => {
-            let conditions = wanted.parsed().ok();
+            let conditions = filter::parsed(&wanted).ok();
             return page(&request, wanted, conditions.as_ref(), problems).await;
         }
     };

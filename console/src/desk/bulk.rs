@@ -17,14 +17,14 @@ use management::{
     sites::{self, ManagedSite},
 };
 
-use self::form_values::{Values, wanted};
+use self::form_values::wanted;
 use super::{SITES, done};
 use crate::{
     items::{
         image::{self, Picture},
         verdict_details, verdict_reason,
     },
-    page::{self, Answer, Area, Form, Frame, PageRequest, Problems, pager},
+    page::{self, Answer, Area, Form, Frame, PageRequest, Problems, Texts, pager},
     visible_text::VisibleText,
 };
 
@@ -41,7 +41,7 @@ const LAST: i64 = 5;
 #[template(path = "desk/bulk.html")]
 struct Many {
     frame: Frame,
-    values: Values,
+    values: Texts,
     sites: Vec<ManagedSite>,
     policies: Vec<ReviewPolicy>,
     /// How many reviews match.
@@ -95,8 +95,8 @@ async fn form(request: &PageRequest, sent: &Form, mut problems: Problems) -> Ans
     let caller = request.caller()?;
     // A filter that means nothing does not make the page an error.
     let status = problems.status();
-    let values = Values::sent(sent);
-    let filter = match values.filter() {
+    let values = form_values::sent(sent);
+    let filter = match form_values::filter(&values) {
         Ok(filter) => filter,
         Err(wrong) => {
             problems = Problems::of(wrong)?;

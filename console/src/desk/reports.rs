@@ -22,7 +22,7 @@ use poem::{Response, http::header};
 
 use crate::{
     charts::CurveChart,
-    page::{self, Answer, Frame, PageError, PageRequest, pager},
+    page::{self, Answer, Choice, Frame, PageError, PageRequest, pager},
     time::day,
 };
 
@@ -41,13 +41,6 @@ struct Reports {
     csv: String,
     report: Quality,
     rules: Vec<Rule>,
-}
-
-/// A site to choose.
-struct Choice {
-    id: SiteId,
-    name: String,
-    is_chosen: bool,
 }
 
 impl Reports {
@@ -75,11 +68,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         frame,
         sites: sites
             .into_iter()
-            .map(|known| Choice {
-                id: known.id,
-                is_chosen: query.site == Some(known.id),
-                name: known.settings.name,
-            })
+            .map(|known| Choice::new(known.id, known.settings.name, &site))
             .collect(),
         from: from.to_owned(),
         to: to.to_owned(),

@@ -44,6 +44,12 @@ impl Texts {
         self.0.iter().map(|(_, text)| text.as_str())
     }
 
+    /// Those that are not empty, with their fields.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let texts = self.0.iter().filter(|(_, text)| !text.is_empty());
+        texts.map(|(field, text)| (*field, text.as_str()))
+    }
+
     /// A value that must be given.
     pub(crate) fn must<T: FromStr<Err: Display>>(
         &self,

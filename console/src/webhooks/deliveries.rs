@@ -6,24 +6,21 @@ use management::deliveries::{self, Filter, Listed};
 
 use super::{
     endpoint_name::{self, Names},
-    filters::{self, Choice, Filters},
+    filters::{self, Filters},
 };
-use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, pager};
 
 /// Deliveries on a page.
 const ROWS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "webhooks/deliveries.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
     sites: Vec<Choice>,
     endpoints: Vec<Choice>,
     states: Vec<Choice>,
     kinds: Vec<Choice>,
-    item: &'a str,
-    since: &'a str,
-    until: &'a str,
     problems: Problems,
     names: Names,
     rows: Vec<Listed>,
@@ -65,9 +62,6 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
         endpoints: endpoint_name::choices(&labels, filter.endpoint),
         states: filters::all(DeliveryStatus::ALL, query("state")),
         kinds: filters::all(EventKind::ALL, query("event")),
-        item: query("item"),
-        since: query("since"),
-        until: query("until"),
         problems,
         names: Names::of(&labels),
         next: found

@@ -3,6 +3,7 @@
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{
+    event::EventKind,
     id::{EndpointId, SiteId},
     reason::Reason,
     webhook::CustomHeader,
@@ -14,13 +15,8 @@ use management::{
     sites,
 };
 
-use super::{
-    attempt::Shown,
-    endpoint_name,
-    health::Health,
-    recoveries::{Asked, Wanted},
-};
-use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
+use super::{attempt::Shown, endpoint_name, filters, health::Health, recoveries as recovery_pages};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, Texts, pager};
 
 /// Attempts that are shown.
 const ATTEMPTS: i64 = 5;
@@ -41,7 +37,8 @@ struct Page {
     attempts: Vec<Shown>,
     deliveries: Vec<Listed>,
     recoveries: Vec<Recovery>,
-    recover: Asked,
+    recover: Texts,
+    events: Vec<Choice>,
     said: Said,
 }
 
@@ -81,9 +78,7 @@ struct Said {
     /// The result of a test.
     pinged: Option<Shown>,
     /// The recovery that was asked for and refused.
-    wanted: Option<Wanted>,
-    /// The reason that was typed.
-    reason: String,
+    wanted: Option<Texts>,
     problems: Problems,
 }
 
@@ -98,7 +93,7 @@ pub(super) fn done(request: &PageRequest, what: &str) -> Answer {
 }
 
 /// The page of the endpoint in the path.
-async fn page(request: &PageRequest, said: Said) -> Answer {
+async fn page(request: &PageRequest, mut said: Said) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
     let management = &request.management;
 
@@ -114,10 +109,9 @@ async fn page(request: &PageRequest, said: Said) -> Answer {
         deliveries::list(management, &caller, site_id, &filter, None, DELIVERIES).await?;
     let latest_recoveries = pager::first(RECOVERIES);
     let recovered = recoveries::list(management, &caller, id, latest_recoveries).await?;
-    let recover = match said.wanted {
-        Some(ref wanted) => Asked::again(wanted),
-        None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
-    };
+    let days = site.settings.webhook_retention_days.get();
+    let suggested = || recovery_pages::suggested(&endpoint, days);
+    let recover = said.wanted.take().unwrap_or_else(suggested);
     let frame = Frame::of(request, "webhooks").await?;
     let page = Page {
         path: frame.path(&format!("webhooks/{id}")),
@@ -126,6 +120,7 @@ async fn page(request: &PageRequest, said: Said) -> Answer {
         attempts: latest.into_iter().map(Shown::from).collect(),
         deliveries: listed.deliveries,
         recoveries: recovered,
+        events: filters::all(EventKind::ALL, recover.get("event")),
         recover,
         site_name: site.settings.name,
         said,
@@ -144,7 +139,6 @@ pub(crate) async fn disable(request: PageRequest) -> Answer {
         }
         Err(wrong) => {
             let said = Said {
-                reason: typed.to_owned(),
                 problems: Problems::field("reason", wrong.to_string()),
                 ..Said::default()
             };
@@ -184,8 +178,8 @@ pub(crate) async fn ping(request: PageRequest) -> Answer {
 /// Starts a recovery.
 pub(crate) async fn recover(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
-    let wanted = Wanted::sent(&request.form);
-    let started = match wanted.read() {
+    let wanted = recovery_pages::sent(&request.form);
+    let started = match recovery_pages::read(&wanted) {
         Ok(new) => recoveries::create(&request.management, &caller, id, new).await,
         Err(refused) => Err(refused),
     };

@@ -6,7 +6,7 @@ use domain::id::EndpointId;
 use management::deliveries::Label;
 use url::{Position, Url};
 
-use super::filters::Choice;
+use crate::page::Choice;
 
 /// What an endpoint is called: what it is for, or its host.
 pub(super) fn name(description: Option<&str>, url: &str) -> String {

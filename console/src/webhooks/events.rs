@@ -6,22 +6,19 @@ use management::events::{self, Filter, Listed};
 
 use super::{
     endpoint_name::Names,
-    filters::{self, Choice, Filters},
+    filters::{self, Filters},
 };
-use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, pager};
 
 /// Events on a page.
 const ROWS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "webhooks/events.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
     sites: Vec<Choice>,
     kinds: Vec<Choice>,
-    item: &'a str,
-    since: &'a str,
-    until: &'a str,
     problems: Problems,
     names: Names,
     rows: Vec<Listed>,
@@ -54,14 +51,10 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
         limit,
     );
     let (found, labels) = found.await?;
-    let query = |field| request.query.get(field).trim();
     let page = List {
         frame: Frame::of(&request, "webhooks").await?,
         sites: filters::sites(&request, site).await?,
-        kinds: filters::all(EventKind::ALL, query("event")),
-        item: query("item"),
-        since: query("since"),
-        until: query("until"),
+        kinds: filters::all(EventKind::ALL, request.query.get("event").trim()),
         problems,
         names: Names::of(&labels),
         next: found

@@ -13,10 +13,10 @@ use management::{
 use super::{
     endpoint::done,
     endpoint_name,
-    filters::{self, Choice, sites},
+    filters::{self, sites},
     form_values::{Typed, both, read_headers},
 };
-use crate::page::{self, Answer, Frame, PageRequest, Problems, stale_form};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, stale_form};
 
 #[derive(Template)]
 #[template(path = "webhooks/settings.html")]

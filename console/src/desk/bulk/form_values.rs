@@ -18,53 +18,33 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::page::Form;
+use crate::page::{Form, Texts};
 
-/// The fields of the page.
-pub(super) struct Values {
-    pub(super) site: String,
-    pub(super) severity: String,
-    /// The policy that is suggested.
-    pub(super) suggested: String,
-    pub(super) category: String,
-    pub(super) rule: String,
-    pub(super) author: String,
-    /// The policy by which to reject.
-    pub(super) policy: String,
-    pub(super) reason: String,
+/// What was typed: the filter, and the decision. `suggested` is the policy of the filter, and
+/// `policy` the one by which to reject.
+pub(super) fn sent(form: &Form) -> Texts {
+    let fields = [
+        "site", "severity", "suggested", "category", "rule", "author", "policy", "reason",
+    ];
+    Texts::sent(form, &fields)
 }
 
-impl Values {
-    pub(super) fn sent(form: &Form) -> Self {
-        let text = |field| form.get(field).trim().to_owned();
-        Self {
-            site: text("site"),
-            severity: text("severity"),
-            suggested: text("suggested"),
-            category: text("category"),
-            rule: text("rule"),
-            author: text("author"),
-            policy: text("policy"),
-            reason: text("reason"),
-        }
-    }
-
-    /// # Errors
-    /// The first field that is wrong.
-    pub(super) fn filter(&self) -> Result<Filter, Refused> {
-        Ok(Filter {
-            site: read(&self.site, "site", of_list::<Uuid>)?.map(SiteId::from),
-            severity: read(&self.severity, "severity", of_list::<Severity>)?,
-            policy: read(&self.suggested, "suggested", of_list::<Uuid>)?.map(ReviewPolicyId::from),
-            category: read(&self.category, "category", of_list::<Category>)?,
-            rule: read(&self.rule, "rule", |text| {
-                Name::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
-            })?,
-            author: read(&self.author, "author", |text| {
-                Author::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
-            })?,
-        })
-    }
+/// # Errors
+/// The first field that is wrong.
+pub(super) fn filter(values: &Texts) -> Result<Filter, Refused> {
+    Ok(Filter {
+        site: read(values.get("site"), "site", of_list::<Uuid>)?.map(SiteId::from),
+        severity: read(values.get("severity"), "severity", of_list::<Severity>)?,
+        policy: read(values.get("suggested"), "suggested", of_list::<Uuid>)?
+            .map(ReviewPolicyId::from),
+        category: read(values.get("category"), "category", of_list::<Category>)?,
+        rule: read(values.get("rule"), "rule", |text| {
+            Name::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+        })?,
+        author: read(values.get("author"), "author", |text| {
+            Author::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+        })?,
+    })
 }
 
 /// An empty field is none.
@@ -92,7 +72,7 @@ fn of_list<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 /// # Errors
 /// The first field that is wrong, or the number of reviews was not typed.
 pub(super) fn wanted(form: &Form) -> Result<(NewDecision, Meant), Refused> {
-    let values = Values::sent(form);
+    let values = sent(form);
     let meant = if form.has("all") {
         let shown = form.get("count");
         if form.get("typed").trim() != shown {
@@ -100,7 +80,7 @@ pub(super) fn wanted(form: &Form) -> Result<(NewDecision, Meant), Refused> {
         }
         let count = shown.parse();
         Meant::Matching {
-            filter: values.filter()?,
+            filter: filter(&values)?,
             count: count.map_err(|_| Refused::field("typed", "must be a number"))?,
         }
     } else {
@@ -111,8 +91,8 @@ pub(super) fn wanted(form: &Form) -> Result<(NewDecision, Meant), Refused> {
     let (policy, reason) = match ruling {
         Ruling::Approve => (None, None),
         Ruling::Reject => (
-            read(&values.policy, "policy_id", of_list::<Uuid>)?,
-            read(&values.reason, "reason", |text| {
+            read(values.get("policy"), "policy_id", of_list::<Uuid>)?,
+            read(values.get("reason"), "reason", |text| {
                 Reason::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
             })?,
         ),
