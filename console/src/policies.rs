@@ -14,7 +14,7 @@ use management::{
     review_policies::{self, ReviewPolicy, Settings},
 };
 
-use crate::page::{self, Answer, Form, Frame, PageRequest, Problems, stale_form};
+use crate::page::{self, Answer, Form, Frame, PageRequest, Problems, Texts, stale_form};
 
 #[derive(Template)]
 #[template(path = "policies.html")]
@@ -162,17 +162,21 @@ async fn form(request: &PageRequest, typed: Option<Values>, problems: Problems) 
     Ok(page::html(page.problems.status(), &page))
 }
 
-/// The texts of the form.
+/// The fields for texts.
+const TEXTS: [&str; 7] = [
+    "code",
+    "name",
+    "guideline",
+    "reason",
+    "key",
+    "severity",
+    "rules",
+];
+
+/// What is in the form. There is one name of a rule in each line.
 struct Values {
-    code: String,
-    name: String,
-    guideline: String,
-    reason: String,
-    key: String,
-    severity: String,
+    texts: Texts,
     categories: Vec<String>,
-    /// One name in each line.
-    rules: String,
     two_people: bool,
 }
 
@@ -180,72 +184,45 @@ impl Values {
     /// Those of a new policy.
     fn new() -> Self {
         Self {
-            code: String::new(),
-            name: String::new(),
-            guideline: String::new(),
-            reason: String::new(),
-            key: String::new(),
-            severity: Severity::Normal.to_string(),
+            texts: Texts::stored([("severity", Severity::Normal.to_string())]),
             categories: Vec::new(),
-            rules: String::new(),
             two_people: false,
         }
     }
 
     fn of_settings(settings: &Settings) -> Self {
         let rules: Vec<&str> = settings.rules.iter().map(Name::as_str).collect();
+        let categories = settings.categories.iter();
+        let key = settings.key.map(|key| key.get().to_string());
         Self {
-            code: settings.code.to_string(),
-            name: settings.name.to_string(),
-            guideline: settings.guideline.as_str().to_owned(),
-            reason: settings.reason.as_str().to_owned(),
-            key: settings
-                .key
-                .map(|key| key.get().to_string())
-                .unwrap_or_default(),
-            severity: settings.severity.to_string(),
-            categories: settings
-                .categories
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-            rules: rules.join("\n"),
+            texts: Texts::stored([
+                ("code", settings.code.to_string()),
+                ("name", settings.name.to_string()),
+                ("guideline", settings.guideline.as_str().to_owned()),
+                ("reason", settings.reason.as_str().to_owned()),
+                ("key", key.unwrap_or_default()),
+                ("severity", settings.severity.to_string()),
+                ("rules", rules.join("\n")),
+            ]),
+            categories: categories.map(ToString::to_string).collect(),
             two_people: settings.two_people,
         }
     }
 
     fn of_form(form: &Form) -> Self {
-        let text = |name: &str| form.get(name).trim().to_owned();
         Self {
-            code: text("code"),
-            name: text("name"),
-            guideline: form.get("guideline").to_owned(),
-            reason: text("reason"),
-            key: text("key"),
-            severity: text("severity"),
+            texts: Texts::sent(form, &TEXTS).with("guideline", form.get("guideline")),
             categories: form.all("category").map(str::to_owned).collect(),
-            rules: text("rules"),
             two_people: form.has("two_people"),
         }
     }
 
     /// A digest of all of them.
     fn seen(&self) -> String {
-        let Self {
-            code,
-            name,
-            guideline,
-            reason,
-            key,
-            severity,
-            categories,
-            rules,
-            two_people,
-        } = self;
-        let two_people = if *two_people { "yes" } else { "" };
-        let single = [code, name, guideline, reason, key, severity, rules];
-        let texts = single.into_iter().chain(categories).map(String::as_str);
-        stale_form::digest(texts.chain([two_people]))
+        let two_people = if self.two_people { "yes" } else { "" };
+        let texts = TEXTS.iter().map(|field| self.texts.get(field));
+        let categories = self.categories.iter().map(String::as_str);
+        stale_form::digest(texts.chain(categories).chain([two_people]))
     }
 
     /// The settings.
@@ -254,21 +231,19 @@ impl Values {
     /// What is wrong with each field.
     fn parsed(&self) -> Result<Settings, Problems> {
         let mut wrong = Problems::default();
-        let code = wrong.kept("code", PolicyCode::try_from(self.code.clone()));
-        let name = wrong.kept("name", Name::try_from(self.name.clone()));
-        let guideline = wrong.kept("guideline", Guideline::try_from(self.guideline.clone()));
-        let reason = wrong.kept("reason", Reason::try_from(self.reason.clone()));
-        let key = match self.key.as_str() {
-            "" => Some(None),
-            key => wrong.kept("key", key.parse::<PolicyKey>()).map(Some),
-        };
-        let severity = wrong.kept("severity", self.severity.parse::<Severity>());
+        let text = |field| self.texts.get(field).to_owned();
+        let code = wrong.kept("code", PolicyCode::try_from(text("code")));
+        let name = wrong.kept("name", Name::try_from(text("name")));
+        let guideline = wrong.kept("guideline", Guideline::try_from(text("guideline")));
+        let reason = wrong.kept("reason", Reason::try_from(text("reason")));
+        let key = self.texts.may::<PolicyKey>(&mut wrong, "key");
+        let severity = self.texts.must::<Severity>(&mut wrong, "severity");
         let mut categories = Vec::new();
         for name in &self.categories {
             categories.extend(wrong.kept("categories", name.parse::<Category>()));
         }
         let mut rules = Vec::new();
-        let lines = self.rules.lines().map(str::trim);
+        let lines = self.texts.get("rules").lines().map(str::trim);
         for name in lines.filter(|name| !name.is_empty()) {
             rules.extend(wrong.kept("rules", Name::try_from(name.to_owned())));
         }

@@ -23,11 +23,17 @@ impl Texts {
         )
     }
 
+    /// Puts another text into a field.
+    pub(crate) fn set(&mut self, field: &str, text: impl Into<String>) {
+        let mut texts = self.0.iter_mut();
+        if let Some((_, known)) = texts.find(|(known, _)| *known == field) {
+            *known = text.into();
+        }
+    }
+
     /// The same with another text in a field.
     pub(crate) fn with(mut self, field: &str, text: &str) -> Self {
-        for (_, known) in self.0.iter_mut().filter(|(known, _)| *known == field) {
-            text.clone_into(known);
-        }
+        self.set(field, text);
         self
     }
 

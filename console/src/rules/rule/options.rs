@@ -7,6 +7,8 @@ use domain::{
 };
 use management::FieldProblem;
 
+use crate::page::Texts;
+
 /// A closed set.
 pub(super) trait Named: Copy + 'static {
     const ALL: &'static [Self];
@@ -68,12 +70,19 @@ impl Named for Category {
 }
 
 /// Reads fields, and collects those that cannot be read.
-#[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct Reading<'a> {
+    texts: &'a Texts,
     pub(super) problems: Vec<FieldProblem>,
 }
 
-impl Reading {
+impl<'a> Reading<'a> {
+    pub(super) fn of(texts: &'a Texts) -> Self {
+        Self {
+            texts,
+            problems: Vec::new(),
+        }
+    }
+
     fn add(&mut self, field: &str, message: &str) {
         self.problems.push(FieldProblem {
             field: field.to_owned(),
@@ -83,7 +92,8 @@ impl Reading {
     }
 
     /// A choice. The first one stands in for what is none.
-    pub(super) fn one_of<T: Named>(&mut self, field: &str, text: &str) -> T {
+    pub(super) fn one_of<T: Named>(&mut self, field: &str) -> T {
+        let text = self.texts.get(field);
         let found = T::ALL.iter().find(|choice| choice.name() == text);
         if found.is_none() {
             self.add(field, "must be one of the choices");
@@ -92,8 +102,8 @@ impl Reading {
     }
 
     /// A threshold. Empty: none.
-    pub(super) fn threshold(&mut self, field: &str, text: &str) -> Option<f64> {
-        let text = text.trim();
+    pub(super) fn threshold(&mut self, field: &str) -> Option<f64> {
+        let text = self.texts.get(field).trim();
         if text.is_empty() {
             return None;
         }
