@@ -111,7 +111,6 @@ struct Identity {
     /// What people call the provider, or its address if it is not configured now.
     provider: String,
     is_in_use: bool,
-    /// The address there.
     address: Option<String>,
     since: DateTime<Utc>,
     used: Option<DateTime<Utc>>,

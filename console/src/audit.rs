@@ -132,9 +132,7 @@ struct Filters {
     until: String,
     /// The actions, and whether each is chosen.
     actions: Vec<(Action, bool)>,
-    /// The actors that can be chosen.
     actors: Vec<Choice>,
-    /// The chosen actor.
     actor: Option<ActorId>,
     /// The chosen thing.
     target: Option<Uuid>,

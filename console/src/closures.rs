@@ -37,7 +37,6 @@ struct List<'a> {
     problems: Problems,
 }
 
-/// What the form offers.
 struct Offer {
     team: String,
     team_name: String,

@@ -139,7 +139,6 @@ impl Start {
     }
 }
 
-/// The tone of a severity.
 pub(crate) fn tone(severity: Severity) -> &'static str {
     match severity {
         Severity::Critical => "no",

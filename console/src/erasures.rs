@@ -89,7 +89,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 /// The fields that can have problems beside them.
 const FIELDS: &[&str] = &["what", "pointer", "site_id", "typed"];
 
-/// The values, as they were typed.
 struct Values<'a> {
     kind: &'a str,
     what: &'a str,

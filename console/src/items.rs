@@ -101,7 +101,6 @@ impl Row {
 /// Characters of a text in a table.
 const LONGEST: usize = 120;
 
-/// Who or what decided.
 fn decided_by(by: ModerationType, moderator: Option<String>) -> String {
     match by {
         ModerationType::Rule => "rules".to_owned(),

@@ -50,7 +50,6 @@ struct Overview {
     steps: [Step; 3],
 }
 
-/// The figures.
 struct Shown {
     span: TimeRange,
     tiles: [Tile; 4],

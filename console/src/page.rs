@@ -29,13 +29,11 @@ pub(crate) use self::{
     texts::Texts,
 };
 
-/// What a page answers.
 pub(crate) type Answer = Result<Response, PageError>;
 
 /// The content type of every page.
 pub(crate) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
-/// A page.
 pub(crate) fn html(status: StatusCode, page: &impl Template) -> Response {
     match page.render() {
         Ok(html) => Response::builder()

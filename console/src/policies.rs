@@ -181,7 +181,6 @@ struct Values {
 }
 
 impl Values {
-    /// Those of a new policy.
     fn new() -> Self {
         Self {
             texts: Texts::stored([("severity", Severity::Normal.to_string())]),

@@ -22,7 +22,6 @@ struct Shown {
     cards: Vec<Card>,
 }
 
-/// A provider.
 struct Card {
     name: String,
     kind: String,
@@ -56,7 +55,6 @@ struct Recent {
     failed_at: Option<DateTime<Utc>>,
 }
 
-/// A part of what it cost.
 struct Part {
     what: String,
     today: String,

@@ -23,11 +23,9 @@ struct List {
     workers: Vec<WorkerRow>,
     /// How many live workers there are.
     all_workers: String,
-    /// How many of them are not shown.
     more_workers: usize,
 }
 
-/// A queue.
 struct Row {
     name: String,
     about: &'static str,

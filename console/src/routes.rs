@@ -47,7 +47,6 @@ pub(crate) fn measured() -> Routes {
     Routes::new(routes.map(|(path, methods)| (path.to_owned(), methods)))
 }
 
-/// All of them.
 pub(crate) fn all() -> Vec<Route> {
     [
         own(),
@@ -138,7 +137,6 @@ fn desk() -> Vec<Route> {
     ]
 }
 
-/// The rules of a team.
 #[rustfmt::skip]
 fn rules() -> Vec<Route> {
     vec![
@@ -212,7 +210,6 @@ fn content() -> Vec<Route> {
     ]
 }
 
-/// The webhooks of a team.
 #[rustfmt::skip]
 fn webhooks() -> Vec<Route> {
     vec![

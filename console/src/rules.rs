@@ -53,7 +53,6 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 struct New {
     frame: Frame,
     problems: Problems,
-    /// What is wrong with the file.
     wrong: Vec<String>,
 }
 

@@ -89,7 +89,6 @@ struct Shown {
     own: Option<(String, Role)>,
     /// Nobody can invite people into the team yet.
     has_no_owner: bool,
-    /// The name in the form.
     name: String,
     problems: Problems,
 }

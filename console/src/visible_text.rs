@@ -27,7 +27,6 @@ pub(crate) struct VisibleText {
     pub(crate) is_unspelled: bool,
 }
 
-/// A part of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) text: String,
@@ -52,7 +51,6 @@ impl VisibleText {
         said
     }
 
-    /// At most so many characters of a text.
     pub(crate) fn truncated(text: &str, most: usize) -> Self {
         let end = text.char_indices().nth(most).map(|(end, _)| end);
         Self {

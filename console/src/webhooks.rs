@@ -26,7 +26,6 @@ struct List {
     /// The sites that can be chosen, and whether there are more.
     sites: Vec<Choice>,
     rows: Vec<Row>,
-    /// How many of the rows fail.
     failing: usize,
     is_filtered: bool,
     next: Option<String>,

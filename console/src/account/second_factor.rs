@@ -90,7 +90,6 @@ pub(crate) async fn renew_codes(request: PageRequest) -> Answer {
 /// The white edge that readers need, in modules.
 const EDGE: usize = 4;
 
-/// A QR code.
 pub(crate) struct Qr {
     /// Modules on a side, the edge included.
     pub(crate) side: usize,

@@ -12,7 +12,6 @@ use crate::{
     time,
 };
 
-/// Every cause.
 pub(super) const CAUSES: [DeathCause; 4] = DeathCause::ALL;
 /// Characters of a text that is looked for in errors.
 pub(super) const LONGEST_ERROR: usize = 200;
@@ -36,7 +35,6 @@ pub(super) struct Conditions {
     until: Option<DateTime<Utc>>,
 }
 
-/// The filter as it was typed.
 pub(super) fn typed(form: &Form) -> Texts {
     Texts::sent(form, &FIELDS)
 }
@@ -92,7 +90,6 @@ impl Conditions {
     }
 }
 
-/// A cause in words.
 pub(super) fn cause_in_words(cause: DeathCause) -> &'static str {
     match cause {
         DeathCause::Exhausted => "no attempts left",

@@ -166,7 +166,6 @@ struct Progress {
     row: Bulk,
 }
 
-/// The colour of a state.
 fn tone(state: State) -> &'static str {
     match state {
         State::Running => "",

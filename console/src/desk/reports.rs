@@ -154,7 +154,6 @@ struct Rule {
     by_provider: Vec<(String, Lines)>,
 }
 
-/// A curve.
 struct Lines {
     items: Proportion,
     chart: CurveChart,

@@ -15,12 +15,10 @@ use crate::{
 pub(super) struct Asked {
     pub(super) filter: Filter,
     pub(super) fields: Vec<Field>,
-    /// What is wrong with them.
     pub(super) problems: Problems,
 }
 
 impl Asked {
-    /// What is wrong with a field.
     pub(super) fn problem(&self, field: &Field) -> Option<String> {
         self.problems.at(field.name)
     }
@@ -31,7 +29,6 @@ impl Asked {
     }
 }
 
-/// A field of the form.
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
@@ -45,7 +42,6 @@ pub(super) enum Input {
     Choice(Vec<(String, String)>),
     /// A time in UTC.
     Time,
-    /// A text.
     Text,
 }
 

@@ -67,7 +67,6 @@ struct Shown<'a> {
 #[derive(Default)]
 struct Form<'a> {
     problems: Problems,
-    /// What was typed.
     reason: &'a str,
     note: &'a str,
     list: &'a str,
@@ -183,7 +182,6 @@ async fn own_lists(
 const NAMES: Page = pager::first(200);
 
 impl Shown<'_> {
-    /// The tone of its status.
     fn tone(&self) -> &'static str {
         match self.item.status {
             Status::Pending => "",

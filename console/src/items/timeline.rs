@@ -31,7 +31,6 @@ pub(super) struct Entry {
     pub(super) more: usize,
 }
 
-/// A delivery of an event.
 pub(super) struct Delivery {
     pub(super) path: String,
     pub(super) endpoint: VisibleText,

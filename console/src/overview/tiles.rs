@@ -11,7 +11,6 @@ use crate::{charts::sparkline, number::grouped};
 /// So many items that wait for a person are counted.
 pub(super) const COUNTED: usize = 200;
 
-/// A figure.
 pub(super) struct Tile {
     pub(super) label: &'static str,
     pub(super) value: String,
@@ -23,7 +22,6 @@ pub(super) struct Tile {
     pub(super) spark: String,
 }
 
-/// The tiles, in their order.
 pub(super) fn tiles(trend: &Trend, waiting: &Waiting) -> [Tile; 4] {
     let total = &trend.total;
     let (people, verdicts) = (by_people(total), every_verdict(total).sum());

@@ -25,7 +25,6 @@ const SHOWN: usize = 80;
 /// From this share on, in percent, the use of a quota is told.
 const MUCH: i64 = 80;
 
-/// Something to do.
 pub(super) struct ToDo {
     pub(super) tone: Tone,
     pub(super) what: What,
@@ -92,7 +91,6 @@ pub(super) struct Found<'a> {
     pub(super) request: &'a PageRequest,
     pub(super) caller: &'a Caller,
     pub(super) frame: &'a Frame,
-    /// The site that was chosen.
     pub(super) site: Option<SiteId>,
     pub(super) groups: &'a [Group],
     pub(super) waiting: &'a Waiting,

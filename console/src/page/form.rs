@@ -16,7 +16,6 @@ use super::error::PageError;
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// The query of a request.
     pub(crate) fn of_query(request: &Request) -> Result<Self, PageError> {
         Self::parse(request.uri().query().unwrap_or("").as_bytes())
     }

@@ -125,7 +125,6 @@ impl Frame {
         self.request.query.get(field)
     }
 
-    /// The path of a place there.
     pub(crate) fn path(&self, place: &str) -> String {
         self.at.path(place)
     }

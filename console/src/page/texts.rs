@@ -45,7 +45,6 @@ impl Texts {
             .map_or("", |(_, text)| text)
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(_, text)| text.as_str())
     }

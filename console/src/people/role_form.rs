@@ -17,7 +17,6 @@ pub(super) struct Fields {
     pub(super) has_more: bool,
 }
 
-/// A site to tick.
 pub(super) struct Site {
     pub(super) id: SiteId,
     pub(super) name: String,
@@ -96,7 +95,6 @@ impl Chosen {
     }
 }
 
-/// Reads the form.
 pub(super) fn read(form: &Form) -> Result<Standing, Refused> {
     let role: Role = form.choice("role", "must be one of the roles")?;
     if is_for_some(form) && !role.has_sites() {

@@ -7,7 +7,6 @@ use management::plans::Terms;
 
 use crate::page::{Form, Problems};
 
-/// A limit as a field.
 pub(super) struct Field {
     /// The member of the management interface.
     pub(super) name: &'static str,
@@ -16,7 +15,6 @@ pub(super) struct Field {
     pub(super) hint: &'static str,
     /// Whether it may be empty.
     pub(super) is_optional: bool,
-    /// What is in it.
     pub(super) value: String,
 }
 
@@ -107,7 +105,6 @@ pub(super) fn of(terms: &Terms) -> Vec<Field> {
     fields(texts)
 }
 
-/// The fields as they were sent.
 pub(super) fn sent(form: &Form) -> Vec<Field> {
     fields(FIELDS.map(|(name, ..)| form.get(name).to_owned()))
 }

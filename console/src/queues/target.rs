@@ -15,14 +15,12 @@ pub(super) struct Target {
     pub(super) part: Part,
 }
 
-/// What happens to it.
 pub(super) enum Change {
     Pause(Pause),
     /// None restores the default.
     Cap(Option<u32>),
 }
 
-/// Which part.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     Whole,
@@ -50,7 +48,6 @@ impl Target {
         })
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> String {
         let queue = format!("/instance/queues/{}", self.queue);
         match self.part {
@@ -69,7 +66,6 @@ impl Target {
         }
     }
 
-    /// Whether it can have a cap.
     pub(super) fn has_cap(&self) -> bool {
         !matches!(self.part, Part::Whole)
     }

@@ -200,7 +200,6 @@ fn told(status: Status) -> Told {
     (status, tone(status))
 }
 
-/// The findings.
 struct Findings {
     /// Statuses at the time, statuses now, and the number of items.
     counts: Vec<(Told, Told, u64)>,

@@ -17,7 +17,6 @@ const VALUES: usize = 20;
 /// Characters of a value that are shown.
 const VALUE_CHARS: usize = 2_000;
 
-/// What differs.
 pub(super) struct Differences {
     pub(super) added: Vec<Row>,
     pub(super) removed: Vec<Row>,

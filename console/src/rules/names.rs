@@ -20,7 +20,6 @@ const NAMED: Page = pager::first(200);
 pub(super) struct People(HashMap<Uuid, String>);
 
 impl People {
-    /// The people.
     pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
         let people = people::list(&request.management, caller, NAMED).await?;
         let names = people.into_iter();
@@ -46,13 +45,11 @@ impl People {
 pub(super) struct Lists(pub(super) Vec<VisibleHashList>);
 
 impl Lists {
-    /// The lists.
     pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
         let lists = hash_lists::list(&request.management, caller, NAMED).await?;
         Ok(Self(lists))
     }
 
-    /// What a list is called.
     pub(super) fn name(&self, list: HashListId) -> String {
         let found = self.0.iter().find(|known| known.id == list);
         found.map_or_else(|| list.to_string(), |known| known.name.clone())

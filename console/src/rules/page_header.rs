@@ -12,7 +12,6 @@ use management::{
 
 use crate::page::{Area, Frame, PageError, PageRequest, Problems};
 
-/// The tabs of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tab {
     Rules,
@@ -81,7 +80,6 @@ pub(super) fn problems(refused: Refused) -> Result<Problems, PageError> {
 }
 
 impl Head {
-    /// The group.
     pub(super) fn group(&self) -> &Group {
         &self.placed.group
     }

@@ -10,7 +10,6 @@ const ROWS: usize = 100;
 /// What a page shows of a list.
 pub(super) struct Slice<T> {
     pub(super) rows: Vec<T>,
-    /// How many there are in all.
     pub(super) total: usize,
     /// The address of the page before this one.
     pub(super) before: Option<String>,

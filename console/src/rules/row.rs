@@ -36,7 +36,6 @@ pub(super) struct Row {
     /// What the terms are, if that is not plain.
     pub(super) meaning: &'static str,
     pub(super) terms: Vec<String>,
-    /// How many more terms it has.
     pub(super) more: usize,
     pub(super) scale: Option<Scale>,
     /// The effects: their names and tones.
@@ -88,7 +87,6 @@ pub(super) const fn effect(effect: RuleEffect) -> (&'static str, &'static str) {
 }
 
 impl Row {
-    /// The line of the rule at this place.
     pub(super) fn of(place: usize, rule: &Rule, lists: &Lists) -> Self {
         let mut row = Self {
             place,

@@ -261,7 +261,6 @@ impl Shown {
     }
 }
 
-/// The page.
 async fn form(request: &PageRequest, caller: &Caller, shown: Shown) -> Answer {
     let lists = if shown.typed.kind == RuleType::ImageHash {
         Lists::of(request, caller).await?

@@ -167,14 +167,11 @@ struct Said {
     unscored: String,
 }
 
-/// A rule that matches.
 struct Match {
     rule: String,
     kind: &'static str,
     effect: (&'static str, &'static str),
-    /// The text that was matched.
     text: Option<String>,
-    /// How it was matched.
     how: String,
 }
 
@@ -195,7 +192,6 @@ impl Said {
     }
 }
 
-/// The tone of a status.
 pub(super) const fn tone(status: Status) -> &'static str {
     match status {
         Status::Approved => "ok",

@@ -24,7 +24,6 @@ use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 /// Versions that can be chosen in a form, and publications that are shown.
 const CHOICES: i64 = 100;
 
-/// A version in a list.
 struct Listed {
     version: ListedVersion,
     made: DateTime<Utc>,

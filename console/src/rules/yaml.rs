@@ -20,7 +20,6 @@ struct Import {
     wrong: Vec<String>,
 }
 
-/// Reads a file that was pasted.
 pub(super) fn read(text: &str) -> Result<InputFile, Refused> {
     InputFile::from_yaml(text)
         .map_err(|wrong| Refused::Invalid(format!("This is no rule group: {wrong}.").into()))

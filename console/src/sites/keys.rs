@@ -25,7 +25,6 @@ struct List {
     problems: Problems,
 }
 
-/// A key.
 struct Row {
     id: SiteKeyId,
     hint: String,
@@ -116,7 +115,6 @@ const KEYS: i64 = 200;
 struct Rotate {
     frame: Frame,
     here: SiteHeader,
-    /// How many keys work.
     keys: i64,
     /// The first of them.
     rows: Vec<Row>,

@@ -30,7 +30,6 @@ struct Overview {
     counts: Counts,
     /// What the site still needs; none once it has everything.
     steps: Option<[Step; 4]>,
-    /// The groups that are attached.
     groups: Vec<Group>,
     /// The group that judges if none is attached.
     default: Group,

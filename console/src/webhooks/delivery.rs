@@ -111,7 +111,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     Ok(page::html(page.problems.status(), &page))
 }
 
-/// The colour of a state.
 pub(super) fn tone(state: DeliveryStatus) -> &'static str {
     match state {
         DeliveryStatus::Pending => "warn",

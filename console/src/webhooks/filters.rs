@@ -106,7 +106,6 @@ const FORMATS: [&str; 3] = [
 /// Why a time was not read.
 pub(super) const TIME_EXPECTED: &str = "must be a time such as 2026-02-03T16:05";
 
-/// A time in UTC.
 pub(super) fn time(text: &str) -> Option<DateTime<Utc>> {
     let mut formats = FORMATS.into_iter();
     formats

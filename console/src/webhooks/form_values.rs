@@ -14,7 +14,6 @@ use management::{
 
 use crate::page::{Form, stale_form};
 
-/// The settings as they were typed.
 pub(super) struct Typed {
     pub(super) url: String,
     pub(super) description: String,
@@ -23,7 +22,6 @@ pub(super) struct Typed {
     pub(super) events: Vec<EventBox>,
 }
 
-/// A kind of event, and its box.
 pub(super) struct EventBox {
     /// The name of the box.
     pub(super) field: String,
@@ -44,7 +42,6 @@ fn kinds(is_wanted: impl Fn(EventKind, &str) -> bool) -> Vec<EventBox> {
     kinds.collect()
 }
 
-/// The settings that were read.
 pub(super) struct Read {
     pub(super) url: EndpointUrl,
     pub(super) events: Vec<EventKind>,
@@ -63,7 +60,6 @@ impl Typed {
         }
     }
 
-    /// The fields of a form that was sent.
     pub(super) fn sent(form: &Form) -> Self {
         let text = |field| form.get(field).trim().to_owned();
         Self {

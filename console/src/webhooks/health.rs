@@ -85,7 +85,6 @@ impl Breaker {
         }
     }
 
-    /// What that means.
     pub(super) fn meaning(&self) -> &'static str {
         match self.word {
             "open" => "It kept failing, so nothing is sent until the next try.",

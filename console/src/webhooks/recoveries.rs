@@ -37,7 +37,6 @@ pub(super) fn what(kind: RecoveryKind) -> &'static str {
     }
 }
 
-/// The colour of a state.
 pub(super) fn tone(state: State) -> &'static str {
     match state {
         State::Running => "warn",
@@ -102,7 +101,6 @@ pub(super) fn suggested(endpoint: &Endpoint, days: i64) -> Texts {
     ])
 }
 
-/// The form as it was sent.
 pub(super) fn sent(form: &Form) -> Texts {
     Texts::sent(form, &["kind", "event", "since", "until"])
 }

@@ -47,7 +47,6 @@ pub(super) struct Typed {
 
 /// Why a form cannot hold a rule.
 pub(super) enum Unfit {
-    /// It is too large.
     TooLarge,
     /// It has texts that a browser would change, such as line breaks within a term.
     Altered,
@@ -83,7 +82,6 @@ impl Typed {
         }
     }
 
-    /// What was sent.
     pub(super) fn of_form(kind: RuleType, form: &Form) -> Self {
         Self {
             kind,

@@ -114,7 +114,6 @@ impl Values {
         }
     }
 
-    /// The text of a field.
     pub(super) fn get(&self, field: &str) -> &str {
         self.texts.get(field)
     }
