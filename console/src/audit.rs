@@ -34,7 +34,6 @@ struct List {
     next: Option<String>,
 }
 
-/// An entry of the log.
 struct Row {
     id: AuditId,
     occurred: DateTime<Utc>,

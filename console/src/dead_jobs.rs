@@ -57,7 +57,6 @@ struct Alike {
     path: String,
 }
 
-/// A dead job.
 struct Row {
     id: i64,
     queue: String,

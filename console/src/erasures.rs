@@ -30,7 +30,6 @@ struct List<'a> {
     frame: Frame,
     rows: Vec<Erasure>,
     next: Option<String>,
-    /// Whether the person may start one.
     may_erase: bool,
     sites: Vec<ManagedSite>,
     values: Values<'a>,

@@ -24,7 +24,6 @@ struct List {
     frame: Frame,
     /// With their descriptions.
     lists: Vec<(VisibleHashList, Option<VisibleText>)>,
-    /// The address of the next page.
     next: Option<String>,
 }
 

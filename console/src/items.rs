@@ -34,7 +34,6 @@ struct List {
     frame: Frame,
     asked: Asked,
     rows: Vec<Row>,
-    /// The address of the next page.
     next: Option<String>,
 }
 

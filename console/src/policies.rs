@@ -224,10 +224,7 @@ impl Values {
         stale_form::digest(texts.chain(categories).chain([two_people]))
     }
 
-    /// The settings.
-    ///
-    /// # Errors
-    /// What is wrong with each field.
+    /// The settings. `Err`: what is wrong with each field.
     fn parsed(&self) -> Result<Settings, Problems> {
         let mut wrong = Problems::default();
         let text = |field| self.texts.get(field).to_owned();

@@ -163,9 +163,7 @@ async fn handle(route: &Route, request: &PageRequest) -> Answer {
 }
 
 /// Refuses everybody who may not open a page with these needs, before anything else is looked at. The use cases check again.
-///
-/// # Errors
-/// Nobody is signed in; the person is not in the team, or has no role there with the scope.
+/// `Err`: nobody is signed in; the person is not in the team, or has no role there with the scope.
 async fn require(request: &PageRequest, needs: Access) -> Result<(), PageError> {
     let scope = match needs {
         Access::Nothing => return Ok(()),

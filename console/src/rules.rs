@@ -34,7 +34,6 @@ use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 struct List {
     frame: Frame,
     groups: Vec<Placed>,
-    /// The address of the next page.
     next: Option<String>,
 }
 

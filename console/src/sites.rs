@@ -33,7 +33,6 @@ const NAMED_GROUPS: i64 = 200;
 struct List {
     frame: Frame,
     cards: Vec<Card>,
-    /// The address of the next page.
     next: Option<String>,
 }
 

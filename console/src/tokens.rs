@@ -31,7 +31,6 @@ struct List {
     next: Option<String>,
 }
 
-/// A token as lists show it.
 struct Row {
     id: TokenId,
     name: String,

@@ -31,7 +31,6 @@ struct List {
     next: Option<String>,
 }
 
-/// An endpoint in the list.
 struct Row {
     id: EndpointId,
     name: String,

@@ -39,10 +39,7 @@ pub(super) fn typed(form: &Form) -> Texts {
     Texts::sent(form, &FIELDS)
 }
 
-/// What the filter means.
-///
-/// # Errors
-/// A part of it means nothing.
+/// What the filter means. `Err`: a part of it means nothing.
 pub(super) fn parsed(typed: &Texts) -> Result<Conditions, Problems> {
     let mut problems = Problems::default();
     let mut wrong = |field, message: &str| problems.add(field, message);

@@ -25,7 +25,6 @@ struct Entries {
     tab: &'static str,
     head: Head,
     rows: Vec<Row>,
-    /// The address of the next page.
     next: Option<String>,
     /// Whether more was found than is shown, without a next page.
     is_cut: bool,
@@ -192,7 +191,6 @@ fn filter(request: &PageRequest) -> Result<EntryFilter, Refused> {
     })
 }
 
-/// An entry as a page shows it.
 struct Row {
     entry: Entry,
     note: VisibleText,

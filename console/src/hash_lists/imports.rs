@@ -20,7 +20,6 @@ struct Imports {
     tab: &'static str,
     head: Head,
     rows: Vec<Import>,
-    /// The address of the next page.
     next: Option<String>,
     problems: Problems,
 }

@@ -19,9 +19,7 @@ pub(super) struct Head {
     /// Whether it belongs to the team; on the pages of the instance, whether it is shared. Of shared lists, a team sees neither
     /// entries nor imports.
     pub(super) is_own: bool,
-    /// Whether the person can change it.
     pub(super) may_change: bool,
-    /// Whether the person can start scans.
     pub(super) may_scan: bool,
 }
 

@@ -18,7 +18,6 @@ struct Scans {
     tab: &'static str,
     head: Head,
     rows: Vec<Scan>,
-    /// The address of the next page.
     next: Option<String>,
     problems: Problems,
 }

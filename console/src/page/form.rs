@@ -69,10 +69,7 @@ impl Form {
         !self.get(name).is_empty()
     }
 
-    /// A field's value, without white space around it.
-    ///
-    /// # Errors
-    /// What is wrong with it.
+    /// A field's value, without white space around it. `Err`: what is wrong with it.
     pub(crate) fn read<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Refused> {
         let value = self.get(name).trim().parse();
         value.map_err(|wrong: T::Err| Refused::field(name, wrong.to_string()))
@@ -89,10 +86,7 @@ impl Form {
         self.read(name).map(Some)
     }
 
-    /// A value that was chosen among some.
-    ///
-    /// # Errors
-    /// It is none of them. The message says of which.
+    /// A value that was chosen among some. `Err`: it is none of them. The message says of which.
     pub(crate) fn choice<T: FromStr>(&self, name: &str, message: &str) -> Result<T, Refused> {
         let chosen = self.get(name).parse();
         chosen.map_err(|_| Refused::field(name, message))

@@ -65,9 +65,7 @@ const INSTANCE: &str = "This instance";
 
 impl Frame {
     /// The frame of a page. `place` is the path of an entry of the navigation.
-    ///
-    /// # Errors
-    /// Nobody is signed in, or the person may not go there.
+    /// `Err`: nobody is signed in, or the person may not go there.
     pub(crate) async fn of(request: &PageRequest, place: &str) -> Result<Self, PageError> {
         let at = request.at()?;
         let mine = request.mine().await?;

@@ -11,17 +11,13 @@ use super::error::PageError;
 #[derive(Default)]
 pub(crate) struct Problems {
     fields: Vec<FieldProblem>,
-    /// What is wrong with the form as a whole.
     whole: Vec<String>,
     /// The status of the page that shows them.
     status: StatusCode,
 }
 
 impl Problems {
-    /// Takes a refusal that the person can mend in the form.
-    ///
-    /// # Errors
-    /// It is another one.
+    /// Takes a refusal that the person can mend in the form. `Err`: it is another one.
     pub(crate) fn of(refused: Refused) -> Result<Self, PageError> {
         match refused {
             Refused::Fields(fields) => Ok(Self::of_fields(fields.problems)),

@@ -149,19 +149,13 @@ impl RequestParts {
         self.id("team")
     }
 
-    /// The session of the browser.
-    ///
-    /// # Errors
-    /// It holds none.
+    /// The session of the browser. `Err`: it holds none.
     pub(crate) fn session(&self) -> Result<SecretHash, PageError> {
         self.held
             .ok_or(PageError::Refused(Refused::Unauthenticated))
     }
 
-    /// Who is signed in.
-    ///
-    /// # Errors
-    /// Nobody is signed in, or the second factor is missing.
+    /// Who is signed in. `Err`: nobody is signed in, or the second factor is missing.
     pub(crate) async fn mine(&self) -> Result<&Mine, PageError> {
         let session = self.session()?;
         let read = async || Ok(own_account::get(&self.management, session).await?);
@@ -193,10 +187,7 @@ impl RequestParts {
     }
 
     /// The person who is signed in, in the team of the page; on the whole instance, as an operator. All use cases of a page
-    /// read in one transaction.
-    ///
-    /// # Errors
-    /// Nobody is signed in.
+    /// read in one transaction. `Err`: nobody is signed in.
     pub(crate) fn caller(&self) -> Result<Caller, Refused> {
         let session = self.held.ok_or(Refused::Unauthenticated)?;
         // The router has refused a path whose team is none.

@@ -26,7 +26,6 @@ use crate::page::{self, Answer, Frame, PageRequest, Problems};
 #[template(path = "people/person.html")]
 struct Shown {
     frame: Frame,
-    /// The path of this page.
     path: String,
     person: Person,
     team: Option<Named>,

@@ -128,10 +128,7 @@ pub(super) fn names() -> Vec<&'static str> {
     std::iter::once("name").chain(names).collect()
 }
 
-/// Reads the form.
-///
-/// # Errors
-/// Everything that is wrong with it.
+/// Reads the form. `Err`: everything that is wrong with it.
 pub(super) fn read(form: &Form) -> Result<Terms, Problems> {
     let mut problems = Problems::default();
     let wrong = &mut problems;

@@ -29,10 +29,7 @@ pub(super) enum Part {
 }
 
 impl Target {
-    /// The place in the path.
-    ///
-    /// # Errors
-    /// The path has an id that is none.
+    /// The place in the path. `Err`: the path has an id that is none.
     pub(super) fn of(request: &PageRequest) -> Result<Self, PageError> {
         let named = |name| request.part::<String>(name).is_ok();
         let part = if named("group") {

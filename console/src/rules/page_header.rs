@@ -39,7 +39,6 @@ pub(super) struct Head {
     pub(super) placed: Placed,
     /// Since when its live version is live.
     pub(super) live_since: Option<DateTime<Utc>>,
-    /// Whether the person may change rules.
     pub(super) may_edit: bool,
 }
 

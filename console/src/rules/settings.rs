@@ -29,7 +29,6 @@ struct Settings {
 struct Place {
     site: ManagedSite,
     is_attached: bool,
-    /// Whether it is the site's default group.
     is_default: bool,
     /// How many groups are attached to the site.
     attached: usize,

@@ -30,7 +30,6 @@ struct Try {
     /// A field for the score of each category.
     scores: Vec<Field>,
     problems: Problems,
-    /// What is wrong with the form as a whole.
     wrong: Vec<String>,
     result: Option<Outcome>,
 }

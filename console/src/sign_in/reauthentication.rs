@@ -22,10 +22,7 @@ struct Confirm<'a> {
     provider: Option<&'a str>,
 }
 
-/// Takes the password if it was sent.
-///
-/// # Errors
-/// The answer, if the password is wrong.
+/// Takes the password if it was sent. `Err`: the answer, if the password is wrong.
 pub(crate) async fn take(request: &PageRequest) -> Result<Result<(), Response>, PageError> {
     if !request.form.has(FIELD) {
         return Ok(Ok(()));

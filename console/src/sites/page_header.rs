@@ -65,10 +65,7 @@ pub(crate) struct SiteHeader {
 }
 
 impl SiteHeader {
-    /// The site in the path, and the frame.
-    ///
-    /// # Errors
-    /// There is none within reach, or the person may not open this page.
+    /// The site in the path, and the frame. `Err`: there is none within reach, or the person may not open this page.
     pub(crate) async fn of(request: &PageRequest, tab: Tab) -> Result<(Frame, Self), PageError> {
         let team = request.team()?;
         let caller = request.caller()?;

@@ -68,7 +68,6 @@ struct Form {
     places: Vec<String>,
     /// Groups that can be the default one.
     defaults: Vec<Group>,
-    /// Groups that are attached.
     attached: Vec<Group>,
     /// Groups that are not.
     others: Vec<Group>,

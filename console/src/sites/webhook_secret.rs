@@ -177,10 +177,7 @@ impl StartTime {
         }
     }
 
-    /// The time; none means now.
-    ///
-    /// # Errors
-    /// It is none, is past, or is too far away.
+    /// The time; none means now. `Err`: it is none, is past, or is too far away.
     fn parsed(&self) -> Result<Option<DateTime<Utc>>, Problems> {
         if !self.is_later {
             return Ok(None);

@@ -22,7 +22,6 @@ const BODY_BYTES: usize = 100 * 1024;
 #[template(path = "webhooks/delivery.html")]
 struct Page {
     frame: Frame,
-    /// The path of this page.
     path: String,
     id: DeliveryId,
     event: String,

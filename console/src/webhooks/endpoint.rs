@@ -29,7 +29,6 @@ const RECOVERIES: i64 = 3;
 #[template(path = "webhooks/endpoint.html")]
 struct Page {
     frame: Frame,
-    /// The path of this page.
     path: String,
     one: Facts,
     site_name: String,
@@ -175,7 +174,6 @@ pub(crate) async fn ping(request: PageRequest) -> Answer {
     page(&request, said).await
 }
 
-/// Starts a recovery.
 pub(crate) async fn recover(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
     let wanted = recovery_pages::sent(&request.form);

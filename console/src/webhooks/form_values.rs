@@ -98,8 +98,7 @@ impl Typed {
         )
     }
 
-    /// # Errors
-    /// All fields that are wrong by themselves.
+    /// `Err`: all fields that are wrong by themselves.
     pub(super) fn read(&self) -> Result<Read, Refused> {
         let mut wrong = Vec::new();
         let url = kept(&mut wrong, "url", self.url.parse::<EndpointUrl>());
@@ -156,9 +155,7 @@ pub(super) fn both<A, B>(
 }
 
 /// The headers that somebody typed, one in a line: `Name: value`.
-///
-/// # Errors
-/// The lines that are wrong, each with its number.
+/// `Err`: the lines that are wrong, each with its number.
 pub(super) fn read_headers(text: &str) -> Result<Vec<NewHeader>, Refused> {
     let (mut headers, mut problems) = (Vec::new(), Vec::new());
     let lines = text.lines().zip(1..);

@@ -105,8 +105,7 @@ pub(super) fn sent(form: &Form) -> Texts {
     Texts::sent(form, &["kind", "event", "since", "until"])
 }
 
-/// # Errors
-/// The first field that is wrong.
+/// `Err`: the first field that is wrong.
 pub(super) fn read(typed: &Texts) -> Result<NewRecovery, Refused> {
     let kind = typed.get("kind").parse::<RecoveryKind>();
     let kind = kind.map_err(|_| Refused::field("kind", "must be one of the three"))?;

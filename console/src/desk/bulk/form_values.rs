@@ -29,8 +29,7 @@ pub(super) fn sent(form: &Form) -> Texts {
     Texts::sent(form, &fields)
 }
 
-/// # Errors
-/// The first field that is wrong.
+/// `Err`: the first field that is wrong.
 pub(super) fn filter(values: &Texts) -> Result<Filter, Refused> {
     Ok(Filter {
         site: read(values.get("site"), "site", of_list::<Uuid>)?.map(SiteId::from),
@@ -68,9 +67,7 @@ fn of_list<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 }
 
 /// A decision as it was sent, and the reviews that it is about.
-///
-/// # Errors
-/// The first field that is wrong, or the number of reviews was not typed.
+/// `Err`: the first field that is wrong, or the number of reviews was not typed.
 pub(super) fn wanted(form: &Form) -> Result<(NewDecision, Meant), Refused> {
     let values = sent(form);
     let meant = if form.has("all") {

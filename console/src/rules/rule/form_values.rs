@@ -91,10 +91,7 @@ impl Typed {
         }
     }
 
-    /// The form of a rule.
-    ///
-    /// # Errors
-    /// The form would change the rule although nothing is typed.
+    /// The form of a rule. `Err`: the form would change the rule although nothing is typed.
     pub(super) fn of_rule(rule: &Rule) -> Result<Self, Unfit> {
         let mut typed = Self {
             is_on: rule.enabled,
@@ -148,9 +145,7 @@ impl Typed {
     }
 
     /// The rule that is meant.
-    ///
-    /// # Errors
-    /// The fields that cannot be read. Whether the rule makes sense is not for this to say.
+    /// `Err`: the fields that cannot be read. Whether the rule makes sense is not for this to say.
     pub(super) fn body(&self) -> Result<RuleBody, Vec<FieldProblem>> {
         let text = |field| self.texts.get(field);
         let mut reading = Reading::of(&self.texts);

@@ -131,10 +131,7 @@ impl Values {
         places
     }
 
-    /// The settings.
-    ///
-    /// # Errors
-    /// All mistakes, each at its field.
+    /// The settings. `Err`: all mistakes, each at its field.
     pub(super) fn parsed(&self) -> Result<Parsed, Problems> {
         let mut problems = Problems::default();
         let (wrong, texts) = (&mut problems, &self.texts);
