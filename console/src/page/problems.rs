@@ -98,6 +98,11 @@ impl Problems {
         }
     }
 
+    /// The refusal of a use case that would say the same.
+    pub(crate) fn into_refused(self) -> Refused {
+        Refused::fields(self.fields)
+    }
+
     /// What is wrong with a field, or with what is in it.
     pub(crate) fn at(&self, field: &str) -> Option<String> {
         let fields = self.fields.iter();

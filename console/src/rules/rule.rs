@@ -78,7 +78,7 @@ async fn save(request: &PageRequest, rule: Option<RuleId>) -> Answer {
             };
             edits::edit(&request.management, &caller, group, revision(request), edit).await
         }
-        Err(problems) => Err(Refused::fields(problems)),
+        Err(problems) => Err(problems.into_refused()),
     };
     let mut shown = Shown::new(rule, typed);
     match saved {

@@ -69,7 +69,7 @@ struct Form {
     /// Groups that can be the default one.
     defaults: Vec<Group>,
     attached: Vec<Group>,
-    /// Groups that are not.
+    /// Groups that are not attached.
     others: Vec<Group>,
     /// What the saved retention means now: of items, and of contents.
     outlook: [String; 2],

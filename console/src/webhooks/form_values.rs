@@ -1,7 +1,5 @@
 //! The fields of an endpoint's settings as somebody typed them.
 
-use std::fmt::Display;
-
 use domain::{
     event::EventKind,
     name::Name,
@@ -12,12 +10,10 @@ use management::{
     endpoints::{NewHeader, PerSecond, Settings},
 };
 
-use crate::page::{Form, stale_form};
+use crate::page::{Form, Problems, Texts, stale_form};
 
 pub(super) struct Typed {
-    pub(super) url: String,
-    pub(super) description: String,
-    pub(super) limit: String,
+    pub(super) texts: Texts,
     /// The kinds of event that the endpoint gets.
     pub(super) events: Vec<EventBox>,
 }
@@ -53,90 +49,56 @@ impl Typed {
     /// The fields of an empty form: all events.
     pub(super) fn empty() -> Self {
         Self {
-            url: String::new(),
-            description: String::new(),
-            limit: String::new(),
+            texts: Texts::stored([]),
             events: kinds(|_, _| true),
         }
     }
 
     pub(super) fn sent(form: &Form) -> Self {
-        let text = |field| form.get(field).trim().to_owned();
         Self {
-            url: text("url"),
-            description: text("description"),
-            limit: text("max_per_second"),
+            texts: Texts::sent(form, &["url", "description", "max_per_second"]),
             events: kinds(|_, field| form.has(field)),
         }
     }
 
     /// The fields of an endpoint that exists.
     pub(super) fn of(settings: &Settings) -> Self {
-        let limit = settings.max_per_second;
+        let description = settings.description.clone().unwrap_or_default();
+        let limit = settings.max_per_second.map(|limit| limit.to_string());
         Self {
-            url: settings.url.clone(),
-            description: settings.description.clone().unwrap_or_default(),
-            limit: limit.map_or_else(String::new, |limit| limit.to_string()),
+            texts: Texts::stored([
+                ("url", settings.url.clone()),
+                ("description", description),
+                ("max_per_second", limit.unwrap_or_default()),
+            ]),
             events: kinds(|kind, _| settings.events.contains(&kind)),
         }
     }
 
     /// A digest of all of them.
     pub(super) fn seen(&self) -> String {
-        let Self {
-            url,
-            description,
-            limit,
-            events,
-        } = self;
-        let chosen = events.iter().filter(|kind| kind.is_chosen);
-        let single = [url.as_str(), description, limit];
-        stale_form::digest(
-            single
-                .into_iter()
-                .chain(chosen.map(|kind| kind.field.as_str())),
-        )
+        let chosen = self.events.iter().filter(|kind| kind.is_chosen);
+        let boxes = chosen.map(|kind| kind.field.as_str());
+        stale_form::digest(self.texts.all().chain(boxes))
     }
 
     /// `Err`: all fields that are wrong by themselves.
     pub(super) fn read(&self) -> Result<Read, Refused> {
-        let mut wrong = Vec::new();
-        let url = kept(&mut wrong, "url", self.url.parse::<EndpointUrl>());
-        let description = (!self.description.is_empty()).then(|| {
-            let name = self.description.parse::<Name>();
-            kept(&mut wrong, "description", name)
-        });
-        let limit = (!self.limit.is_empty()).then(|| {
-            let limit = self.limit.parse::<PerSecond>();
-            kept(&mut wrong, "max_per_second", limit)
-        });
+        let mut wrong = Problems::default();
+        let url = self.texts.must(&mut wrong, "url");
+        let description = self.texts.may(&mut wrong, "description");
+        let limit = self.texts.may(&mut wrong, "max_per_second");
         let chosen = self.events.iter().filter(|kind| kind.is_chosen);
-        let events = chosen.map(|kind| kind.kind).collect();
-        match (url, wrong.is_empty()) {
-            (Some(url), true) => Ok(Read {
+        match (url, description, limit) {
+            (Some(url), Some(description), Some(limit)) => Ok(Read {
                 url,
-                events,
-                description: description.flatten(),
-                limit: limit.flatten(),
+                events: chosen.map(|kind| kind.kind).collect(),
+                description,
+                limit,
             }),
-            _ => Err(Refused::fields(wrong)),
+            _ => Err(wrong.into_refused()),
         }
     }
-}
-
-fn kept<T, E: Display>(
-    wrong: &mut Vec<FieldProblem>,
-    field: &str,
-    read: Result<T, E>,
-) -> Option<T> {
-    let note = |error: E| {
-        wrong.push(FieldProblem {
-            field: field.to_owned(),
-            message: error.to_string(),
-            position: None,
-        });
-    };
-    read.map_err(note).ok()
 }
 
 /// Both, or all fields that are wrong in either.

@@ -12,7 +12,7 @@ use management::FieldProblem;
 
 use super::options::{Named as _, Reading};
 use crate::{
-    page::{Form, Texts},
+    page::{Form, Problems, Texts},
     rules::names::Lists,
     visible_text::truncate,
 };
@@ -146,7 +146,7 @@ impl Typed {
 
     /// The rule that is meant.
     /// `Err`: the fields that cannot be read. Whether the rule makes sense is not for this to say.
-    pub(super) fn body(&self) -> Result<RuleBody, Vec<FieldProblem>> {
+    pub(super) fn body(&self) -> Result<RuleBody, Problems> {
         let text = |field| self.texts.get(field);
         let mut reading = Reading::of(&self.texts);
         let kind = match self.kind {
@@ -179,10 +179,7 @@ impl Typed {
                 reject_at: reading.threshold("reject_at"),
             }),
         };
-        if !reading.problems.is_empty() {
-            return Err(reading.problems);
-        }
-        Ok(RuleBody {
+        reading.problems.into_result(RuleBody {
             name: text("name").to_owned(),
             enabled: self.is_on,
             exceptions: lines(text("exceptions")),

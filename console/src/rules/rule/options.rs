@@ -5,9 +5,8 @@ use domain::{
     rules::{Bare, LinkPolicy, Matching, RuleEffect},
     score::Category,
 };
-use management::FieldProblem;
 
-use crate::page::Texts;
+use crate::page::{Problems, Texts};
 
 /// A closed set.
 pub(super) trait Named: Copy + 'static {
@@ -72,23 +71,15 @@ impl Named for Category {
 /// Reads fields, and collects those that cannot be read.
 pub(super) struct Reading<'a> {
     texts: &'a Texts,
-    pub(super) problems: Vec<FieldProblem>,
+    pub(super) problems: Problems,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn of(texts: &'a Texts) -> Self {
         Self {
             texts,
-            problems: Vec::new(),
+            problems: Problems::default(),
         }
-    }
-
-    fn add(&mut self, field: &str, message: &str) {
-        self.problems.push(FieldProblem {
-            field: field.to_owned(),
-            message: message.to_owned(),
-            position: None,
-        });
     }
 
     /// A choice. The first one stands in for what is none.
@@ -96,7 +87,7 @@ impl<'a> Reading<'a> {
         let text = self.texts.get(field);
         let found = T::ALL.iter().find(|choice| choice.name() == text);
         if found.is_none() {
-            self.add(field, "must be one of the choices");
+            self.problems.add(field, "must be one of the choices");
         }
         *found.unwrap_or(&T::ALL[0])
     }
@@ -109,7 +100,7 @@ impl<'a> Reading<'a> {
         }
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());
         if number.is_none() {
-            self.add(field, "must be a number from 0 to 1, such as 0.8");
+            self.problems.add(field, "must be a number from 0 to 1, such as 0.8");
         }
         number
     }
@@ -118,7 +109,7 @@ impl<'a> Reading<'a> {
     pub(super) fn lists(&mut self, ids: &[String]) -> Vec<HashListId> {
         let read: Vec<HashListId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
         if read.len() < ids.len() {
-            self.add("lists", "must be hash lists");
+            self.problems.add("lists", "must be hash lists");
         }
         read
     }
