@@ -210,9 +210,6 @@ struct Shown {
     token: Token,
     state: State,
     creator: String,
-    created: DateTime<Utc>,
-    expires: Option<DateTime<Utc>>,
-    disabled: Option<DateTime<Utc>>,
     nouns: Vec<Noun>,
     /// The tokens that it created.
     children: Vec<Row>,
@@ -258,9 +255,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let page = Shown {
         state: State::of(&token),
         creator: creator(&token, &names),
-        created: token.created_at,
-        expires: token.expires_at,
-        disabled: token.disabled_at,
         nouns: scopes::table(&token.scopes, &token.scopes),
         next: pager::next(request, &below, |token| token.id),
         children: rows(below, at, &names),

@@ -26,12 +26,9 @@ struct List {
 }
 
 struct Row {
-    id: SiteKeyId,
-    hint: String,
-    created: DateTime<Utc>,
+    key: KeyRecord,
     /// The minute in which it was last used.
     used: Option<DateTime<Utc>>,
-    disabled: Option<DateTime<Utc>>,
 }
 
 /// A key that was just created, shown once.
@@ -74,7 +71,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let asked = pager::asked(request);
     let (mut rows, next) = rows(request, &caller, here.site.id, asked).await?;
     // Keys that work come first.
-    rows.sort_by_key(|row| row.disabled.is_some());
+    rows.sort_by_key(|row| row.key.disabled_at.is_some());
     let page = List {
         frame,
         here,
@@ -98,11 +95,8 @@ async fn rows(
     let used: HashMap<_, _> = used.into_iter().collect();
     let next = pager::next(request, &keys, |key| key.id);
     let row = |key: KeyRecord| Row {
-        id: key.id,
-        hint: key.hint,
-        created: key.created_at,
         used: used.get(&key.id).copied(),
-        disabled: key.disabled_at,
+        key,
     };
     Ok((keys.into_iter().map(row).collect(), next))
 }
@@ -159,7 +153,7 @@ async fn rotation(request: &PageRequest, problems: Problems) -> Answer {
     let counts = sites::counts(&request.management, &caller, &[here.site.id]).await?;
     let all = pager::first(KEYS);
     let (mut rows, _) = rows(request, &caller, here.site.id, all).await?;
-    rows.retain(|row| row.disabled.is_none());
+    rows.retain(|row| row.key.disabled_at.is_none());
     let page = Rotate {
         rows,
         frame,
@@ -175,10 +169,8 @@ async fn rotation(request: &PageRequest, problems: Problems) -> Answer {
 struct Disable {
     frame: Frame,
     here: SiteHeader,
-    hint: String,
-    created: DateTime<Utc>,
+    key: KeyRecord,
     used: Option<DateTime<Utc>>,
-    disabled: Option<DateTime<Utc>>,
     problems: Problems,
 }
 
@@ -208,10 +200,8 @@ async fn key(request: &PageRequest, problems: Problems) -> Answer {
     let page = Disable {
         frame,
         here,
-        created: key.created_at,
+        key,
         used: used.first().map(|(_, used)| *used),
-        disabled: key.disabled_at,
-        hint: key.hint,
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

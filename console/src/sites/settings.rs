@@ -4,7 +4,10 @@ mod form_values;
 mod retention_preview;
 
 use askama::Template;
-use domain::id::RuleGroupId;
+use domain::{
+    id::RuleGroupId,
+    media::{CompatUnchecked, OnFailure, StatusVocabulary},
+};
 use management::{
     Noun, Refused,
     plans::Terms,
@@ -146,9 +149,9 @@ async fn page(request: &PageRequest, typed: Option<Values>, problems: Problems) 
         }
     }
     let page = Form {
-        on_failures: labels::on_failures(),
-        vocabularies: labels::vocabularies(),
-        compat_uncheckeds: labels::compat_uncheckeds(),
+        on_failures: labels::all(OnFailure::ALL, labels::on_failure),
+        vocabularies: labels::all(StatusVocabulary::ALL, labels::vocabulary),
+        compat_uncheckeds: labels::all(CompatUnchecked::ALL, labels::compat_unchecked),
         plan: usage::plan(request, team)
             .await?
             .map(|(_, plan)| plan.terms),
