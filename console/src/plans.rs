@@ -3,7 +3,7 @@
 mod fields;
 
 use askama::Template;
-use domain::{id::PlanId, name::Name};
+use domain::{id::PlanId, name::Name, plan::PerPeriod};
 use management::{
     Refused,
     plans::{self, Plan, Terms},
@@ -22,32 +22,12 @@ const OFFERED: i64 = 200;
 #[template(path = "plans.html")]
 struct List {
     frame: Frame,
-    rows: Vec<Row>,
+    rows: Vec<Plan>,
     next: Option<String>,
 }
 
-struct Row {
-    id: PlanId,
-    name: String,
-    submissions: String,
-    deliveries: String,
-    per_minute: String,
-    sites: String,
-}
-
-impl From<Plan> for Row {
-    fn from(plan: Plan) -> Self {
-        let terms = plan.terms;
-        let limit = |limit: Option<i64>| limit.map_or_else(|| "no limit".to_owned(), grouped);
-        Self {
-            id: plan.id,
-            name: terms.name.into(),
-            submissions: limit(terms.submissions_per_period.map(i64::from)),
-            deliveries: limit(terms.deliveries_per_period.map(i64::from)),
-            per_minute: grouped(terms.submissions_per_minute.get()),
-            sites: grouped(terms.limits.sites_per_team.get()),
-        }
-    }
+fn limit(limit: Option<PerPeriod>) -> String {
+    limit.map_or_else(|| "no limit".to_owned(), |limit| grouped(limit.get()))
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
@@ -56,7 +36,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let listed = plans::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |plan| plan.id),
-        rows: listed.into_iter().map(Row::from).collect(),
+        rows: listed,
         frame,
     }))
 }

@@ -24,36 +24,18 @@ struct Shown {
     frame: Frame,
     team: Team,
     subscription: Subscription,
-    since: DateTime<Utc>,
-    past_due: Option<DateTime<Utc>>,
     plans: Vec<Plan>,
     /// What is in the form.
     plan: String,
     state: String,
-    periods: Vec<Row>,
+    periods: Vec<Period>,
     problems: Problems,
 }
 
-/// A billing period.
-struct Row {
-    start: DateTime<Utc>,
-    end: DateTime<Utc>,
-    submissions: String,
-    deliveries: String,
-}
-
-impl From<Period> for Row {
-    fn from(period: Period) -> Self {
-        let of = |used, quota: Option<i64>| match quota {
-            Some(quota) => format!("{} of {}", grouped(used), grouped(quota)),
-            None => grouped(used),
-        };
-        Self {
-            start: period.start,
-            end: period.end,
-            submissions: of(period.submissions, period.quota),
-            deliveries: of(period.deliveries, period.delivery_quota),
-        }
+fn used(used: i64, quota: Option<i64>) -> String {
+    match quota {
+        Some(quota) => format!("{} of {}", grouped(used), grouped(quota)),
+        None => grouped(used),
     }
 }
 
@@ -105,13 +87,11 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let page = Shown {
         frame,
         team: teams::get(&request.management, &caller, id).await?,
-        since: subscription.started_at,
-        past_due: subscription.past_due_since,
         plans: offered_with(request, subscription.plan).await?,
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),
         subscription,
-        periods: periods.into_iter().map(Row::from).collect(),
+        periods,
         problems,
     };
     Ok(page::html(page.problems.status(), &page))

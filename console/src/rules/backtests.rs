@@ -80,7 +80,7 @@ struct One {
     head: Head,
     row: Row,
     findings: Findings,
-    changes: Vec<Changed>,
+    changes: Vec<Change>,
     next: Option<String>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         frame,
         head,
         next: pager::next(&request, &changes, |change| change.media),
-        changes: changes.into_iter().map(Changed::from).collect(),
+        changes,
         findings: Findings::of(&report.counts),
         row: Row::new(report.backtest, &people),
     }))
@@ -193,16 +193,9 @@ fn as_in_the_form(refused: Refused) -> Refused {
     Refused::Fields(fields)
 }
 
-/// A status and its tone.
-type Told = (Status, &'static str);
-
-fn told(status: Status) -> Told {
-    (status, tone(status))
-}
-
 struct Findings {
     /// Statuses at the time, statuses now, and the number of items.
-    counts: Vec<(Told, Told, u64)>,
+    counts: Vec<(Status, Status, u64)>,
     /// How verdicts agree with people: what is compared, before, and after.
     agreement: Vec<(&'static str, Shares, Shares)>,
     /// Whether people decided about any of the items.
@@ -217,14 +210,14 @@ struct Shares {
 
 impl Findings {
     fn of(counts: &[Count]) -> Self {
-        let mut pairs: Vec<(Told, Told, u64)> = Vec::new();
+        let mut pairs: Vec<(Status, Status, u64)> = Vec::new();
         for count in counts {
             let same = pairs
                 .iter_mut()
-                .find(|(old, new, _)| (old.0, new.0) == (count.old, count.new));
+                .find(|(old, new, _)| (*old, *new) == (count.old, count.new));
             match same {
                 Some((_, _, items)) => *items += count.items,
-                None => pairs.push((told(count.old), told(count.new), count.items)),
+                None => pairs.push((count.old, count.new, count.items)),
             }
         }
         let kinds: [(&str, &[Status]); 3] = [
@@ -253,25 +246,6 @@ impl Shares {
         Self {
             precision: percent(agreement.precision()),
             recall: percent(agreement.recall()),
-        }
-    }
-}
-
-/// An item that would get another status.
-struct Changed {
-    id: String,
-    old: Told,
-    new: Told,
-    decided: Decided,
-}
-
-impl From<Change> for Changed {
-    fn from(change: Change) -> Self {
-        Self {
-            id: change.media.to_string(),
-            old: told(change.old),
-            new: told(change.new),
-            decided: change.decided,
         }
     }
 }

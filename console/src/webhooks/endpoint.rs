@@ -1,13 +1,7 @@
 //! An endpoint: its delivery health and the cause, what was sent to it, a test, disabling and enabling it.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
-use domain::{
-    event::EventKind,
-    id::{EndpointId, SiteId},
-    reason::Reason,
-    webhook::CustomHeader,
-};
+use domain::{event::EventKind, id::EndpointId, reason::Reason};
 use management::{
     deliveries::{self, Filter, Listed},
     endpoints::{self, Endpoint},
@@ -30,7 +24,10 @@ const RECOVERIES: i64 = 3;
 struct Page {
     frame: Frame,
     path: String,
-    one: Facts,
+    one: Endpoint,
+    name: String,
+    /// The kinds of event that it gets.
+    kinds: String,
     site_name: String,
     health: Health,
     attempts: Vec<Shown>,
@@ -39,36 +36,6 @@ struct Page {
     recover: Texts,
     events: Vec<Choice>,
     said: Said,
-}
-
-/// The settings of the endpoint.
-struct Facts {
-    id: EndpointId,
-    site: SiteId,
-    name: String,
-    url: String,
-    events: String,
-    limit: Option<i32>,
-    headers: Vec<String>,
-    created: DateTime<Utc>,
-}
-
-impl From<Endpoint> for Facts {
-    fn from(endpoint: Endpoint) -> Self {
-        let settings = endpoint.settings;
-        let events: Vec<&str> = settings.events.iter().map(|kind| kind.as_str()).collect();
-        let names = settings.headers.iter().map(CustomHeader::name);
-        Self {
-            id: endpoint.id,
-            site: endpoint.site,
-            name: endpoint_name::name(settings.description.as_deref(), &settings.url),
-            url: settings.url,
-            events: events.join(", "),
-            limit: settings.max_per_second,
-            headers: names.map(str::to_owned).collect(),
-            created: endpoint.created_at,
-        }
-    }
 }
 
 /// What the page says beyond the endpoint itself: the answer to what was just asked for.
@@ -112,6 +79,8 @@ async fn page(request: &PageRequest, mut said: Said) -> Answer {
     let suggested = || recovery_pages::suggested(&endpoint, days);
     let recover = said.wanted.take().unwrap_or_else(suggested);
     let frame = Frame::of(request, "webhooks").await?;
+    let settings = &endpoint.settings;
+    let kinds: Vec<&str> = settings.events.iter().map(|kind| kind.as_str()).collect();
     let page = Page {
         path: frame.path(&format!("webhooks/{id}")),
         frame,
@@ -123,7 +92,9 @@ async fn page(request: &PageRequest, mut said: Said) -> Answer {
         recover,
         site_name: site.settings.name,
         said,
-        one: endpoint.into(),
+        name: endpoint_name::name(settings.description.as_deref(), &settings.url),
+        kinds: kinds.join(", "),
+        one: endpoint,
     };
     Ok(page::html(page.said.problems.status(), &page))
 }
