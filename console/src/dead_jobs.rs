@@ -5,7 +5,6 @@ mod filter;
 pub(crate) mod replay;
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use management::{
     dead_jobs::{self, DeadJobRecord, DeathCause, Filter, Group},
     queues,
@@ -37,100 +36,30 @@ struct List {
     /// How many jobs match.
     matching: String,
     has_any: bool,
-    groups: Vec<Alike>,
+    groups: Vec<Group>,
     /// How many jobs have other causes.
     more: i64,
-    rows: Vec<Row>,
+    rows: Vec<DeadJobRecord>,
     next: Option<String>,
 }
 
-/// Jobs that died alike.
-struct Alike {
-    queue: String,
-    cause: &'static str,
-    error: Text,
-    jobs: String,
-    lanes: String,
-    first: DateTime<Utc>,
-    last: DateTime<Utc>,
-    /// The list of them.
-    path: String,
+/// The beginning of an error, if it is long.
+fn beginning(error: &str) -> Option<String> {
+    let (end, _) = error.char_indices().nth(SHORT)?;
+    Some(format!("{}…", &error[..end]))
 }
 
-struct Row {
-    id: i64,
-    queue: String,
-    cause: &'static str,
-    error: Text,
-    /// What it is about, if this version can read it.
-    subject: Option<String>,
-    group: String,
-    lane: String,
-    attempts: String,
-    created: DateTime<Utc>,
-    died: DateTime<Utc>,
-}
-
-/// An error, cut if it is long.
-struct Text {
-    start: String,
-    /// All of it, if that is more.
-    all: Option<String>,
-}
-
-impl From<String> for Text {
-    fn from(text: String) -> Self {
-        match text.char_indices().nth(SHORT) {
-            Some((end, _)) => Self {
-                start: format!("{}…", &text[..end]),
-                all: Some(text),
-            },
-            None => Self {
-                start: text,
-                all: None,
-            },
-        }
+/// The list of jobs that died alike.
+fn path(group: &Group) -> String {
+    let error: String = group.error.chars().take(LONGEST_ERROR).collect();
+    let mut query = Serializer::new(String::new());
+    query
+        .append_pair("queue", &group.queue)
+        .append_pair("cause", group.cause.as_str());
+    if !error.trim().is_empty() {
+        query.append_pair("error", error.trim());
     }
-}
-
-impl From<Group> for Alike {
-    fn from(group: Group) -> Self {
-        let error: String = group.error.chars().take(LONGEST_ERROR).collect();
-        let mut query = Serializer::new(String::new());
-        query
-            .append_pair("queue", &group.queue)
-            .append_pair("cause", group.cause.as_str());
-        if !error.trim().is_empty() {
-            query.append_pair("error", error.trim());
-        }
-        Self {
-            path: format!("/instance/dead-jobs?{}", query.finish()),
-            queue: group.queue,
-            cause: cause_in_words(group.cause),
-            error: group.error.into(),
-            jobs: grouped(group.jobs),
-            lanes: grouped(group.lanes),
-            first: group.first_died_at,
-            last: group.last_died_at,
-        }
-    }
-}
-
-impl From<DeadJobRecord> for Row {
-    fn from(job: DeadJobRecord) -> Self {
-        Self {
-            id: job.id.0,
-            cause: cause_in_words(job.cause),
-            subject: dead_jobs::subject(&job.payload).map(|id| id.to_string()),
-            group: job.group.0.to_string(),
-            lane: job.lane.0.to_string(),
-            attempts: format!("{} of {}", job.attempt, job.max_attempts),
-            created: job.created_at,
-            died: job.died_at,
-            queue: job.queue,
-            error: job.error.into(),
-        }
-    }
+    format!("/instance/dead-jobs?{}", query.finish())
 }
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
@@ -180,10 +109,10 @@ async fn page(
         queues: names,
         causes: CAUSES.map(|cause: DeathCause| (cause.as_str(), cause_in_words(cause))),
         matching: grouped(matching),
-        groups: groups.into_iter().map(Alike::from).collect(),
+        groups,
         more,
         next: pager::next(request, &rows, |job| Cursor(job.place())),
-        rows: rows.into_iter().map(Row::from).collect(),
+        rows,
     };
     Ok(page::html(page.problems.status(), &page))
 }

@@ -15,49 +15,23 @@ pub(super) trait Named: Copy + 'static {
     fn name(&self) -> &'static str;
 }
 
-impl Named for RuleEffect {
-    const ALL: &'static [Self] = &[Self::Review, Self::Reject];
+macro_rules! named {
+    ($($set:ident { $($member:ident = $name:literal),+ })+) => {$(
+        impl Named for $set {
+            const ALL: &'static [Self] = &[$(Self::$member),+];
 
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Reject => "reject",
+            fn name(&self) -> &'static str {
+                match self { $(Self::$member => $name),+ }
+            }
         }
-    }
+    )+};
 }
 
-impl Named for Matching {
-    const ALL: &'static [Self] = &[Self::WholeWord, Self::Substring];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::WholeWord => "whole_word",
-            Self::Substring => "substring",
-        }
-    }
-}
-
-impl Named for LinkPolicy {
-    const ALL: &'static [Self] = &[Self::Deny, Self::Allow];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Deny => "deny",
-            Self::Allow => "allow",
-        }
-    }
-}
-
-impl Named for Bare {
-    const ALL: &'static [Self] = &[Self::Likely, Self::Any, Self::None];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Likely => "likely",
-            Self::Any => "any",
-            Self::None => "none",
-        }
-    }
+named! {
+    RuleEffect { Review = "review", Reject = "reject" }
+    Matching { WholeWord = "whole_word", Substring = "substring" }
+    LinkPolicy { Deny = "deny", Allow = "allow" }
+    Bare { Likely = "likely", Any = "any", None = "none" }
 }
 
 impl Named for Category {
