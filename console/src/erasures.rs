@@ -26,13 +26,12 @@ const SITES: i64 = 100;
 
 #[derive(Template)]
 #[template(path = "erasures.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
     rows: Vec<Erasure>,
     next: Option<String>,
     may_erase: bool,
     sites: Vec<ManagedSite>,
-    values: Values<'a>,
     problems: Problems,
 }
 
@@ -60,7 +59,7 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 }
 
 async fn start(request: &PageRequest, team: TeamId) -> Result<Erasure, Refused> {
-    let wanted = Values::of(&request.form).read(team)?;
+    let wanted = read(&request.form, team)?;
     if request.form.get("typed") != PROOF {
         return Err(Refused::field("typed", format!("must be the word {PROOF}")));
     }
@@ -79,7 +78,6 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
         may_erase: frame.may(Scope::ErasuresWrite),
         sites: sites::list(&request.management, &caller, first).await?,
         frame,
-        values: Values::of(&request.form),
         problems,
     };
     Ok(page::html(page.problems.status(), &page))
@@ -88,80 +86,60 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 /// The fields that can have problems beside them.
 const FIELDS: &[&str] = &["what", "pointer", "site_id", "typed"];
 
-struct Values<'a> {
-    kind: &'a str,
-    what: &'a str,
-    pointer: &'a str,
-    site: &'a str,
+fn read(form: &Form, team: TeamId) -> Result<Wanted, Refused> {
+    let kind = form.get("kind").parse::<SubjectKind>();
+    let kind =
+        kind.map_err(|_| Refused::field("kind", "must be one of those that are offered"))?;
+    let site = match form.get("site") {
+        "" => None,
+        site => Some(
+            site.parse()
+                .map_err(|_| Refused::field("site_id", "is no site of the team"))?,
+        ),
+    };
+    Ok(Wanted {
+        team: Some(team),
+        site,
+        subject: subject(form, kind)?,
+    })
 }
 
-impl<'a> Values<'a> {
-    fn of(form: &'a Form) -> Self {
-        Self {
-            kind: form.get("kind"),
-            what: form.get("what"),
-            pointer: form.get("pointer"),
-            site: form.get("site"),
+fn subject(form: &Form, kind: SubjectKind) -> Result<Subject, Refused> {
+    let wrong = |message: String| Refused::field("what", message);
+    let lines = form.get("what").lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty());
+    let is_named = matches!(kind, SubjectKind::MediaIds | SubjectKind::AppMediaIds);
+    if is_named && !(1..=MOST_NAMED).contains(&lines.clone().count()) {
+        return Err(wrong(format!(
+            "must have 1 to {MOST_NAMED} ids, one a line"
+        )));
+    }
+    Ok(match kind {
+        SubjectKind::MediaIds => {
+            let ids = lines.map(|line| {
+                let id = line.parse::<MediaId>();
+                id.map_err(|_| wrong(format!("has “{line}”, which is no id of an item")))
+            });
+            Subject::MediaIds(ids.collect::<Result<_, _>>()?)
         }
-    }
-
-    fn read(&self, team: TeamId) -> Result<Wanted, Refused> {
-        let kind = self.kind.parse::<SubjectKind>();
-        let kind =
-            kind.map_err(|_| Refused::field("kind", "must be one of those that are offered"))?;
-        let site = match self.site {
-            "" => None,
-            site => Some(
-                site.parse()
-                    .map_err(|_| Refused::field("site_id", "is no site of the team"))?,
-            ),
-        };
-        Ok(Wanted {
-            team: Some(team),
-            site,
-            subject: self.subject(kind)?,
-        })
-    }
-
-    fn subject(&self, kind: SubjectKind) -> Result<Subject, Refused> {
-        let wrong = |message: String| Refused::field("what", message);
-        let lines = self.what.lines().map(str::trim);
-        let lines = lines.filter(|line| !line.is_empty());
-        let is_named = matches!(kind, SubjectKind::MediaIds | SubjectKind::AppMediaIds);
-        if is_named && !(1..=MOST_NAMED).contains(&lines.clone().count()) {
-            return Err(wrong(format!(
-                "must have 1 to {MOST_NAMED} ids, one a line"
-            )));
+        SubjectKind::AppMediaIds => Subject::AppMediaIds(lines.map(str::to_owned).collect()),
+        SubjectKind::Author => {
+            let author = form.get("what").trim().parse();
+            Subject::Author(author.map_err(|error| wrong(format!("{error}")))?)
         }
-        Ok(match kind {
-            SubjectKind::MediaIds => {
-                let ids = lines.map(|line| {
-                    let id = line.parse::<MediaId>();
-                    id.map_err(|_| wrong(format!("has “{line}”, which is no id of an item")))
-                });
-                Subject::MediaIds(ids.collect::<Result<_, _>>()?)
-            }
-            SubjectKind::AppMediaIds => Subject::AppMediaIds(lines.map(str::to_owned).collect()),
-            SubjectKind::Author => {
-                let author = self.what.trim().parse();
-                Subject::Author(author.map_err(|error| wrong(format!("{error}")))?)
-            }
-            SubjectKind::Metadata => Subject::Metadata(MetadataValue {
-                pointer: self
-                    .pointer
-                    .trim()
-                    .to_owned()
-                    .try_into()
-                    .map_err(|error| Refused::field("pointer", format!("{error}")))?,
-                value: serde_json::from_str(self.what.trim()).map_err(|_| {
-                    wrong(
-                        "must be JSON: a text is in quotation marks, such as \"user-4711\"".into(),
-                    )
-                })?,
-            }),
-            SubjectKind::Everything => Subject::Everything {},
-        })
-    }
+        SubjectKind::Metadata => Subject::Metadata(MetadataValue {
+            pointer: form
+                .get("pointer")
+                .trim()
+                .to_owned()
+                .try_into()
+                .map_err(|error| Refused::field("pointer", format!("{error}")))?,
+            value: serde_json::from_str(form.get("what").trim()).map_err(|_| {
+                wrong("must be JSON: a text is in quotation marks, such as \"user-4711\"".into())
+            })?,
+        }),
+        SubjectKind::Everything => Subject::Everything {},
+    })
 }
 
 #[derive(Template)]

@@ -1,7 +1,6 @@
 //! The teams of the instance, for operators: the list, a new one with its plan, and one with its subscription and its first owner.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use domain::{id::PlanId, name::Name, role::Role};
 use management::{
     Refused, people,
@@ -80,11 +79,8 @@ fn is_chosen(plan: &PlanId, chosen: &str) -> bool {
 struct Shown {
     frame: Frame,
     team: Team,
-    created: DateTime<Utc>,
     subscription: Subscription,
     plan: String,
-    since: DateTime<Utc>,
-    past_due: Option<DateTime<Utc>>,
     /// Where the person gets into the team, and as what. None if they are not in it.
     own: Option<(String, Role)>,
     /// Nobody can invite people into the team yet.
@@ -128,10 +124,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let page = Shown {
         own: frame.role_in(Area::Team(team.id)),
         frame,
-        created: team.created_at,
         plan: plan.terms.name.into(),
-        since: subscription.started_at,
-        past_due: subscription.past_due_since,
         has_no_owner: !without.is_empty(),
         team,
         subscription,
