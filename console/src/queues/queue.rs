@@ -42,7 +42,7 @@ struct Shown {
     more_groups: i64,
     lanes: Vec<PartRow>,
     more_lanes: i64,
-    typed: Typed,
+    problems: Problems,
 }
 
 #[derive(Template)]
@@ -53,7 +53,7 @@ struct ShownPart {
     /// The team with this id, if there is one.
     team: Option<String>,
     row: PartRow,
-    typed: Typed,
+    problems: Problems,
 }
 
 /// A group or a lane.
@@ -67,14 +67,6 @@ struct PartRow {
     cap: Option<i32>,
     is_paused: bool,
     paused_until: Option<DateTime<Utc>>,
-}
-
-/// What was typed, and what is wrong with it.
-#[derive(Default)]
-struct Typed {
-    minutes: String,
-    cap: String,
-    problems: Problems,
 }
 
 type Names = HashMap<Uuid, String>;
@@ -115,7 +107,7 @@ impl PartRow {
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    page(&request, Target::of(&request)?, Typed::default()).await
+    page(&request, Target::of(&request)?, Problems::default()).await
 }
 
 /// Leads to the group or the lane with an id.
@@ -125,12 +117,9 @@ pub(crate) async fn find(request: PageRequest) -> Answer {
         return Err(PageError::NoSuchPage);
     }
     let Ok(id) = request.query.get("id").trim().parse::<Uuid>() else {
-        let typed = Typed {
-            problems: Problems::field("id", "must be the ID of a team or an endpoint"),
-            ..Typed::default()
-        };
+        let problems = Problems::field("id", "must be the ID of a team or an endpoint");
         let part = Part::Whole;
-        return page(&request, Target { queue, part }, typed).await;
+        return page(&request, Target { queue, part }, problems).await;
     };
     let part = match request.query.get("part") {
         "lane" => Part::Lane(Lane(id)),
@@ -172,20 +161,15 @@ async fn change(request: &PageRequest, change: Change, done: &str) -> Answer {
 
 /// The page again, with what was typed and what is wrong with it.
 async fn again(request: &PageRequest, refused: Refused) -> Answer {
-    let typed = Typed {
-        minutes: request.form.get("minutes").to_owned(),
-        cap: request.form.get("cap").to_owned(),
-        problems: Problems::of(refused)?,
-    };
-    page(request, Target::of(request)?, typed).await
+    page(request, Target::of(request)?, Problems::of(refused)?).await
 }
 
-async fn page(request: &PageRequest, place: Target, typed: Typed) -> Answer {
+async fn page(request: &PageRequest, place: Target, problems: Problems) -> Answer {
     let frame = Frame::of(request, "queues").await?;
     let caller = request.caller()?;
     let management = &request.management;
     let row = match place.part {
-        Part::Whole => return whole_queue(request, frame, place, typed).await,
+        Part::Whole => return whole_queue(request, frame, place, problems).await,
         Part::Group(group) => {
             let found = queues::get_group(management, &caller, &place.queue, group).await?;
             PartRow::group(found, &Names::new())
@@ -205,12 +189,17 @@ async fn page(request: &PageRequest, place: Target, typed: Typed) -> Answer {
         place,
         team,
         row,
-        typed,
+        problems,
     };
-    Ok(page::html(page.typed.problems.status(), &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-async fn whole_queue(request: &PageRequest, frame: Frame, place: Target, typed: Typed) -> Answer {
+async fn whole_queue(
+    request: &PageRequest,
+    frame: Frame,
+    place: Target,
+    problems: Problems,
+) -> Answer {
     let caller = request.caller()?;
     let management = &request.management;
     let details = queues::get(management, &caller, &place.queue, ROWS).await?;
@@ -236,9 +225,9 @@ async fn whole_queue(request: &PageRequest, frame: Frame, place: Target, typed: 
             .map(|lane| PartRow::lane(lane, &names))
             .collect(),
         place,
-        typed,
+        problems,
     };
-    Ok(page::html(page.typed.problems.status(), &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 fn is_ours(queue: &str) -> bool {
