@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use domain::{
     id::{EndpointId, HashListId, MediaId},
     media::{ContentType, ModerationType, Ruling, Seen, Status},
@@ -33,23 +32,18 @@ use crate::{
 
 #[derive(Template)]
 #[template(path = "items/item.html")]
-struct Shown<'a> {
+struct Shown {
     frame: Frame,
     path: String,
     item: Item,
     title: VisibleText,
     app_media_id: Option<VisibleText>,
     site: String,
-    accepted: DateTime<Utc>,
     /// Why it has its status.
     sentence: VisibleText,
     /// What the machine had said before a person decided.
     machine: Option<VisibleText>,
     said: Option<VisibleText>,
-    /// When its content was removed.
-    removed: Option<DateTime<Utc>>,
-    /// Whether it was removed by an erasure.
-    erased: bool,
     content_url: Option<VisibleText>,
     image: Option<Picture>,
     /// Why its image cannot be shown.
@@ -60,26 +54,16 @@ struct Shown<'a> {
     may_decide: bool,
     /// Lists to which its image can be added.
     lists: Vec<VisibleHashList>,
-    form: Form<'a>,
-}
-
-/// The state of the forms on the page.
-#[derive(Default)]
-struct Form<'a> {
     problems: Problems,
-    reason: &'a str,
-    note: &'a str,
-    list: &'a str,
     /// Whether somebody else has decided since the page was shown.
     is_outdated: bool,
 }
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
-    page(&request, Form::default()).await
+    page(&request, Problems::default(), false).await
 }
 
-/// The page of an item with its forms in this state.
-async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
+async fn page(request: &PageRequest, problems: Problems, is_outdated: bool) -> Answer {
     let caller = request.caller()?;
     let id: MediaId = request.id("item")?;
     let item = media::get(&request.management, &caller, id).await?;
@@ -116,12 +100,9 @@ async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
             .as_deref()
             .map(|id| VisibleText::new(id, &[])),
         site: site.settings.name,
-        accepted: item.created_at,
         sentence: VisibleText::new(&sentence, &[]),
         machine: before.map(|text| VisibleText::new(&text, &[])),
         said: body.map(|text| VisibleText::new(text, &places)),
-        removed: item.content_removed_at,
-        erased: item.erased_at.is_some(),
         content_url: item
             .content_url
             .as_deref()
@@ -138,9 +119,10 @@ async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
         lists,
         frame,
         item,
-        form,
+        problems,
+        is_outdated,
     };
-    Ok(page::html(page.form.problems.status(), &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// What the application calls it.
@@ -181,14 +163,9 @@ async fn own_lists(
 /// Endpoints and hash lists whose names are read.
 const NAMES: Page = pager::first(200);
 
-impl Shown<'_> {
+impl Shown {
     fn tone(&self) -> &'static str {
-        match self.item.status {
-            Status::Pending => "",
-            Status::Approved => "ok",
-            Status::Rejected => "no",
-            Status::PendingReview => "warn",
-        }
+        timeline::outcome(self.item.status).0
     }
 
     /// How many verdicts the person has seen.
@@ -218,13 +195,7 @@ pub(crate) async fn decide(request: PageRequest) -> Answer {
         Refused::Conflict(..) => Problems::of(refused)?.with_status(StatusCode::CONFLICT),
         refused => Problems::of(refused)?,
     };
-    let form = Form {
-        problems,
-        reason: request.form.get("reason"),
-        is_outdated,
-        ..Form::default()
-    };
-    page(&request, form).await
+    page(&request, problems, is_outdated).await
 }
 
 async fn decided(request: &PageRequest) -> Result<Ruling, Refused> {
@@ -257,17 +228,10 @@ fn done(request: &PageRequest, what: &str) -> Answer {
 }
 
 pub(crate) async fn add_to_hash_list(request: PageRequest) -> Answer {
-    let refused = match add(&request).await {
-        Ok(()) => return done(&request, "image-listed"),
-        Err(refused) => refused,
-    };
-    let form = Form {
-        problems: Problems::of(refused)?,
-        note: request.form.get("note"),
-        list: request.form.get("list"),
-        ..Form::default()
-    };
-    page(&request, form).await
+    match add(&request).await {
+        Ok(()) => done(&request, "image-listed"),
+        Err(refused) => page(&request, Problems::of(refused)?, false).await,
+    }
 }
 
 async fn add(request: &PageRequest) -> Result<(), Refused> {

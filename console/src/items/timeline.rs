@@ -118,7 +118,7 @@ pub(super) fn of(team: Area, item: &Item, endpoints: &HashMap<EndpointId, String
     }
 }
 
-const fn outcome(status: Status) -> (&'static str, &'static str) {
+pub(super) const fn outcome(status: Status) -> (&'static str, &'static str) {
     match status {
         Status::Pending => ("", "not judged"),
         Status::Approved => ("ok", "approved"),
