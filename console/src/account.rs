@@ -74,9 +74,9 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 pub(crate) async fn change_password(request: PageRequest) -> Answer {
     let session = request.session()?;
     let (current, new) = (request.form.get("current"), request.form.get("new"));
+    let (management, visitor) = (&request.management, &request.visitor);
     let changed =
-        account::sign_in::change_password(&request.management, &request.visitor, session, current, new)
-            .await;
+        account::sign_in::change_password(management, visitor, session, current, new).await;
     let mut problems = Problems::default();
     match changed {
         Ok(()) => return Ok(page::see_other("/account?done=password-changed")),
