@@ -1,12 +1,12 @@
 //! Styles, scripts and icons. Their names contain a hash of their content, so browsers keep them for ever and never use an
 //! outdated one.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use poem::{Response, http::header};
 use sha2::{Digest as _, Sha256};
 
-use crate::{error_page::PageError, request::PageRequest, router::Answer};
+use crate::page::{Answer, PageError, PageRequest};
 
 /// Digits of the hash in a name.
 const DIGITS: usize = 12;
@@ -79,7 +79,7 @@ pub(crate) fn icons() -> &'static str {
 }
 
 /// Serves one of them.
-pub(crate) async fn serve(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn serve(request: PageRequest) -> Answer {
     let known = [&*STYLES, &*SCRIPT, &*ICONS];
     let asset = known
         .into_iter()

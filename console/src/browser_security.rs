@@ -7,7 +7,7 @@ use poem::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, header},
 };
 
-use crate::error_page::PageError;
+use crate::page::PageError;
 
 /// Nothing but our own files runs or is shown, nothing is sent elsewhere, and no page frames ours.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \

@@ -1,12 +1,8 @@
-//! Closures of a team, or of all teams: the list, and a new one.
-
-pub(crate) mod closure;
-
-use std::sync::Arc;
+//! Closures of a team, or of all teams: the list, a new one, how far one has got, and cancelling it.
 
 use askama::Template;
 use domain::{
-    closure::{ClosureState, GraceDays, WaitsFor},
+    closure::{ClosureState, WaitsFor},
     id::ClosureId,
     scope::Scope,
 };
@@ -16,21 +12,14 @@ use management::{
     sites::{self, ManagedSite},
     teams,
 };
-use poem::http::StatusCode;
 
-use crate::{
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Area, Frame, PageRequest, Problems, pager};
 
 /// Fields that can have problems beside them.
 const FIELDS: &[&str] = &["what", "name", "grace_days"];
 
 /// The sites that the form offers.
-const SITES: u16 = 100;
+const SITES: i64 = 100;
 
 /// What the form offers to close as a whole.
 const TEAM: &str = "team";
@@ -39,52 +28,26 @@ const TEAM: &str = "team";
 #[template(path = "closures.html")]
 struct List<'a> {
     frame: Frame,
-    at: Area,
-    rows: Vec<Row>,
+    rows: Vec<Closure>,
     next: Option<String>,
     /// What can be closed; none if the person may not, or if there is nothing.
     offer: Option<Offer>,
     what: &'a str,
-    name: &'a str,
     grace: &'a str,
     problems: Problems,
 }
 
-/// What the form offers.
 struct Offer {
     team: String,
     team_name: String,
     sites: Vec<ManagedSite>,
 }
 
-/// A closure, as lists show it.
-struct Row {
-    id: ClosureId,
-    what: &'static str,
-    name: String,
-    state: ClosureState,
-    waits_for: Option<&'static str>,
-    started: Moment,
-    erases: Moment,
-    ended: Option<Moment>,
-}
-
-impl From<&Closure> for Row {
-    fn from(closure: &Closure) -> Self {
-        Self {
-            id: closure.id,
-            what: if closure.site.is_some() {
-                "the site"
-            } else {
-                "the whole team"
-            },
-            name: closure.name.clone(),
-            state: closure.state,
-            waits_for: closure.waits_for.map(words),
-            started: closure.created_at.into(),
-            erases: closure.erase_at.into(),
-            ended: closure.ended_at.map(Moment::from),
-        }
+/// What is closed, in words.
+fn what(closure: &Closure) -> &'static str {
+    match closure.site {
+        Some(_) => "the site",
+        None => "the whole team",
     }
 }
 
@@ -99,23 +62,15 @@ fn words(waits_for: WaitsFor) -> &'static str {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     let at = request.at()?;
-    let frame = Frame::of(&request, at, "closures").await?;
-    frame.require(Scope::ClosuresWrite)?;
     match start(&request, at).await {
-        Ok(closure) => {
-            let place = format!("closures/{}?done=closure-started", closure.id);
-            Ok(page::see_other(at.path(&place)))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(closure) => request.lead_to(format!("closures/{}?done=closure-started", closure.id)),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
@@ -129,42 +84,38 @@ async fn start(request: &PageRequest, at: Area) -> Result<Closure, Refused> {
         }
         (site, _) => What::Site(site.parse().map_err(|_| unknown())?),
     };
-    let grace = request.form.get("grace_days").trim().parse::<GraceDays>();
     let wanted = Wanted {
         what,
         name: request.form.get("name").to_owned(),
-        grace: grace.map_err(|wrong| Refused::field("grace_days", wrong.to_string()))?,
+        grace: request.form.read("grace_days")?,
     };
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     closures::create(&request.management, &caller, &wanted).await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let at = request.at()?;
-    let frame = Frame::of(request, at, "closures").await?;
-    let caller = request.caller(at.team())?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "closures").await?;
+    let caller = request.caller()?;
     let listed = closures::list(&request.management, &caller, pager::asked(request)).await?;
-    let (form, is_new) = (&request.form, status == StatusCode::OK);
+    let (form, is_new) = (&request.form, problems.are_none());
     let page = List {
-        rows: listed.iter().map(Row::from).collect(),
         next: pager::next(request, &listed, |closure| closure.id),
+        rows: listed,
         offer: if frame.may(Scope::ClosuresWrite) {
-            offer(request, at).await?
+            offer(request, frame.at).await?
         } else {
             None
         },
         frame,
-        at,
         what: if is_new {
             request.query.get("site")
         } else {
             form.get("what")
         },
-        name: form.get("name"),
         grace: if is_new { "30" } else { form.get("grace_days") },
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// The team of the page with its sites; for an operator, the team that is named.
@@ -173,14 +124,10 @@ async fn offer(request: &PageRequest, at: Area) -> Result<Option<Offer>, Refused
     let Some(team) = at.team().or(named[0]).or(named[1]) else {
         return Ok(None);
     };
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     let found = teams::get(&request.management, &caller, team).await?;
-    let first = sites::Page {
-        after: None,
-        limit: SITES.into(),
-    };
     let sites = match at {
-        Area::Team(_) => sites::list(&request.management, &caller, first).await?,
+        Area::Team(_) => sites::list(&request.management, &caller, pager::first(SITES)).await?,
         Area::Instance | Area::Own => Vec::new(),
     };
     Ok(Some(Offer {
@@ -191,4 +138,43 @@ async fn offer(request: &PageRequest, at: Area) -> Result<Option<Offer>, Refused
             .filter(|site| site.closure.is_none())
             .collect(),
     }))
+}
+
+#[derive(Template)]
+#[template(path = "closures/closure.html")]
+struct Shown {
+    frame: Frame,
+    row: Closure,
+    may_cancel: bool,
+    may_resume: bool,
+    may_export: bool,
+}
+
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let frame = Frame::of(&request, "closures").await?;
+    let caller = request.caller()?;
+    let id: ClosureId = request.id("closure")?;
+    let closure = closures::get(&request.management, &caller, id).await?;
+    let may = frame.may(Scope::ClosuresWrite);
+    Ok(page::shown(&Shown {
+        may_cancel: may && closure.state == ClosureState::Grace,
+        may_resume: may && closure.state == ClosureState::Failed,
+        may_export: frame.may(Scope::SitesExport) && closure.state == ClosureState::Grace,
+        frame,
+        row: closure,
+    }))
+}
+
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let id: ClosureId = request.id("closure")?;
+    closures::cancel(&request.management, &caller, id).await?;
+    request.lead_to(format!("closures/{id}?done=closure-cancelled"))
+}
+
+pub(crate) async fn resume(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let id: ClosureId = request.id("closure")?;
+    closures::resume(&request.management, &caller, id).await?;
+    request.lead_to(format!("closures/{id}?done=closure-resumed"))
 }

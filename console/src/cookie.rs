@@ -7,7 +7,10 @@ use domain::{
     key::{SecretHash, SessionSecret},
     sign_in_limits,
 };
-use poem::http::{HeaderMap, HeaderValue, header};
+use poem::{
+    Response,
+    http::{HeaderMap, HeaderValue, header},
+};
 
 const NAME: &str = "__Host-gatehouse";
 const ATTEMPT: &str = "__Host-gatehouse-sign-on";
@@ -57,6 +60,12 @@ pub(crate) fn hold_attempt(kept: &str) -> HeaderValue {
 /// Has the browser forget the attempt.
 pub(crate) fn forget_attempt() -> HeaderValue {
     with(ATTEMPT, "", "; Max-Age=0")
+}
+
+/// The response, which sets this cookie too.
+pub(crate) fn set(mut response: Response, cookie: HeaderValue) -> Response {
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+    response
 }
 
 fn with(name: &str, value: &str, more: &str) -> HeaderValue {

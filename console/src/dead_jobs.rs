@@ -4,29 +4,20 @@ mod cursor;
 mod filter;
 pub(crate) mod replay;
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::scope::Scope;
 use management::{
     dead_jobs::{self, DeadJobRecord, DeathCause, Filter, Group},
     queues,
 };
-use poem::http::StatusCode;
 use url::form_urlencoded::Serializer;
 
 use self::{
     cursor::Cursor,
-    filter::{CAUSES, Conditions, LONGEST_ERROR, Wanted, cause_in_words},
+    filter::{CAUSES, Conditions, LONGEST_ERROR, cause_in_words},
 };
 use crate::{
-    error_page::PageError,
     number::grouped,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageRequest, Problems, Texts, pager},
 };
 
 /// The most causes in the summary.
@@ -38,137 +29,55 @@ const SHORT: usize = 160;
 #[template(path = "dead_jobs.html")]
 struct List {
     frame: Frame,
-    wanted: Wanted,
+    wanted: Texts,
     problems: Problems,
     queues: Vec<String>,
     causes: [(&'static str, &'static str); 4],
     /// How many jobs match.
     matching: String,
     has_any: bool,
-    groups: Vec<Alike>,
+    groups: Vec<Group>,
     /// How many jobs have other causes.
     more: i64,
-    rows: Vec<Row>,
+    rows: Vec<DeadJobRecord>,
     next: Option<String>,
 }
 
-/// Jobs that died alike.
-struct Alike {
-    queue: String,
-    cause: &'static str,
-    error: Text,
-    jobs: String,
-    lanes: String,
-    first: Moment,
-    last: Moment,
-    /// The list of them.
-    path: String,
+/// The beginning of an error, if it is long.
+fn beginning(error: &str) -> Option<String> {
+    let (end, _) = error.char_indices().nth(SHORT)?;
+    Some(format!("{}…", &error[..end]))
 }
 
-/// A dead job.
-struct Row {
-    id: i64,
-    queue: String,
-    cause: &'static str,
-    error: Text,
-    /// What it is about, if this version can read it.
-    subject: Option<String>,
-    group: String,
-    lane: String,
-    attempts: String,
-    created: Moment,
-    died: Moment,
-}
-
-/// An error, cut if it is long.
-struct Text {
-    start: String,
-    /// All of it, if that is more.
-    all: Option<String>,
-}
-
-impl From<String> for Text {
-    fn from(text: String) -> Self {
-        match text.char_indices().nth(SHORT) {
-            Some((end, _)) => Self {
-                start: format!("{}…", &text[..end]),
-                all: Some(text),
-            },
-            None => Self {
-                start: text,
-                all: None,
-            },
-        }
+/// The list of jobs that died alike.
+fn path(group: &Group) -> String {
+    let error: String = group.error.chars().take(LONGEST_ERROR).collect();
+    let mut query = Serializer::new(String::new());
+    query
+        .append_pair("queue", &group.queue)
+        .append_pair("cause", group.cause.as_str());
+    if !error.trim().is_empty() {
+        query.append_pair("error", error.trim());
     }
+    format!("/instance/dead-jobs?{}", query.finish())
 }
 
-impl From<Group> for Alike {
-    fn from(group: Group) -> Self {
-        let error: String = group.error.chars().take(LONGEST_ERROR).collect();
-        let mut query = Serializer::new(String::new());
-        query
-            .append_pair("queue", &group.queue)
-            .append_pair("cause", group.cause.as_str());
-        if !error.trim().is_empty() {
-            query.append_pair("error", error.trim());
-        }
-        Self {
-            path: format!("/instance/dead-jobs?{}", query.finish()),
-            queue: group.queue,
-            cause: cause_in_words(group.cause),
-            error: group.error.into(),
-            jobs: grouped(group.jobs),
-            lanes: grouped(group.lanes),
-            first: group.first_died_at.into(),
-            last: group.last_died_at.into(),
-        }
-    }
-}
-
-impl From<DeadJobRecord> for Row {
-    fn from(job: DeadJobRecord) -> Self {
-        Self {
-            id: job.id.0,
-            cause: cause_in_words(job.cause),
-            subject: dead_jobs::subject(&job.payload).map(|id| id.to_string()),
-            group: job.group.0.to_string(),
-            lane: job.lane.0.to_string(),
-            attempts: format!("{} of {}", job.attempt, job.max_attempts),
-            created: job.created_at.into(),
-            died: job.died_at.into(),
-            queue: job.queue,
-            error: job.error.into(),
-        }
-    }
-}
-
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let frame = frame(&request, Scope::QueuesRead).await?;
-    let wanted = Wanted::of(&request.query);
-    match wanted.parsed() {
-        Ok(conditions) => {
-            page(
-                &request,
-                frame,
-                wanted,
-                Some(&conditions),
-                Problems::default(),
-            )
-            .await
-        }
-        Err(problems) => page(&request, frame, wanted, None, problems).await,
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let wanted = filter::typed(&request.query);
+    match filter::parsed(&wanted) {
+        Ok(found) => page(&request, wanted, Some(&found), Problems::default()).await,
+        Err(problems) => page(&request, wanted, None, problems).await,
     }
 }
 
 /// The list. Without conditions, because they are wrong, nothing is looked for.
 async fn page(
     request: &PageRequest,
-    frame: Frame,
-    wanted: Wanted,
+    wanted: Texts,
     conditions: Option<&Conditions>,
     problems: Problems,
 ) -> Answer {
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     let management = &request.management;
     let (mut matching, mut more, mut groups, mut rows) = (0, 0, Vec::new(), Vec::new());
     if let Some(conditions) = conditions {
@@ -188,34 +97,22 @@ async fn page(
         rows = dead_jobs::list(management, &caller, filter, limit).await?;
     }
     let mut names: Vec<String> = queues::names().map(str::to_owned).collect();
-    if !wanted.queue.is_empty() && !names.contains(&wanted.queue) {
-        names.push(wanted.queue.clone());
+    let queue = wanted.get("queue");
+    if !queue.is_empty() && !names.iter().any(|name| name == queue) {
+        names.push(queue.to_owned());
     }
-    let status = if problems.are_none() {
-        StatusCode::OK
-    } else {
-        StatusCode::UNPROCESSABLE_ENTITY
+    let page = List {
+        frame: Frame::of(request, "dead-jobs").await?,
+        has_any: wanted.given().next().is_some(),
+        wanted,
+        problems,
+        queues: names,
+        causes: CAUSES.map(|cause: DeathCause| (cause.as_str(), cause_in_words(cause))),
+        matching: grouped(matching),
+        groups,
+        more,
+        next: pager::next(request, &rows, |job| Cursor(job.place())),
+        rows,
     };
-    Ok(page::html(
-        status,
-        &List {
-            frame,
-            has_any: wanted.is_any(),
-            wanted,
-            problems,
-            queues: names,
-            causes: CAUSES.map(|cause: DeathCause| (cause.as_str(), cause_in_words(cause))),
-            matching: grouped(matching),
-            groups: groups.into_iter().map(Alike::from).collect(),
-            more,
-            next: pager::next(request, &rows, |job| Cursor(job.place())),
-            rows: rows.into_iter().map(Row::from).collect(),
-        },
-    ))
-}
-
-/// The frame of these pages. Whoever does not run the instance is told that they do not exist.
-async fn frame(request: &PageRequest, scope: Scope) -> Result<Frame, PageError> {
-    let frame = Frame::of(request, Area::Instance, "dead-jobs").await?;
-    frame.require(scope)
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -1,31 +1,26 @@
-//! The review desk: how much waits, and the way to the next review.
+//! The review desk: how much waits, the way to the next review, and how much people have seen.
 
-pub(crate) mod actions;
 pub(crate) mod bulk;
-pub(crate) mod exposure;
 pub(crate) mod reports;
 pub(crate) mod review;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{ReviewId, SiteId},
     review::{Severity, Tier},
+    scope::Scope,
 };
 use management::{
-    Refused,
-    reviews::{self, Waiting},
-    sites::{self, Page},
+    Conflict, Noun, Refused,
+    reviews::{self, Exposure, Waiting},
+    sites,
 };
+use poem::{Response, http::StatusCode};
 
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, pager};
 
 /// Sites whose names are known.
 const SITES: i64 = 200;
@@ -34,7 +29,6 @@ const SITES: i64 = 200;
 #[template(path = "desk.html")]
 struct Start {
     frame: Frame,
-    team: Area,
     rows: Vec<Row>,
     total: i64,
     overdue: i64,
@@ -51,7 +45,7 @@ struct Row {
     for_leads: bool,
     reviews: i64,
     overdue: i64,
-    oldest: Moment,
+    oldest: DateTime<Utc>,
 }
 
 /// A decision that the page before sent.
@@ -76,52 +70,47 @@ impl Held {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let team = Area::Team(team);
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let waiting = reviews::waiting(&request.management, &caller).await?;
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
-    let sites = sites::list(&request.management, &caller, first).await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let names: HashMap<SiteId, String> = sites
         .into_iter()
         .map(|site| (site.id, site.settings.name))
         .collect();
     let page = Start {
-        frame: Frame::of(&request, team, "desk").await?,
+        frame: Frame::of(&request, "desk").await?,
         total: waiting.iter().map(|part| part.reviews).sum(),
         overdue: waiting.iter().map(|part| part.overdue).sum(),
         rows: waiting.iter().map(|part| Row::new(part, &names)).collect(),
         held: Held::of(&request),
         is_empty: request.query.has("empty"),
-        team,
     };
     Ok(page::shown(&page))
 }
 
-pub(crate) async fn claim(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn claim(request: PageRequest) -> Answer {
     next(&request, "").await
 }
 
 /// Leads to the next review, or to the start if none is left. `query` says what was done.
 async fn next(request: &PageRequest, query: &str) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let claimed = reviews::claim(&request.management, &caller, 1).await?;
     let place = match claimed.first() {
         Some(shown) => format!("desk/{}?{query}", shown.review.id),
         None => format!("desk?empty=yes&{query}"),
     };
-    let place = place.trim_end_matches(['?', '&']);
-    Ok(page::see_other(Area::Team(team).path(place)))
+    request.lead_to(place.trim_end_matches(['?', '&']))
+}
+
+/// The answer to a script, which shows nothing.
+fn done() -> Response {
+    Response::builder().status(StatusCode::NO_CONTENT).finish()
 }
 
 /// Whether a review is not the person's any more, which happens to everybody: somebody else decided, or it took too long.
 fn is_lost(refused: &Refused) -> bool {
-    use management::{Conflict, Noun};
     matches!(
         refused,
         Refused::NotFound(Noun::Review)
@@ -138,7 +127,7 @@ impl Row {
             for_leads: part.tier == Tier::Leads,
             reviews: part.reviews,
             overdue: part.overdue,
-            oldest: part.oldest.into(),
+            oldest: part.oldest,
         }
     }
 }
@@ -150,7 +139,6 @@ impl Start {
     }
 }
 
-/// The tone of a severity.
 pub(crate) fn tone(severity: Severity) -> &'static str {
     match severity {
         Severity::Critical => "no",
@@ -165,4 +153,28 @@ async fn lost_or(request: &PageRequest, refused: Refused) -> Answer {
         return next(request, "lost=yes").await;
     }
     Err(PageError::Refused(refused))
+}
+
+#[derive(Template)]
+#[template(path = "desk/exposure.html")]
+struct Seen {
+    frame: Frame,
+    rows: Vec<Exposure>,
+    is_complete: bool,
+}
+
+impl Seen {
+    fn is_everybody(&self) -> bool {
+        self.frame.may(Scope::ReviewsManage)
+    }
+}
+
+pub(crate) async fn exposure(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let exposures = reviews::exposures(&request.management, &caller, None, None).await?;
+    Ok(page::shown(&Seen {
+        frame: Frame::of(&request, "desk").await?,
+        rows: exposures.rows,
+        is_complete: exposures.is_complete,
+    }))
 }

@@ -1,32 +1,24 @@
 //! Items: the list with its filters.
 
-pub(crate) mod add_to_hash_list;
-pub(crate) mod decision;
 mod filter;
 pub(crate) mod image;
 pub(crate) mod item;
 pub(crate) mod metadata;
-pub(crate) mod preview;
 mod timeline;
 pub(crate) mod verdict_details;
 pub(crate) mod verdict_reason;
 
-use std::sync::Arc;
-
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::media::{ContentType, ModerationType, Status};
 use management::{
     media::{self, Listed},
-    sites::{self, Page},
+    sites,
 };
-use poem::http::StatusCode;
 
 use self::filter::{Asked, Input};
 use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Area, Frame, PageRequest, pager},
     visible_text::VisibleText,
 };
 
@@ -40,10 +32,8 @@ const ROWS: usize = 50;
 #[template(path = "items.html")]
 struct List {
     frame: Frame,
-    team: Area,
     asked: Asked,
     rows: Vec<Row>,
-    /// The address of the next page.
     next: Option<String>,
 }
 
@@ -56,40 +46,33 @@ struct Row {
     status: Status,
     is_unchecked: bool,
     decided_by: Option<String>,
-    decided: Option<Moment>,
-    accepted: Moment,
+    decided: Option<DateTime<Utc>>,
+    accepted: DateTime<Utc>,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let page = Page {
-        after: None,
-        limit: SITES,
-    };
-    let sites = sites::list(&request.management, &caller, page).await?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let asked = filter::read(&request, &sites);
-    let (status, found) = if asked.is_valid() {
+    let found = if asked.problems.are_none() {
         let after = request.query.get("after").parse().ok();
-        let found = media::list(&request.management, &caller, &asked.filter, after, ROWS).await?;
-        (StatusCode::OK, found)
+        media::list(&request.management, &caller, &asked.filter, after, ROWS).await?
     } else {
-        let none = media::Page {
+        media::Page {
             media: Vec::new(),
             next: None,
-        };
-        (StatusCode::UNPROCESSABLE_ENTITY, none)
+        }
     };
-    let team = Area::Team(team);
-    let rows = found.media.into_iter().map(|item| Row::new(team, item));
+    let frame = Frame::of(&request, "items").await?;
+    let rows = found.media.into_iter();
+    let rows = rows.map(|item| Row::new(frame.at, item)).collect();
     let page = List {
-        frame: Frame::of(&request, team, "items").await?,
-        team,
+        frame,
         asked,
-        rows: rows.collect(),
+        rows,
         next: found.next.map(|last| pager::after(&request, last)),
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.asked.problems.status(), &page))
 }
 
 impl Row {
@@ -108,8 +91,8 @@ impl Row {
             decided_by: item
                 .moderation_type
                 .map(|by| decided_by(by, item.moderator)),
-            decided: item.moderated_at.map(Moment::from),
-            accepted: item.created_at.into(),
+            decided: item.moderated_at,
+            accepted: item.created_at,
         }
     }
 }
@@ -117,7 +100,6 @@ impl Row {
 /// Characters of a text in a table.
 const LONGEST: usize = 120;
 
-/// Who or what decided.
 fn decided_by(by: ModerationType, moderator: Option<String>) -> String {
     match by {
         ModerationType::Rule => "rules".to_owned(),

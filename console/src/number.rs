@@ -1,7 +1,8 @@
 //! Numbers as people read them: with commas between thousands.
 
 /// A whole number, as `1,204`.
-pub(crate) fn grouped(number: i64) -> String {
+pub(crate) fn grouped(number: impl TryInto<i64>) -> String {
+    let number = number.try_into().unwrap_or(i64::MAX);
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
     if number < 0 {
@@ -31,7 +32,7 @@ mod tests {
 
     #[test]
     fn thousands_are_divided_by_commas() {
-        let pairs = [
+        let pairs: [(i64, &str); 6] = [
             (0, "0"),
             (-7, "-7"),
             (999, "999"),
@@ -47,7 +48,7 @@ mod tests {
     #[test]
     fn thousands_are_apart() {
         for (number, text) in [
-            (1, "1"),
+            (1_i64, "1"),
             (-12_345, "-12,345"),
             (i64::MAX, "9,223,372,036,854,775,807"),
         ] {

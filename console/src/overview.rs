@@ -1,6 +1,6 @@
 //! The overview of a team: figures, verdicts over time, the rules that decided most, and what waits for somebody.
 
-mod first_steps;
+pub(crate) mod first_steps;
 mod percentages;
 mod tiles;
 mod time_range;
@@ -8,36 +8,26 @@ mod to_do;
 mod top_rules;
 mod trend;
 mod verdicts;
-mod waiting;
-
-use std::sync::Arc;
 
 use askama::Template;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use domain::{id::SiteId, statistics::Interval};
 use management::{
     Caller, Refused, media, rule_groups,
-    sites::{self, ManagedSite, Page},
+    sites::{self, ManagedSite},
     statistics::{self, Bucket, Report},
 };
 
 use self::{
     first_steps::{Step, first_steps},
-    tiles::{Tile, tiles},
+    tiles::{COUNTED, Tile, tiles},
     time_range::{TimeRange, Window},
     to_do::{Found, ToDo},
     top_rules::{TopRule, kinds, top_rules},
     trend::Trend,
     verdicts::Verdicts,
-    waiting::COUNTED,
 };
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Choice, Frame, PageError, PageRequest, pager};
 
 /// Sites to choose from, the oldest ones.
 const SITES: i64 = 100;
@@ -60,46 +50,32 @@ struct Overview {
     steps: [Step; 3],
 }
 
-/// The figures.
 struct Shown {
     span: TimeRange,
     tiles: [Tile; 4],
     verdicts: Verdicts,
     rules: Vec<TopRule>,
-    counted_until: Moment,
+    counted_until: DateTime<Utc>,
     has_history: bool,
 }
 
-/// A choice of a field.
-struct Choice {
-    value: String,
-    name: String,
-    is_chosen: bool,
-}
-
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let at = Area::Team(team);
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let management = &request.management;
-    let frame = Frame::of(&request, at, "overview").await?;
+    let frame = Frame::of(&request, "overview").await?;
     let (sites, chosen) = sites(&request, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
     let window = TimeRange::named(request.query.get("span")).window(Utc::now());
     let (report, before) = figures(&request, &caller, site, window).await?;
     let trend = Trend::new(window, &report, &before);
     let waiting = media::waiting(management, &caller, site, COUNTED).await?;
-    let first = Page {
-        after: None,
-        limit: GROUPS,
-    };
-    let groups = rule_groups::list(management, &caller, first).await?;
+    let groups = rule_groups::list(management, &caller, pager::first(GROUPS)).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
     let found = Found {
         request: &request,
         caller: &caller,
         frame: &frame,
-        at,
         site,
         groups: &groups,
         waiting: &waiting,
@@ -122,15 +98,15 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
         span: window.span,
         tiles: tiles(&trend, &waiting),
         verdicts: Verdicts::of(&trend),
-        rules: top_rules(at, &report, &kinds, &groups, has_all),
-        counted_until: report.counted_until.into(),
+        rules: top_rules(&frame, &report, &kinds, &groups, has_all),
+        counted_until: report.counted_until,
         has_history: report.has_history,
     };
     Ok(page::shown(&Overview {
-        steps: first_steps(&frame, at, &sites, &counts),
+        steps: first_steps(&frame, &sites, &counts),
         frame,
         spans: TimeRange::ALL
-            .map(|span| span_choice(span, window.span))
+            .map(|span| Choice::new(span.value(), span.name(), window.span.value()))
             .into(),
         has_more_sites: i64::try_from(sites.len()).is_ok_and(|count| count == SITES),
         sites: site_choices(&sites, chosen.as_ref()),
@@ -145,11 +121,7 @@ async fn sites(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), PageError> {
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
-    let sites = sites::list(&request.management, caller, first).await?;
+    let sites = sites::list(&request.management, caller, pager::first(SITES)).await?;
     if !request.query.has("site") {
         return Ok((sites, None));
     }
@@ -179,23 +151,12 @@ async fn figures(
     Ok((found.0.report, found.1))
 }
 
-fn span_choice(span: TimeRange, chosen: TimeRange) -> Choice {
-    Choice {
-        value: span.value().to_owned(),
-        name: span.name().to_owned(),
-        is_chosen: span == chosen,
-    }
-}
-
 /// The sites to choose from; the chosen one is among them.
 fn site_choices(sites: &[ManagedSite], chosen: Option<&ManagedSite>) -> Vec<Choice> {
     let is_missing = |one: &&ManagedSite| !sites.iter().any(|site| site.id == one.id);
     let sites = sites.iter().chain(chosen.filter(is_missing));
+    let chosen = chosen.map_or_else(String::new, |site| site.id.to_string());
     sites
-        .map(|site| Choice {
-            value: site.id.to_string(),
-            name: site.settings.name.clone(),
-            is_chosen: chosen.is_some_and(|chosen| chosen.id == site.id),
-        })
+        .map(|site| Choice::new(site.id, site.settings.name.as_str(), &chosen))
         .collect()
 }

@@ -1,9 +1,16 @@
-//! What pages have in common: how they are answered, and their frame.
+//! What all pages have: the request, the frame around them, what is wrong with a form, and how they are answered.
 
+mod choice;
+mod error;
 mod flash;
+mod form;
 mod frame;
 mod navigation;
 pub(crate) mod pager;
+mod problems;
+mod request;
+pub(crate) mod stale_form;
+mod texts;
 
 use askama::Template;
 use poem::{
@@ -11,12 +18,22 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
 };
 
-pub(crate) use self::{frame::Frame, navigation::Area};
+pub(crate) use self::{
+    choice::Choice,
+    error::{Message, PageError},
+    form::Form,
+    frame::Frame,
+    navigation::Area,
+    problems::Problems,
+    request::{PageRequest, RequestParts},
+    texts::Texts,
+};
+
+pub(crate) type Answer = Result<Response, PageError>;
 
 /// The content type of every page.
 pub(crate) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
-/// A page.
 pub(crate) fn html(status: StatusCode, page: &impl Template) -> Response {
     match page.render() {
         Ok(html) => Response::builder()
@@ -41,4 +58,13 @@ pub(crate) fn see_other(path: impl AsRef<str>) -> Response {
         .status(StatusCode::SEE_OTHER)
         .header(header::LOCATION, path.as_ref())
         .finish()
+}
+
+/// A picture, only for an `<img>` of our own pages. A browser that opens its address saves a file at most.
+pub(crate) fn preview(of: impl std::fmt::Display, jpeg: Vec<u8>) -> Response {
+    let name = format!("attachment; filename=\"{of}-preview.jpeg\"");
+    Response::builder()
+        .content_type("image/jpeg")
+        .header(header::CONTENT_DISPOSITION, name)
+        .body(jpeg)
 }

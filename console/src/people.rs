@@ -1,31 +1,31 @@
-//! The people of a team, or of the whole instance.
+//! The people of a team, or of the whole instance, the rule for signing in, and links that are shown once, to be handed over.
 
 pub(crate) mod invitations;
-pub(crate) mod invite;
-mod one_time_link;
 pub(crate) mod person;
 mod role_form;
-pub(crate) mod sign_in_rule;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{
     id::{MemberId, SiteId, TeamId},
+    key::LinkSecret,
     role::Role,
 };
 use management::{
     display_names,
-    people::{self, Person, sessions, sign_in_rules},
+    people::{
+        self, Person, sessions,
+        sign_in_rules::{self, Rules},
+    },
 };
+use poem::Response;
 use uuid::Uuid;
 
 use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    origin,
+    page::{self, Answer, Area, Frame, PageRequest, pager},
 };
 
 /// Names of sites that a list shows of one person.
@@ -35,7 +35,6 @@ const FEW: usize = 3;
 #[template(path = "people.html")]
 struct List {
     frame: Frame,
-    at: Area,
     tab: &'static str,
     rows: Vec<Row>,
     /// Whether everybody in the team needs a second factor. None on the whole instance.
@@ -52,7 +51,7 @@ struct Row {
     role: Role,
     sites: String,
     has_factor: bool,
-    seen: Option<Moment>,
+    seen: Option<DateTime<Utc>>,
     is_disabled: bool,
 }
 
@@ -71,10 +70,10 @@ impl Named {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let at = request.at()?;
-    let frame = Frame::of(&request, at, "people").await?;
-    let caller = request.caller(at.team())?;
+    let frame = Frame::of(&request, "people").await?;
+    let caller = request.caller()?;
     let listed = people::list(&request.management, &caller, pager::asked(&request)).await?;
     let members: Vec<MemberId> = listed.iter().map(|person| person.id).collect();
     let seen = sessions::last_used(&request.management, &caller, &members).await?;
@@ -94,7 +93,6 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
             .map(|person| row(person, at, &names, &seen))
             .collect(),
         frame,
-        at,
         tab: "people",
         factor_required,
     }))
@@ -124,7 +122,7 @@ fn row(
         email: person.email,
         role: person.role,
         has_factor: person.has_factor,
-        seen: seen.get(&person.id).map(|at| Moment::from(*at)),
+        seen: seen.get(&person.id).copied(),
         is_disabled: person.disabled_at.is_some(),
     }
 }
@@ -148,4 +146,43 @@ fn sites(role: Role, sites: Option<&[SiteId]>, names: &HashMap<Uuid, String>) ->
 
 fn name(names: &HashMap<Uuid, String>, id: Uuid) -> String {
     names.get(&id).cloned().unwrap_or_else(|| id.to_string())
+}
+
+pub(crate) async fn change_rule(request: PageRequest) -> Answer {
+    let (team, caller) = (request.team()?, request.caller()?);
+    let wanted = Rules {
+        factor_required: request.form.has("factor_required"),
+    };
+    sign_in_rules::update(&request.management, &caller, team, |_| wanted).await?;
+    request.lead_to("people?done=sign-in-rule")
+}
+
+#[derive(Template)]
+#[template(path = "people/one_time_link.html")]
+struct Link<'a> {
+    frame: Frame,
+    title: &'a str,
+    text: &'a str,
+    url: String,
+    until: DateTime<Utc>,
+    /// Where to go on.
+    back: (String, &'a str),
+}
+
+/// The page with the link. It is the answer itself and has no address, so it cannot be opened again.
+fn show_once(
+    request: &PageRequest,
+    frame: Frame,
+    (title, text): (&str, &str),
+    (secret, until): (&LinkSecret, DateTime<Utc>),
+    back: (String, &str),
+) -> Response {
+    page::shown(&Link {
+        frame,
+        title,
+        text,
+        url: origin::link(request.origin(), secret),
+        until,
+        back,
+    })
 }

@@ -1,23 +1,18 @@
 //! Plans, for operators: how much the teams that subscribe to them may use.
 
-pub(crate) mod fields;
-pub(crate) mod plan;
-
-use std::sync::Arc;
+mod fields;
 
 use askama::Template;
-use domain::id::PlanId;
+use domain::{id::PlanId, name::Name, plan::PerPeriod};
 use management::{
     Refused,
-    plans::{self, Plan},
-    sites::Page,
+    plans::{self, Plan, Terms},
 };
 
+use self::fields::Field;
 use crate::{
     number::grouped,
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
 };
 
 /// Plans that forms offer.
@@ -27,53 +22,29 @@ const OFFERED: i64 = 200;
 #[template(path = "plans.html")]
 struct List {
     frame: Frame,
-    rows: Vec<Row>,
+    rows: Vec<Plan>,
     next: Option<String>,
 }
 
-struct Row {
-    id: PlanId,
-    name: String,
-    submissions: String,
-    deliveries: String,
-    per_minute: String,
-    sites: String,
+fn limit(limit: Option<PerPeriod>) -> String {
+    limit.map_or_else(|| "no limit".to_owned(), |limit| grouped(limit.get()))
 }
 
-impl From<Plan> for Row {
-    fn from(plan: Plan) -> Self {
-        let terms = plan.terms;
-        let limit = |limit: Option<i64>| limit.map_or_else(|| "no limit".to_owned(), grouped);
-        Self {
-            id: plan.id,
-            name: terms.name.into(),
-            submissions: limit(terms.submissions_per_period.map(i64::from)),
-            deliveries: limit(terms.deliveries_per_period.map(i64::from)),
-            per_minute: grouped(terms.submissions_per_minute.get()),
-            sites: grouped(terms.limits.sites_per_team.get()),
-        }
-    }
-}
-
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&request, Area::Instance, "plans").await?;
-    let caller = request.caller(None)?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let frame = Frame::of(&request, "plans").await?;
+    let caller = request.caller()?;
     let listed = plans::list(&request.management, &caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |plan| plan.id),
-        rows: listed.into_iter().map(Row::from).collect(),
+        rows: listed,
         frame,
     }))
 }
 
 /// The plans that a form offers: the oldest.
 pub(crate) async fn offered(request: &PageRequest) -> Result<Vec<Plan>, Refused> {
-    let caller = request.caller(None)?;
-    let page = Page {
-        after: None,
-        limit: OFFERED,
-    };
-    plans::list(&request.management, &caller, page).await
+    let caller = request.caller()?;
+    plans::list(&request.management, &caller, pager::first(OFFERED)).await
 }
 
 /// The same, with the present one among them.
@@ -83,14 +54,90 @@ pub(crate) async fn offered_with(
 ) -> Result<Vec<Plan>, Refused> {
     let mut offered = offered(request).await?;
     if !offered.iter().any(|plan| plan.id == present) {
-        let caller = request.caller(None)?;
+        let caller = request.caller()?;
         offered.push(plans::get(&request.management, &caller, present).await?);
     }
     Ok(offered)
 }
 
-/// The plan that was chosen in a form.
-pub(crate) fn id(chosen: &str) -> Result<PlanId, Refused> {
-    let id = chosen.parse();
-    id.map_err(|_| Refused::field("plan_id", "must be one of the plans"))
+/// What is wrong with a plan that was chosen in a form.
+pub(crate) const NO_SUCH_PLAN: &str = "must be one of the plans";
+
+#[derive(Template)]
+#[template(path = "plans/plan.html")]
+struct Shown {
+    frame: Frame,
+    /// None: a new one.
+    plan: Option<PlanId>,
+    /// What the plan is called, and what is in the form.
+    title: String,
+    name: String,
+    fields: Vec<Field>,
+    problems: Problems,
+}
+
+pub(crate) async fn new(request: PageRequest) -> Answer {
+    // The name of the usual terms is replaced by what is typed.
+    let name: Result<Name, _> = "New plan".parse();
+    let usual = name.map(Terms::named).map_err(|_| Refused::Internal)?;
+    form(&request, None, Problems::default(), Some(usual)).await
+}
+
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let problems = match fields::read(&request.form) {
+        Ok(terms) => match plans::create(&request.management, &caller, terms).await {
+            Ok(_) => return request.lead_to("plans?done=plan-created"),
+            Err(refused) => Problems::of(refused)?,
+        },
+        Err(problems) => problems,
+    };
+    form(&request, None, problems, None).await
+}
+
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("plan")?, request.caller()?);
+    let plan = plans::get(&request.management, &caller, id).await?;
+    form(&request, Some(id), Problems::default(), Some(plan.terms)).await
+}
+
+pub(crate) async fn change(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("plan")?, request.caller()?);
+    let problems = match fields::read(&request.form) {
+        Ok(terms) => match plans::update(&request.management, &caller, id, |_| terms).await {
+            Ok(_) => return request.lead_to("plans?done=plan-changed"),
+            Err(refused) => Problems::of(refused)?,
+        },
+        Err(problems) => problems,
+    };
+    form(&request, Some(id), problems, None).await
+}
+
+/// The form with these terms, or with what was sent.
+async fn form(
+    request: &PageRequest,
+    plan: Option<PlanId>,
+    problems: Problems,
+    terms: Option<Terms>,
+) -> Answer {
+    let title = match plan {
+        Some(id) => {
+            let caller = request.caller()?;
+            let plan = plans::get(&request.management, &caller, id).await?;
+            plan.terms.name.into()
+        }
+        None => "New plan".to_owned(),
+    };
+    let page = Shown {
+        frame: Frame::of(request, "plans").await?,
+        name: match (&terms, plan) {
+            (Some(terms), Some(_)) => terms.name.as_str().to_owned(),
+            (Some(_) | None, _) => request.form.get("name").to_owned(),
+        },
+        plan,
+        title,
+        fields: terms.map_or_else(|| fields::sent(&request.form), |terms| fields::of(&terms)),
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
 }

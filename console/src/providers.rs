@@ -1,18 +1,13 @@
 //! The providers that workers are configured with, for operators: the state of each.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{breaker::BreakerState, scope::Scope, score::Category};
+use domain::{breaker::BreakerState, score::Category};
 use management::providers::{self, Cost, CredentialStatus, Health, KnownProvider};
 
 use crate::{
     number::grouped,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageRequest},
 };
 
 /// The most credentials of a provider on the page.
@@ -27,14 +22,13 @@ struct Shown {
     cards: Vec<Card>,
 }
 
-/// A provider.
 struct Card {
     name: String,
     kind: String,
     texts: String,
     images: String,
     state: State,
-    seen: Moment,
+    seen: DateTime<Utc>,
     recent: Recent,
     costs: Vec<Part>,
     credentials: Vec<Credential>,
@@ -47,7 +41,7 @@ enum State {
     /// They are.
     Asked,
     /// They are not, until this time.
-    Paused(Moment),
+    Paused(DateTime<Utc>),
     /// No worker has recorded it of late.
     Gone,
 }
@@ -58,10 +52,9 @@ struct Recent {
     failed: String,
     has_failed: bool,
     mean: Option<String>,
-    failed_at: Option<Moment>,
+    failed_at: Option<DateTime<Utc>>,
 }
 
-/// A part of what it cost.
 struct Part {
     what: String,
     today: String,
@@ -74,10 +67,10 @@ struct Credential {
     phase: &'static str,
     failures: u32,
     openings: u32,
-    open_until: Option<Moment>,
-    paused_until: Option<Moment>,
+    open_until: Option<DateTime<Utc>>,
+    paused_until: Option<DateTime<Utc>>,
     limit: Option<Limit>,
-    changed: Moment,
+    changed: DateTime<Utc>,
 }
 
 /// A limit that the provider reported.
@@ -85,7 +78,7 @@ struct Limit {
     from_bytes: String,
     met: u32,
     passed: u32,
-    until: Moment,
+    until: DateTime<Utc>,
 }
 
 impl Card {
@@ -99,16 +92,16 @@ impl Card {
             images: joined(&provider.image_categories),
             state: match provider.paused_until {
                 _ if provider.seen_at + MISSED < now => State::Gone,
-                Some(until) => State::Paused(until.into()),
+                Some(until) => State::Paused(until),
                 None => State::Asked,
             },
-            seen: provider.seen_at.into(),
+            seen: provider.seen_at,
             recent: Recent {
                 asked: grouped(recent.map_or(0, |recent| recent.asked)),
                 failed: grouped(failed),
                 has_failed: failed > 0,
                 mean: recent.and_then(|recent| recent.mean_ms).map(grouped),
-                failed_at: recent.and_then(|recent| recent.failed_at).map(Moment::from),
+                failed_at: recent.and_then(|recent| recent.failed_at),
             },
             costs: health
                 .costs
@@ -148,15 +141,15 @@ impl From<&CredentialStatus> for Credential {
             phase,
             failures: state.breaker.failures,
             openings: state.breaker.openings,
-            open_until: state.breaker.open_until.map(Moment::from),
-            paused_until: paused.map(Moment::from),
+            open_until: state.breaker.open_until,
+            paused_until: paused,
             limit: state.throttle.until.map(|until| Limit {
-                from_bytes: grouped(state.throttle.from_bytes.into()),
+                from_bytes: grouped(state.throttle.from_bytes),
                 met: state.throttle.met,
                 passed: state.throttle.passed,
-                until: until.into(),
+                until,
             }),
-            changed: condition.changed_at.into(),
+            changed: condition.changed_at,
         }
     }
 }
@@ -166,11 +159,9 @@ fn joined(categories: &[Category]) -> String {
     names.join(", ")
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    // Whoever does not run the instance is told that the page does not exist.
-    let frame = Frame::of(&request, Area::Instance, "providers").await?;
-    let frame = frame.require(Scope::SitesRead)?;
-    let caller = request.caller(None)?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let frame = Frame::of(&request, "providers").await?;
+    let caller = request.caller()?;
     let survey = providers::list(&request.management, &caller).await?;
     let health = survey.health.unwrap_or(Health {
         conditions: Vec::new(),

@@ -1,22 +1,24 @@
-//! Finds the page of a request, and answers with it.
+//! Finds the page of a request, refuses whoever may not open it, and answers with it.
 
 use std::{collections::HashMap, pin::Pin, sync::Arc};
 
 use domain::scope::Scope;
 use http_server::BodyReader;
+use management::{Forbidden, Refused};
 use matchit::Params;
 use poem::{
     Endpoint, IntoResponse as _, Request, Response, Result,
     http::{Method, StatusCode},
 };
 
-use crate::{Console, error_page::PageError, request::PageRequest, sign_in::reauthentication};
-
-/// What a page answers.
-pub(crate) type Answer = Result<Response, PageError>;
+use crate::{
+    Console,
+    page::{Answer, PageError, PageRequest, RequestParts, see_other},
+    sign_in::reauthentication,
+};
 
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
-type Handler = Box<dyn Fn(Arc<PageRequest>) -> Answering + Send + Sync>;
+type Handler = Box<dyn Fn(PageRequest) -> Answering + Send + Sync>;
 
 /// Who may open a page. The router refuses everybody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +44,10 @@ pub(crate) struct Route {
 /// A page that is shown.
 pub(crate) fn get<F, A>(path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
+    F: Fn(PageRequest) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    route(Method::GET, path, needs, handler)
+    Route::new(Method::GET, path, needs, boxed(handler))
 }
 
 /// Where the browser comes back from the provider of single sign-on. It is the only GET that changes something: it signs the
@@ -54,35 +56,42 @@ where
 /// in a cookie of this browser, begins here, ends once, and must match the address. HEAD is not answered.
 pub(crate) fn back<F, A>(path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
+    F: Fn(PageRequest) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
     Route {
         returns: true,
-        ..route(Method::GET, path, needs, handler)
+        ..get(path, needs, handler)
     }
 }
 
 /// The target of a form.
 pub(crate) fn post<F, A>(path: &'static str, needs: Access, handler: F) -> Route
 where
-    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
+    F: Fn(PageRequest) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    route(Method::POST, path, needs, handler)
+    Route::new(Method::POST, path, needs, boxed(handler))
 }
 
-fn route<F, A>(method: Method, path: &'static str, needs: Access, handler: F) -> Route
+/// The only code that is compiled once more for each handler.
+fn boxed<F, A>(handler: F) -> Handler
 where
-    F: Fn(Arc<PageRequest>) -> A + Send + Sync + 'static,
+    F: Fn(PageRequest) -> A + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    Route {
-        method,
-        path,
-        needs,
-        returns: false,
-        handler: Box::new(move |page_request| Box::pin(handler(page_request))),
+    Box::new(move |page_request| Box::pin(handler(page_request)))
+}
+
+impl Route {
+    fn new(method: Method, path: &'static str, needs: Access, handler: Handler) -> Self {
+        Self {
+            method,
+            path,
+            needs,
+            returns: false,
+            handler,
+        }
     }
 }
 
@@ -132,24 +141,60 @@ impl Router {
             return response;
         };
         let params = owned(&found.params);
-        let page_request =
-            match PageRequest::of(&self.console, &self.reader, request, path.clone(), params).await
-            {
-                Ok(page_request) => Arc::new(page_request),
-                Err(error) => return error.into_response(),
-            };
-        if let Err(error) = page_request.require(route.needs).await {
-            return error.answer(&page_request).await;
-        }
-        match reauthentication::take(&page_request).await {
-            Ok(Ok(())) => {}
-            Ok(Err(asked_again)) => return asked_again,
-            Err(error) => return error.answer(&page_request).await,
-        }
-        match (route.handler)(Arc::clone(&page_request)).await {
+        let received =
+            RequestParts::of(&self.console, &self.reader, request, path.clone(), params).await;
+        let page_request = match received {
+            Ok(received) => Arc::new(received),
+            Err(error) => return error.into_response(),
+        };
+        match handle(route, &page_request).await {
             Ok(response) => response,
-            Err(error) => error.answer(&page_request).await,
+            Err(error) => refused(error, &page_request).await,
         }
+    }
+}
+
+async fn handle(route: &Route, request: &PageRequest) -> Answer {
+    require(request, route.needs).await?;
+    match reauthentication::take(request).await? {
+        Ok(()) => (route.handler)(Arc::clone(request)).await,
+        Err(asked_again) => Ok(asked_again),
+    }
+}
+
+/// Refuses everybody who may not open a page with these needs, before anything else is looked at. The use cases check again.
+/// `Err`: nobody is signed in; the person is not in the team, or has no role there with the scope.
+async fn require(request: &PageRequest, needs: Access) -> Result<(), PageError> {
+    let scope = match needs {
+        Access::Nothing => return Ok(()),
+        Access::Session => return request.session().map(|_| ()),
+        Access::Scope(scope) => scope,
+    };
+    let mine = request.mine().await?;
+    let team = request.at()?.team();
+    let mut entrances = mine.entrances.iter();
+    let here = entrances.find(|entrance| entrance.team.as_ref().map(|(id, _)| *id) == team);
+    match here {
+        Some(here) if here.role.scopes().contains(&scope) => Ok(()),
+        Some(here) => Err(Refused::beyond_own(here.role, scope).into()),
+        None => Err(PageError::NoSuchPage),
+    }
+}
+
+/// Whoever must sign in or give something first is led there. Everybody else is told what is wrong.
+async fn refused(error: PageError, request: &PageRequest) -> Response {
+    match error {
+        PageError::Refused(Refused::Unauthenticated) => see_other("/sign-in"),
+        PageError::Refused(Refused::Forbidden(Forbidden::FactorRequired, _)) => {
+            see_other("/sign-in/code")
+        }
+        PageError::Refused(Refused::Forbidden(Forbidden::FactorSetUpRequired, _)) => {
+            see_other("/account/factor")
+        }
+        PageError::Refused(Refused::Forbidden(Forbidden::ReauthenticationRequired, _)) => {
+            reauthentication::ask(request, None).await
+        }
+        other => other.into_response(),
     }
 }
 

@@ -1,30 +1,29 @@
-//! The sites of a team.
+//! The sites of a team: the list, and a new one with a rule group of its own or with one that exists.
 
-pub(crate) mod attachments;
+pub(crate) mod desk;
 pub(crate) mod keys;
 mod labels;
-pub(crate) mod new;
 pub(crate) mod overview;
 mod page_header;
 pub(crate) mod settings;
 pub(crate) mod webhook_secret;
 
-pub(crate) use page_header::{SiteHeader, Tab};
-
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
-use domain::id::{RuleGroupId, SiteId};
+use domain::{
+    id::{RuleGroupId, SiteId, TeamId},
+    name::Name,
+    rules::InputRules,
+};
 use management::{
-    rule_groups,
-    sites::{self, Counts, ManagedSite, Page},
+    Refused,
+    provisioning::{self, NewSite},
+    rule_groups::{self, Group},
+    sites::{self, Counts, IssuedSite, ManagedSite, Settings},
 };
 
-use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 /// Rule groups that are known by name in lists.
 const NAMED_GROUPS: i64 = 200;
@@ -33,9 +32,7 @@ const NAMED_GROUPS: i64 = 200;
 #[template(path = "sites.html")]
 struct List {
     frame: Frame,
-    team: Area,
     cards: Vec<Card>,
-    /// The address of the next page.
     next: Option<String>,
 }
 
@@ -79,9 +76,8 @@ impl Card {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let management = &request.management;
     let sites = sites::list(management, &caller, pager::asked(&request)).await?;
     let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
@@ -90,22 +86,84 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         .into_iter()
         .map(|counts| (counts.site, counts))
         .collect();
-    let first = Page {
-        after: None,
-        limit: NAMED_GROUPS,
-    };
+    let first = pager::first(NAMED_GROUPS);
     let names = rule_groups::list(management, &caller, first).await?;
     let names = names
         .into_iter()
         .map(|group| (group.id, group.name))
         .collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&request, Area::Team(team), "sites").await?,
-        team: Area::Team(team),
+        frame: Frame::of(&request, "sites").await?,
         next: pager::next(&request, &sites, |site| site.id),
         cards: sites
             .into_iter()
             .map(|site| Card::new(site, &counts, &names))
             .collect(),
     }))
+}
+
+/// Rule groups that are offered.
+const GROUPS: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "sites/new.html")]
+struct New {
+    frame: Frame,
+    groups: Vec<Group>,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "sites/created.html")]
+struct Created {
+    frame: Frame,
+    issued: IssuedSite,
+}
+
+pub(crate) async fn new(request: PageRequest) -> Answer {
+    form(&request, Problems::default()).await
+}
+
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let team = request.team()?;
+    match site(&request, team).await {
+        // The secret is shown once, so this page is the answer itself and has no address.
+        Ok(issued) => Ok(page::shown(&Created {
+            frame: Frame::of(&request, "sites").await?,
+            issued,
+        })),
+        Err(refused) => form(&request, Problems::of(refused)?).await,
+    }
+}
+
+async fn site(request: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused> {
+    let caller = request.caller()?;
+    let name: Name = request.form.read("name")?;
+    let group = request.form.get("group");
+    if group.is_empty() {
+        let new = NewSite {
+            group: name.clone(),
+            name,
+            rules: InputRules::default(),
+        };
+        let (issued, _) = provisioning::site(&request.management, &caller, team, new).await?;
+        return Ok(issued);
+    }
+    let unknown = |_| Refused::field("group", "must be one of the rule groups");
+    let group: uuid::Uuid = group.parse().map_err(unknown)?;
+    let settings = Settings::named(name.as_str().to_owned(), group.into());
+    sites::create(&request.management, &caller, Some(team), &settings).await
+}
+
+async fn form(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "sites").await?;
+    let caller = request.caller()?;
+    let page = pager::first(GROUPS);
+    let groups = rule_groups::list(&request.management, &caller, page).await?;
+    let page = New {
+        frame,
+        groups,
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
 }

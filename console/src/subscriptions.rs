@@ -1,10 +1,8 @@
 //! The subscription of a team, for operators: its plan, its state, and its billing periods.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, Utc};
-use domain::{id::TeamId, plan::SubscriptionState, scope::Scope};
+use domain::id::TeamId;
 use management::{
     Refused,
     plans::Plan,
@@ -12,86 +10,54 @@ use management::{
     teams::{self, Team},
     usage::{self, Period},
 };
-use poem::http::StatusCode;
 
 use crate::{
     number::grouped,
-    page::{self, Area, Frame},
-    plans,
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::{self, Moment},
+    page::{self, Answer, Frame, PageRequest, Problems},
+    plans::{NO_SUCH_PLAN, offered_with},
+    time,
 };
 
 #[derive(Template)]
 #[template(path = "subscription.html")]
-struct Shown<'a> {
+struct Shown {
     frame: Frame,
     team: Team,
     subscription: Subscription,
-    since: Moment,
-    past_due: Option<Moment>,
     plans: Vec<Plan>,
     /// What is in the form.
     plan: String,
     state: String,
-    started_at: &'a str,
-    periods: Vec<Row>,
+    periods: Vec<Period>,
     problems: Problems,
 }
 
-/// A billing period.
-struct Row {
-    start: Moment,
-    end: Moment,
-    submissions: String,
-    deliveries: String,
-}
-
-impl From<Period> for Row {
-    fn from(period: Period) -> Self {
-        let of = |used, quota: Option<i64>| match quota {
-            Some(quota) => format!("{} of {}", grouped(used), grouped(quota)),
-            None => grouped(used),
-        };
-        Self {
-            start: period.start.into(),
-            end: period.end.into(),
-            submissions: of(period.submissions, period.quota),
-            deliveries: of(period.deliveries, period.delivery_quota),
-        }
+fn used(used: i64, quota: Option<i64>) -> String {
+    match quota {
+        Some(quota) => format!("{} of {}", grouped(used), grouped(quota)),
+        None => grouped(used),
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&request, Area::Instance, "teams").await?;
-    frame.require(Scope::SubscriptionsWrite)?;
+pub(crate) async fn change(request: PageRequest) -> Answer {
     let team = request.team()?;
     match replace(&request, team).await {
-        Ok(()) => {
-            let path = Area::Instance.path(&format!("teams/{team}/subscription"));
-            Ok(page::see_other(format!("{path}?done=subscription-changed")))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(()) => request.lead_to(format!("teams/{team}/subscription?done=subscription-changed")),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 async fn replace(request: &PageRequest, team: TeamId) -> Result<(), Refused> {
-    let state = request.form.get("state").parse::<SubscriptionState>();
     let wanted = Wanted {
-        plan: plans::id(request.form.get("plan_id"))?,
-        state: state.map_err(|_| Refused::field("state", "must be one of the states"))?,
+        plan: request.form.choice("plan_id", NO_SUCH_PLAN)?,
+        state: request.form.choice("state", "must be one of the states")?,
         started_at: moment(request.form.get("started_at"))?,
     };
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     subscriptions::replace(&request.management, &caller, team, wanted).await?;
     Ok(())
 }
@@ -105,31 +71,28 @@ fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
     time::moment(typed).map(Some).ok_or_else(wrong)
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let frame = Frame::of(request, Area::Instance, "teams").await?;
-    let (id, caller) = (request.team()?, request.caller(None)?);
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "teams").await?;
+    let (id, caller) = (request.team()?, request.caller()?);
     let subscription = subscriptions::get(&request.management, &caller, id).await?;
     let periods = usage::periods(&request.management, &caller, id).await?;
-    let sent = status != StatusCode::OK;
+    let is_new = problems.are_none();
     let typed = |name: &str, now: String| {
-        if sent {
-            request.form.get(name).to_owned()
-        } else {
+        if is_new {
             now
+        } else {
+            request.form.get(name).to_owned()
         }
     };
     let page = Shown {
         frame,
         team: teams::get(&request.management, &caller, id).await?,
-        since: subscription.started_at.into(),
-        past_due: subscription.past_due_since.map(Moment::from),
-        plans: plans::offered_with(request, subscription.plan).await?,
+        plans: offered_with(request, subscription.plan).await?,
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),
         subscription,
-        started_at: request.form.get("started_at"),
-        periods: periods.into_iter().map(Row::from).collect(),
+        periods,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -1,34 +1,17 @@
 //! Times as people read them: how long ago, and exactly in UTC.
 
-use std::fmt;
-
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
-/// A moment of the past or of the future.
-pub(crate) struct Moment {
-    at: DateTime<Utc>,
-    now: DateTime<Utc>,
+/// The exact time, shown when the pointer is over the relative one.
+pub(crate) fn exact(at: &DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-impl From<DateTime<Utc>> for Moment {
-    fn from(at: DateTime<Utc>) -> Self {
-        Self {
-            at,
-            now: Utc::now(),
-        }
-    }
-}
-
-impl Moment {
-    /// The exact time, shown when the pointer is over the relative one.
-    pub(crate) fn exact(&self) -> String {
-        self.at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
-    }
-
-    /// The time for programs.
-    pub(crate) fn machine(&self) -> String {
-        self.at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
-    }
+/// The element of a page that shows a time.
+pub(crate) fn element(at: &DateTime<Utc>) -> String {
+    let machine = at.format("%Y-%m-%dT%H:%M:%SZ");
+    let (exact, told) = (exact(at), told(*at, Utc::now()));
+    format!(r#"<time datetime="{machine}" title="{exact}">{told}</time>"#)
 }
 
 /// A day as browsers send it. Years beyond 1 to 9999 are none, because Postgres does not know all of them.
@@ -39,32 +22,35 @@ pub(crate) fn day(typed: &str) -> Option<NaiveDate> {
 
 /// A UTC time as browsers send it, in the same years.
 pub(crate) fn moment(typed: &str) -> Option<DateTime<Utc>> {
-    let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
-    let mut parsed = forms
-        .into_iter()
-        .filter_map(|form| NaiveDateTime::parse_from_str(typed, form).ok());
-    let at = parsed.find(|at| (1..=9_999).contains(&at.year()))?;
-    Some(at.and_utc())
+    self::typed(typed).filter(|at| (1..=9_999).contains(&at.year()))
+}
+
+/// A UTC time as browsers send it, since 1970.
+pub(crate) fn recent(typed: &str) -> Option<DateTime<Utc>> {
+    self::typed(typed).filter(|at| (1970..=9_999).contains(&at.year()))
+}
+
+/// A UTC time as browsers send it. They omit the seconds if they are 0.
+pub(crate) fn typed(text: &str) -> Option<DateTime<Utc>> {
+    let mut forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"].into_iter();
+    let time = forms.find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    time.map(|time| time.and_utc())
 }
 
 /// How long ago or in how long, to one unit; the day, if that is more than a month away.
-impl fmt::Display for Moment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let away = (self.now - self.at).abs();
-        let units = [
-            (away.num_days(), "d"),
-            (away.num_hours(), "h"),
-            (away.num_minutes(), "min"),
-        ];
-        match units.into_iter().find(|(count, _)| *count > 0) {
-            Some((count, "d")) if count > 30 => write!(f, "{}", self.at.format("%-d %b %Y")),
-            Some((count, unit)) if self.at > self.now => write!(f, "in {count} {unit}"),
-            Some((count, unit)) => write!(f, "{count} {unit} ago"),
-            None if self.at > self.now + TimeDelta::seconds(5) => {
-                write!(f, "in {} s", away.num_seconds())
-            }
-            None => f.write_str("just now"),
-        }
+pub(crate) fn told(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let away = (now - at).abs();
+    let units = [
+        (away.num_days(), "d"),
+        (away.num_hours(), "h"),
+        (away.num_minutes(), "min"),
+    ];
+    match units.into_iter().find(|(count, _)| *count > 0) {
+        Some((count, "d")) if count > 30 => at.format("%-d %b %Y").to_string(),
+        Some((count, unit)) if at > now => format!("in {count} {unit}"),
+        Some((count, unit)) => format!("{count} {unit} ago"),
+        None if at > now + TimeDelta::seconds(5) => format!("in {} s", away.num_seconds()),
+        None => "just now".to_owned(),
     }
 }
 
@@ -84,7 +70,7 @@ mod tests {
     #[test]
     fn a_moment_is_told_to_one_unit() {
         let now = Utc::now();
-        let told = |ago| Moment { at: now - ago, now }.to_string();
+        let told = |ago| told(now - ago, now);
         assert_eq!(told(TimeDelta::seconds(59)), "just now");
         assert_eq!(told(TimeDelta::seconds(-5)), "just now");
         assert_eq!(told(TimeDelta::minutes(59)), "59 min ago");

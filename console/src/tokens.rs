@@ -1,37 +1,36 @@
 //! Management tokens of a team, or of the whole instance.
 
-pub(crate) mod new;
 mod scopes;
-pub(crate) mod token;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
-use chrono::Utc;
-use domain::id::{TeamId, TokenId};
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{TeamId, TokenId},
+    role::Role,
+    scope::Scope,
+};
 use management::{
-    display_names,
-    tokens::{self, Token},
+    Refused, display_names,
+    tokens::{self, Extent, IssuedToken, NewToken, Token},
 };
 use uuid::Uuid;
 
+use self::scopes::Noun;
 use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Area, Form, Frame, PageRequest, Problems, pager},
+    time,
 };
 
 #[derive(Template)]
 #[template(path = "tokens.html")]
 struct List {
     frame: Frame,
-    at: Area,
     rows: Vec<Row>,
     next: Option<String>,
 }
 
-/// A token as lists show it.
 struct Row {
     id: TokenId,
     name: String,
@@ -39,9 +38,9 @@ struct Row {
     scopes: usize,
     /// The team in which it acts, on the pages of the whole instance.
     team: Option<String>,
-    created: Moment,
+    created: DateTime<Utc>,
     creator: String,
-    expires: Option<Moment>,
+    expires: Option<DateTime<Utc>>,
     state: State,
 }
 
@@ -74,10 +73,10 @@ impl State {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let at = request.at()?;
-    let frame = Frame::of(&request, at, "tokens").await?;
-    let caller = request.caller(at.team())?;
+    let frame = Frame::of(&request, "tokens").await?;
+    let caller = request.caller()?;
     let page = pager::asked(&request);
     let listed = match at {
         Area::Instance => tokens::of_operators(&request.management, &caller, page).await?,
@@ -88,7 +87,6 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         next: pager::next(&request, &listed, |token| token.id),
         rows: rows(listed, at, &names),
         frame,
-        at,
     }))
 }
 
@@ -113,8 +111,8 @@ fn rows(listed: Vec<Token>, at: Area, names: &HashMap<Uuid, String>) -> Vec<Row>
         name: token.name,
         hint: token.hint,
         scopes: token.scopes.len(),
-        created: token.created_at.into(),
-        expires: token.expires_at.map(Moment::from),
+        created: token.created_at,
+        expires: token.expires_at,
     });
     rows.collect()
 }
@@ -130,4 +128,140 @@ fn creator(token: &Token, names: &HashMap<Uuid, String>) -> String {
         Some(_) | None => "not recorded",
     };
     known.cloned().unwrap_or_else(|| unnamed.to_owned())
+}
+
+#[derive(Template)]
+#[template(path = "tokens/new.html")]
+struct New {
+    frame: Frame,
+    nouns: Vec<Noun>,
+    presets: Vec<Role>,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "tokens/created.html")]
+struct Created {
+    frame: Frame,
+    issued: IssuedToken,
+}
+
+pub(crate) async fn new(request: PageRequest) -> Answer {
+    form(&request, Problems::default()).await
+}
+
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let frame = Frame::of(&request, "tokens").await?;
+    match token(&request, frame.at).await {
+        // The token is shown once, so this page is the answer itself and has no address.
+        Ok(issued) => Ok(page::shown(&Created { frame, issued })),
+        Err(refused) => form(&request, Problems::of(refused)?).await,
+    }
+}
+
+async fn token(request: &PageRequest, at: Area) -> Result<IssuedToken, Refused> {
+    let new = NewToken {
+        name: request.form.read("name")?,
+        team: at.team(),
+        scopes: ticked(&request.form),
+        expires_at: end_of(request.form.get("expires_on"))?,
+    };
+    let caller = request.caller()?;
+    tokens::create(&request.management, &caller, &new).await
+}
+
+fn ticked(form: &Form) -> Vec<Scope> {
+    form.all("scope")
+        .filter_map(|scope| scope.parse().ok())
+        .collect()
+}
+
+/// The end of a day. An empty text is no end.
+fn end_of(day: &str) -> Result<Option<DateTime<Utc>>, Refused> {
+    if day.is_empty() {
+        return Ok(None);
+    }
+    let last = time::day(day).and_then(|day| day.and_hms_opt(23, 59, 59));
+    let last =
+        last.ok_or_else(|| Refused::field("expires_at", "must be a day, such as 2030-12-31"));
+    Ok(Some(last?.and_utc()))
+}
+
+async fn form(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "tokens").await?;
+    let preset = request.query.get("preset").parse::<Role>();
+    let ticked = match (problems.are_none(), preset) {
+        (true, Ok(role)) => role.scopes().to_vec(),
+        _ => ticked(&request.form),
+    };
+    let page = New {
+        nouns: scopes::table(frame.scopes(), &ticked),
+        presets: scopes::presets(frame.scopes()),
+        frame,
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
+}
+
+#[derive(Template)]
+#[template(path = "tokens/token.html")]
+struct Shown {
+    frame: Frame,
+    token: Token,
+    state: State,
+    creator: String,
+    nouns: Vec<Noun>,
+    /// The tokens that it created.
+    children: Vec<Row>,
+    next: Option<String>,
+    /// Whether the person may disable it: nobody takes more than they have.
+    may_disable: bool,
+    problems: Problems,
+}
+
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
+}
+
+pub(crate) async fn disable(request: PageRequest) -> Answer {
+    let id: TokenId = request.id("token")?;
+    let caller = request.caller()?;
+    let token = tokens::get(&request.management, &caller, id).await?;
+    if request.form.get("typed") != token.name {
+        let problems = Problems::field("typed", "This is not the name of the token.");
+        return page(&request, problems).await;
+    }
+    let extent = if request.form.has("below") {
+        Extent::Descendants
+    } else {
+        Extent::One
+    };
+    tokens::disable(&request.management, &caller, id, extent).await?;
+    request.lead_to(format!("tokens/{id}?done=token-disabled"))
+}
+
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let at = request.at()?;
+    let frame = Frame::of(request, "tokens").await?;
+    let caller = request.caller()?;
+    let id: TokenId = request.id("token")?;
+    let token = tokens::get(&request.management, &caller, id).await?;
+    let asked = pager::asked(request);
+    let below = tokens::list(&request.management, &caller, Some(id), asked).await?;
+    let mut ids = named_by(&below);
+    ids.extend(named_by(std::slice::from_ref(&token)));
+    let names = display_names::of(&request.management, &caller, &ids).await?;
+    let is_above = |scope: &Scope| !frame.may(*scope);
+    let page = Shown {
+        state: State::of(&token),
+        creator: creator(&token, &names),
+        nouns: scopes::table(&token.scopes, &token.scopes),
+        next: pager::next(request, &below, |token| token.id),
+        children: rows(below, at, &names),
+        may_disable: frame.may(Scope::TokensWrite) && !token.scopes.iter().any(is_above),
+        frame,
+        token,
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -1,7 +1,5 @@
 //! How much of its plan a team has used, and what the plan allows.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
@@ -10,19 +8,15 @@ use domain::{
     rate_limit::KEYS_OF_A_TEAM,
 };
 use management::{
-    Refused, plans,
-    plans::{Plan, Terms},
+    Refused,
+    plans::{self, Plan, Terms},
     subscriptions::{self, Subscription},
     usage::{self, Period},
 };
 
 use crate::{
-    error_page::PageError,
     number::{grouped, percent},
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageError, PageRequest},
 };
 
 /// How long submissions are still accepted when a subscription is past due, as the statement says that accepts them
@@ -59,13 +53,13 @@ enum State {
     /// There is no subscription.
     Missing,
     /// It begins later.
-    NotBegun(Moment),
+    NotBegun(DateTime<Utc>),
     /// They are.
     Active,
     /// They are until this time.
-    PastDue(Moment),
+    PastDue(DateTime<Utc>),
     /// They are not any more: the subscription is past due for too long.
-    Overdue(Moment),
+    Overdue(DateTime<Utc>),
     /// They are not.
     Cancelled,
 }
@@ -78,11 +72,11 @@ impl State {
         let now = Utc::now();
         match (subscription.state, subscription.past_due_since) {
             (SubscriptionState::Cancelled, _) => Self::Cancelled,
-            _ if subscription.started_at > now => Self::NotBegun(subscription.started_at.into()),
+            _ if subscription.started_at > now => Self::NotBegun(subscription.started_at),
             (SubscriptionState::PastDue, Some(since)) if since + GRACE > now => {
-                Self::PastDue((since + GRACE).into())
+                Self::PastDue(since + GRACE)
             }
-            (SubscriptionState::PastDue, Some(since)) => Self::Overdue((since + GRACE).into()),
+            (SubscriptionState::PastDue, Some(since)) => Self::Overdue(since + GRACE),
             (SubscriptionState::Active | SubscriptionState::PastDue, _) => Self::Active,
         }
     }
@@ -92,7 +86,7 @@ impl State {
 struct Row {
     start: String,
     end: String,
-    ends: Moment,
+    ends: DateTime<Utc>,
     submissions: Share,
     deliveries: Share,
 }
@@ -102,7 +96,7 @@ impl From<Period> for Row {
         Self {
             start: day(period.start),
             end: day(period.end),
-            ends: period.end.into(),
+            ends: period.end,
             submissions: Share::of(period.submissions, period.quota),
             deliveries: Share::of(period.deliveries, period.delivery_quota),
         }
@@ -142,9 +136,9 @@ fn day(time: DateTime<Utc>) -> String {
     time.format("%-d %b %Y").to_string()
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let mut periods = match usage::periods(&request.management, &caller, team).await {
         Ok(periods) => periods.into_iter().map(Row::from).collect(),
         // A team without a subscription has none.
@@ -154,7 +148,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     .into_iter();
     let plan = plan(&request, team).await?;
     Ok(page::shown(&Usage {
-        frame: Frame::of(&request, Area::Team(team), "usage").await?,
+        frame: Frame::of(&request, "usage").await?,
         state: State::of(plan.as_ref().map(|(subscription, _)| subscription)),
         current: periods.next(),
         past: periods.collect(),
@@ -167,7 +161,7 @@ pub(crate) async fn plan(
     request: &PageRequest,
     team: TeamId,
 ) -> Result<Option<(Subscription, Plan)>, PageError> {
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let subscription = match subscriptions::get(&request.management, &caller, team).await {
         Ok(subscription) => subscription,
         Err(Refused::NotFound(_)) => return Ok(None),

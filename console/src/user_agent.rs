@@ -1,7 +1,5 @@
 //! The name of a browser, from what it says of itself. Anybody can say anything there, so it is only a help to recognise a session.
 
-use std::fmt;
-
 /// What marks a browser. Those that also name others come first: Edge and Opera call themselves Chrome, and Chrome calls itself Safari.
 const BROWSERS: [(&str, &str); 6] = [
     ("Edg", "Edge"),
@@ -22,34 +20,18 @@ const SYSTEMS: [(&str, &str); 6] = [
     ("Linux", "Linux"),
 ];
 
-/// A browser in which somebody is signed in.
-pub(crate) struct Browser {
-    /// Its `User-Agent` header, as it was sent.
-    pub(crate) said: String,
-}
-
-impl From<String> for Browser {
-    fn from(said: String) -> Self {
-        Self { said }
+/// "Firefox on Linux", or the whole `User-Agent` header where a part of that is unknown.
+pub(crate) fn name(header: &str) -> String {
+    match (known(header, &BROWSERS), known(header, &SYSTEMS)) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        _ if header.is_empty() => "unknown".to_owned(),
+        _ => header.to_owned(),
     }
 }
 
-impl fmt::Display for Browser {
-    /// "Firefox on Linux", or the whole header where a part of that is unknown.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.known(&BROWSERS), self.known(&SYSTEMS)) {
-            (Some(browser), Some(system)) => write!(out, "{browser} on {system}"),
-            _ if self.said.is_empty() => out.write_str("unknown"),
-            _ => out.write_str(&self.said),
-        }
-    }
-}
-
-impl Browser {
-    fn known(&self, names: &[(&str, &'static str)]) -> Option<&'static str> {
-        let found = names.iter().find(|(mark, _)| self.said.contains(mark));
-        found.map(|(_, name)| *name)
-    }
+fn known(header: &str, names: &[(&str, &'static str)]) -> Option<&'static str> {
+    let found = names.iter().find(|(mark, _)| header.contains(mark));
+    found.map(|(_, name)| *name)
 }
 
 #[cfg(test)]
@@ -58,7 +40,7 @@ mod tests {
 
     #[track_caller]
     fn check(said: &str, expected: &str) {
-        assert_eq!(Browser::from(said.to_owned()).to_string(), expected);
+        assert_eq!(name(said), expected);
     }
 
     #[test]

@@ -9,6 +9,14 @@ const MOST_SPELLED: usize = 1_000;
 /// What stands for the runs after these.
 const UNSPELLED: char = '\u{fffd}';
 
+/// The beginning of a text, in at most so many characters.
+pub(crate) fn truncate(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A text in parts.
 #[derive(Default)]
 pub(crate) struct VisibleText {
@@ -19,7 +27,6 @@ pub(crate) struct VisibleText {
     pub(crate) is_unspelled: bool,
 }
 
-/// A part of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) text: String,
@@ -44,7 +51,6 @@ impl VisibleText {
         said
     }
 
-    /// At most so many characters of a text.
     pub(crate) fn truncated(text: &str, most: usize) -> Self {
         let end = text.char_indices().nth(most).map(|(end, _)| end);
         Self {

@@ -1,76 +1,36 @@
 //! Webhooks: the endpoints of a team, those that fail first.
 
 mod attempt;
-mod choices;
 pub(crate) mod deliveries;
 pub(crate) mod delivery;
-mod delivery_row;
-pub(crate) mod enable_disable;
 pub(crate) mod endpoint;
 mod endpoint_name;
 pub(crate) mod events;
 mod filters;
 mod form_values;
-mod header_lines;
 mod health;
-pub(crate) mod new;
-pub(crate) mod ping;
 pub(crate) mod recoveries;
-mod recovery_form;
 pub(crate) mod settings;
-mod time_input;
-
-use std::sync::Arc;
 
 use askama::Template;
-use domain::{
-    id::{EndpointId, SiteId},
-    scope::Scope,
-};
-use management::{
-    Refused,
-    endpoints::{self, Overview},
-};
+use domain::id::{EndpointId, SiteId};
+use management::endpoints::{self, Overview};
 
-use self::{
-    attempt::Shown,
-    choices::{Choice, sites},
-    health::Health,
-};
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-};
-
-/// Refuses a person who may not change webhooks. The page of a form calls it, so that only somebody
-/// who may send the form sees it.
-fn require(frame: &Frame) -> Result<(), PageError> {
-    let role = frame.open.as_ref().map(|open| open.role);
-    match role {
-        Some(role) if !frame.may(Scope::WebhooksWrite) => {
-            Err(Refused::beyond_own(role, Scope::WebhooksWrite).into())
-        }
-        _ => Ok(()),
-    }
-}
+use self::{attempt::Shown, filters::sites, health::Health};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, pager};
 
 #[derive(Template)]
 #[template(path = "webhooks.html")]
 struct List {
     frame: Frame,
-    team: Area,
     /// The sites that can be chosen, and whether there are more.
     sites: Vec<Choice>,
     rows: Vec<Row>,
-    /// How many of the rows fail.
     failing: usize,
     is_filtered: bool,
     next: Option<String>,
 }
 
-/// An endpoint in the list.
 struct Row {
     id: EndpointId,
     name: String,
@@ -98,18 +58,17 @@ impl From<Overview> for Row {
     }
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let site: Option<SiteId> = filters::id(request.query.get("site"));
     let page = pager::asked(&request);
     let found = endpoints::of_team(&request.management, &caller, (team, site), page).await?;
     let next = pager::next(&request, &found, |one| one.endpoint.id);
     let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
     Ok(page::shown(&List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
-        sites: sites(&request, team, site).await?,
+        frame: Frame::of(&request, "webhooks").await?,
+        sites: sites(&request, site).await?,
         failing: rows.iter().filter(|row| row.health.is_failing).count(),
         is_filtered: site.is_some(),
         rows,

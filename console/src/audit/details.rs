@@ -14,7 +14,6 @@ const LONGEST_NAME: usize = 100;
 /// A value with more characters is folded.
 const SHORT: usize = 120;
 
-/// What was done.
 pub(super) struct Details {
     /// Whether there is a value before and one after.
     pub(super) is_change: bool,
@@ -32,7 +31,6 @@ pub(super) struct Member {
     pub(super) after: Shown,
 }
 
-/// A value as it is shown.
 pub(super) struct Shown {
     /// The value or its beginning.
     pub(super) text: String,

@@ -1,34 +1,27 @@
 //! Which dead jobs somebody asks for.
 
-use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use management::{
     dead_jobs::{DeathCause, Filter, JobId, Place},
     queues::{Group, Lane},
 };
 use uuid::Uuid;
 
-use crate::{form::Form, problems::Problems};
+use crate::{
+    page::{Form, Problems, Texts},
+    time,
+};
 
-/// Every cause.
 pub(super) const CAUSES: [DeathCause; 4] = DeathCause::ALL;
 /// Characters of a text that is looked for in errors.
 pub(super) const LONGEST_ERROR: usize = 200;
 /// Bytes of a queue's name.
 const LONGEST_QUEUE: usize = 63;
-/// How browsers send a date with a time. Seconds are sent only if they are not zero.
-const FORMATS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
 
-/// The filters as they were typed.
-#[derive(Default)]
-pub(super) struct Wanted {
-    pub(super) queue: String,
-    pub(super) cause: String,
-    pub(super) error: String,
-    pub(super) team_id: String,
-    pub(super) lane_id: String,
-    pub(super) since: String,
-    pub(super) until: String,
-}
+/// The fields of the filter.
+const FIELDS: [&str; 7] = [
+    "queue", "cause", "error", "team_id", "lane_id", "since", "until",
+];
 
 /// The filters as they are used.
 #[derive(Default)]
@@ -42,78 +35,40 @@ pub(super) struct Conditions {
     until: Option<DateTime<Utc>>,
 }
 
-impl Wanted {
-    pub(super) fn of(form: &Form) -> Self {
-        let get = |name| form.get(name).trim().to_owned();
-        Self {
-            queue: get("queue"),
-            cause: get("cause"),
-            error: get("error"),
-            team_id: get("team_id"),
-            lane_id: get("lane_id"),
-            since: get("since"),
-            until: get("until"),
+pub(super) fn typed(form: &Form) -> Texts {
+    Texts::sent(form, &FIELDS)
+}
+
+/// What the filter means. `Err`: a part of it means nothing.
+pub(super) fn parsed(typed: &Texts) -> Result<Conditions, Problems> {
+    let mut problems = Problems::default();
+    let mut wrong = |field, message: &str| problems.add(field, message);
+    let mut conditions = Conditions::default();
+    for (field, text) in typed.given() {
+        match field {
+            "queue" if is_queue(text) => conditions.queue = Some(text.to_owned()),
+            "queue" => wrong(field, "must be the name of a queue"),
+            "cause" => match CAUSES.into_iter().find(|cause| cause.as_str() == text) {
+                Some(cause) => conditions.cause = Some(cause),
+                None => wrong(field, "must be one of the list"),
+            },
+            "error" if is_text(text) => conditions.error = Some(text.to_owned()),
+            "error" => wrong(field, "must have at most 200 characters, and no NUL"),
+            "team_id" | "lane_id" => match (text.parse::<Uuid>(), field) {
+                (Ok(id), "team_id") => conditions.group = Some(Group(id)),
+                (Ok(id), _) => conditions.lane = Some(Lane(id)),
+                (Err(_), _) => wrong(field, "must be an ID"),
+            },
+            _ => match (time::recent(text), field) {
+                (Some(at), "since") => conditions.since = Some(at),
+                (Some(at), _) => conditions.until = Some(at),
+                (None, _) => {
+                    wrong(field, "must be a date and a time, such as 2026-03-31T12:00");
+                }
+            },
         }
     }
-
-    /// The filters that were typed, for a form that sends them again.
-    pub(super) fn pairs(&self) -> Vec<(&'static str, &str)> {
-        let all = [
-            ("queue", &self.queue),
-            ("cause", &self.cause),
-            ("error", &self.error),
-            ("team_id", &self.team_id),
-            ("lane_id", &self.lane_id),
-            ("since", &self.since),
-            ("until", &self.until),
-        ];
-        let typed = all.into_iter().filter(|(_, value)| !value.is_empty());
-        typed.map(|(name, value)| (name, value.as_str())).collect()
-    }
-
-    /// Whether there is any.
-    pub(super) fn is_any(&self) -> bool {
-        !self.pairs().is_empty()
-    }
-
-    /// What they mean.
-    ///
-    /// # Errors
-    /// Some of them mean nothing.
-    pub(super) fn parsed(&self) -> Result<Conditions, Problems> {
-        let mut problems = Problems::default();
-        let mut wrong = |field, message: &str| problems.add(field, message);
-        let mut conditions = Conditions::default();
-        for (field, text) in self.pairs() {
-            match field {
-                "queue" if is_queue(text) => conditions.queue = Some(text.to_owned()),
-                "queue" => wrong(field, "must be the name of a queue"),
-                "cause" => match CAUSES.into_iter().find(|cause| cause.as_str() == text) {
-                    Some(cause) => conditions.cause = Some(cause),
-                    None => wrong(field, "must be one of the list"),
-                },
-                "error" if is_text(text) => conditions.error = Some(text.to_owned()),
-                "error" => wrong(field, "must have at most 200 characters, and no NUL"),
-                "team_id" | "lane_id" => match (text.parse::<Uuid>(), field) {
-                    (Ok(id), "team_id") => conditions.group = Some(Group(id)),
-                    (Ok(id), _) => conditions.lane = Some(Lane(id)),
-                    (Err(_), _) => wrong(field, "must be an ID"),
-                },
-                _ => match (time(text), field) {
-                    (Some(at), "since") => conditions.since = Some(at),
-                    (Some(at), _) => conditions.until = Some(at),
-                    (None, _) => {
-                        wrong(field, "must be a date and a time, such as 2026-03-31T12:00");
-                    }
-                },
-            }
-        }
-        if problems.are_none() {
-            Ok(conditions)
-        } else {
-            Err(problems)
-        }
-    }
+    problems.into_result(conditions)
 }
 
 impl Conditions {
@@ -132,7 +87,6 @@ impl Conditions {
     }
 }
 
-/// A cause in words.
 pub(super) fn cause_in_words(cause: DeathCause) -> &'static str {
     match cause {
         DeathCause::Exhausted => "no attempts left",
@@ -159,13 +113,6 @@ fn is_text(text: &str) -> bool {
     text.chars().count() <= LONGEST_ERROR && !text.contains('\0')
 }
 
-/// A time in UTC that Postgres can store.
-fn time(text: &str) -> Option<DateTime<Utc>> {
-    let mut formats = FORMATS.iter();
-    let at = formats.find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?;
-    (1970..=9999).contains(&at.year()).then(|| at.and_utc())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,19 +131,10 @@ mod tests {
             ("since", "yesterday"),
             ("until", "12026-01-01T00:00"),
         ] {
-            let mut wanted = Wanted::default();
-            *match field {
-                "queue" => &mut wanted.queue,
-                "cause" => &mut wanted.cause,
-                "error" => &mut wanted.error,
-                "team_id" => &mut wanted.team_id,
-                "lane_id" => &mut wanted.lane_id,
-                "since" => &mut wanted.since,
-                _ => &mut wanted.until,
-            } = text.to_owned();
-            let problems = wanted.parsed().err().unwrap();
+            let typed = Texts::stored([(field, text.to_owned())]);
+            let problems = parsed(&typed).err().unwrap();
             assert!(problems.at(field).is_some(), "{field} {text:?}");
         }
-        assert!(Wanted::default().parsed().is_ok());
+        assert!(parsed(&Texts::stored([])).is_ok());
     }
 }

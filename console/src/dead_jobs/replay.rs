@@ -1,22 +1,16 @@
 //! Replaying dead jobs: those that were chosen, or all that match, a thousand at a time.
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::scope::Scope;
 use management::dead_jobs::{self, Filter, JobId, Place};
 
 use super::{
     cursor::Cursor,
-    filter::{Conditions, Wanted},
-    frame, page,
+    filter::{self, Conditions},
+    page,
 };
 use crate::{
     number::grouped,
-    page::{Frame, shown},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{Answer, Frame, PageRequest, Problems, Texts, shown},
 };
 
 /// How many dead jobs one step looks at.
@@ -28,7 +22,7 @@ const MOST_CHOSEN: usize = 1_000;
 #[template(path = "dead_jobs/replay.html")]
 struct Step {
     frame: Frame,
-    wanted: Wanted,
+    wanted: Texts,
     what: &'static str,
     /// How many jobs this step enqueued.
     now: String,
@@ -53,12 +47,9 @@ enum What {
 }
 
 impl What {
-    fn of(request: &PageRequest, wanted: &Wanted) -> Result<Self, Problems> {
-        let refused = |message: &str| {
-            let mut problems = Problems::default();
-            problems.add("replay", message);
-            problems
-        };
+    fn of(request: &PageRequest, wanted: &Texts) -> Result<Self, Problems> {
+        let is_limited = wanted.given().next().is_some();
+        let refused = |message: &str| Problems::field("replay", message);
         match request.form.get("what") {
             "chosen" => {
                 let ids = request.form.all("id").take(MOST_CHOSEN);
@@ -68,8 +59,8 @@ impl What {
                 }
                 Ok(Self::Chosen(ids))
             }
-            "matching" if wanted.is_any() => Ok(Self::Matching(wanted.parsed()?)),
-            "all" if !wanted.is_any() => Ok(Self::All),
+            "matching" if is_limited => Ok(Self::Matching(filter::parsed(wanted)?)),
+            "all" if !is_limited => Ok(Self::All),
             _ => Err(refused("needs jobs: choose some, or a filter")),
         }
     }
@@ -94,17 +85,16 @@ impl What {
     }
 }
 
-pub(crate) async fn step(request: Arc<PageRequest>) -> Answer {
-    let frame = frame(&request, Scope::QueuesWrite).await?;
-    let wanted = Wanted::of(&request.form);
+pub(crate) async fn step(request: PageRequest) -> Answer {
+    let wanted = filter::typed(&request.form);
     let what = match What::of(&request, &wanted) {
         Ok(what) => what,
         Err(problems) => {
-            let conditions = wanted.parsed().ok();
-            return page(&request, frame, wanted, conditions.as_ref(), problems).await;
+            let conditions = filter::parsed(&wanted).ok();
+            return page(&request, wanted, conditions.as_ref(), problems).await;
         }
     };
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     let management = &request.management;
     let filter = go_on(&request, what.filter());
     let mut replay = dead_jobs::begin_replay(management, &caller, filter).await?;
@@ -119,7 +109,7 @@ pub(crate) async fn step(request: Arc<PageRequest>) -> Answer {
         };
         let jobs = dead_jobs::count(management, &caller, left).await?;
         rest = (jobs > 0).then(|| Rest {
-            jobs: number(jobs),
+            jobs: grouped(jobs),
             begun: Cursor(begun).to_string(),
             after: Cursor(after).to_string(),
         });
@@ -127,12 +117,12 @@ pub(crate) async fn step(request: Arc<PageRequest>) -> Answer {
     let before: u64 = request.form.get("so_far").parse().unwrap_or(0);
     let so_far = before.saturating_add(batch.replayed);
     Ok(shown(&Step {
-        frame,
+        frame: Frame::of(&request, "dead-jobs").await?,
         wanted,
         what: what.name(),
-        now: number(batch.replayed),
+        now: grouped(batch.replayed),
         so_far,
-        total: number(so_far),
+        total: grouped(so_far),
         rest,
     }))
 }
@@ -149,8 +139,4 @@ fn go_on<'a>(request: &PageRequest, filter: Filter<'a>) -> Filter<'a> {
         after: filter.after.max(after),
         ..filter
     }
-}
-
-fn number(count: u64) -> String {
-    grouped(i64::try_from(count).unwrap_or(i64::MAX))
 }

@@ -1,37 +1,30 @@
 //! Many at once: a lead looks at reviews that match a filter, and decides about those that are ticked, or about all that match.
 
 mod form_values;
-mod progress;
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use askama::Template;
-use domain::{media::ContentType, review::Severity, score::Category};
+use chrono::{DateTime, Utc};
+use domain::{chain::State, media::ContentType, review::Severity, score::Category};
 use management::{
     media::explanation,
     review_policies::{self, ReviewPolicy},
-    reviews::{ReviewView, bulk},
-    sites::{self, ManagedSite, Page},
+    reviews::{
+        ReviewView,
+        bulk::{self, Bulk},
+    },
+    sites::{self, ManagedSite},
 };
-use poem::http::StatusCode;
 
-pub(crate) use self::progress::{show as progress, undo};
-use self::{
-    form_values::{Values, Wanted},
-    progress::Row,
-};
-use super::{SITES, actions::done};
+use self::form_values::wanted;
+use super::{SITES, done};
 use crate::{
-    form::Form,
     items::{
         image::{self, Picture},
         verdict_details, verdict_reason,
     },
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Area, Form, Frame, PageRequest, Problems, Texts, pager},
     visible_text::VisibleText,
 };
 
@@ -48,15 +41,14 @@ const LAST: i64 = 5;
 #[template(path = "desk/bulk.html")]
 struct Many {
     frame: Frame,
-    team: Area,
-    values: Values,
+    values: Texts,
     sites: Vec<ManagedSite>,
     policies: Vec<ReviewPolicy>,
     /// How many reviews match.
     count: usize,
     exceeds_most: bool,
     cards: Vec<Card>,
-    last: Vec<Row>,
+    last: Vec<Bulk>,
     problems: Problems,
 }
 
@@ -67,68 +59,44 @@ struct Card {
     item: String,
     severity: Severity,
     site: String,
-    waiting: Moment,
+    waiting: DateTime<Utc>,
     said: Option<VisibleText>,
     image: Option<Picture>,
     unseen: Option<String>,
     sentence: Option<VisibleText>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    form(
-        &request,
-        &request.query,
-        StatusCode::OK,
-        Problems::default(),
-    )
-    .await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    form(&request, &request.query, Problems::default()).await
 }
 
 /// Starts a bulk decision, and leads to its progress.
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let refused = match Wanted::sent(&request.form) {
-        Ok(wanted) => {
-            let Wanted { new, meant } = wanted;
-            match bulk::create(&request.management, &caller, new, &meant).await {
-                Ok(made) => {
-                    let place = format!("desk/bulk/{}", made.id);
-                    return Ok(page::see_other(Area::Team(team).path(&place)));
-                }
-                Err(refused) => refused,
-            }
-        }
-        Err(refused) => refused,
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let created = match wanted(&request.form) {
+        Ok((new, meant)) => bulk::create(&request.management, &caller, new, &meant).await,
+        Err(refused) => Err(refused),
     };
-    let problems = Problems::of(refused)?;
-    form(
-        &request,
-        &request.form,
-        StatusCode::UNPROCESSABLE_ENTITY,
-        problems,
-    )
-    .await
+    match created {
+        Ok(made) => request.lead_to(format!("desk/bulk/{}", made.id)),
+        Err(refused) => form(&request, &request.form, Problems::of(refused)?).await,
+    }
 }
 
 /// Counts an unveiled picture. A script tells of it.
-pub(crate) async fn unveil(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn unveil(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     bulk::unveil(&request.management, &caller).await?;
     Ok(done())
 }
 
 /// The page for a filter, with what is wrong with what was sent.
-async fn form(
-    request: &PageRequest,
-    sent: &Form,
-    status: StatusCode,
-    mut problems: Problems,
-) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let values = Values::sent(sent);
-    let filter = match values.filter() {
+async fn form(request: &PageRequest, sent: &Form, mut problems: Problems) -> Answer {
+    let caller = request.caller()?;
+    // A filter that means nothing does not make the page an error.
+    let status = problems.status();
+    let values = form_values::sent(sent);
+    let filter = match form_values::filter(&values) {
         Ok(filter) => filter,
         Err(wrong) => {
             problems = Problems::of(wrong)?;
@@ -136,30 +104,22 @@ async fn form(
         }
     };
     let preview = bulk::preview(&request.management, &caller, &filter).await?;
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
-    let last = Page {
-        after: None,
-        limit: LAST,
-    };
-    let last = bulk::list(&request.management, &caller, last).await?;
-    let team = Area::Team(team);
+    let frame = Frame::of(request, "desk").await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
+    let last = bulk::list(&request.management, &caller, pager::first(LAST)).await?;
     let page = Many {
-        frame: Frame::of(request, team, "desk").await?,
         values,
-        sites: sites::list(&request.management, &caller, first).await?,
+        sites,
         policies: review_policies::of_team(&request.management, &caller).await?,
         count: preview.count,
         exceeds_most: preview.is_too_many,
         cards: preview
             .shown
             .into_iter()
-            .map(|shown| Card::new(team, shown))
+            .map(|shown| Card::new(frame.at, shown))
             .collect(),
-        last: last.into_iter().map(Row::from).collect(),
-        team,
+        last,
+        frame,
         problems,
     };
     Ok(page::html(status, &page))
@@ -184,7 +144,7 @@ impl Card {
             id: review.id.to_string(),
             item: team.path(&format!("items/{}", review.media)),
             severity: review.severity,
-            waiting: review.waiting_since.into(),
+            waiting: review.waiting_since,
             said: review.body.as_deref().map(|text| beginning(text, &places)),
             image: image::of(review.content_type, review.image.as_ref()),
             unseen: unseen
@@ -195,4 +155,45 @@ impl Card {
             site: review.site_name,
         }
     }
+}
+
+#[derive(Template)]
+#[template(path = "desk/bulk_progress.html")]
+struct Progress {
+    frame: Frame,
+    /// What the application is told.
+    reason: VisibleText,
+    row: Bulk,
+}
+
+fn tone(state: State) -> &'static str {
+    match state {
+        State::Running => "",
+        State::Finished => "ok",
+        State::Cancelled => "warn",
+        State::Failed => "no",
+    }
+}
+
+/// How much was looked at.
+fn percent(bulk: &Bulk) -> i32 {
+    let looked_at = bulk.done.saturating_add(bulk.skipped);
+    let percent = looked_at.saturating_mul(100).checked_div(bulk.total);
+    percent.unwrap_or(100)
+}
+
+pub(crate) async fn progress(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let found = bulk::get(&request.management, &caller, request.id("bulk")?).await?;
+    Ok(page::shown(&Progress {
+        frame: Frame::of(&request, "desk").await?,
+        reason: VisibleText::new(&found.reason, &[]),
+        row: found,
+    }))
+}
+
+pub(crate) async fn undo(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let undone = bulk::cancel(&request.management, &caller, request.id("bulk")?).await?;
+    request.lead_to(format!("desk/bulk/{}?done=bulk-undone", undone.id))
 }

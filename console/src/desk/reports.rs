@@ -1,31 +1,29 @@
 //! The reports of the desk, for leads.
 
-mod figures;
-
-use std::{fmt::Write as _, sync::Arc};
+use std::{borrow::Borrow, fmt::Write as _};
 
 use askama::Template;
 use chrono::{Days, NaiveTime};
 use domain::{
     id::{RuleGroupId, RuleId, SiteId},
+    precision_recall::Point,
+    proportion::Proportion,
+    review::Kappa,
     rules::RuleEffect,
     scope::Scope,
 };
 use management::{
     Refused,
-    reviews::quality::{self, Quality, Query},
+    reviews::quality::{self, Curve, Quality, Query, RuleCurves},
     rule_groups::threshold::{self, NewThreshold},
-    sites::{self, Page},
+    sites,
 };
 use poem::{Response, http::header};
 
-use self::figures::Rule;
 use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    request::PageRequest,
-    router::Answer,
-    time::{Moment, day},
+    charts::CurveChart,
+    page::{self, Answer, Choice, Frame, PageError, PageRequest, pager},
+    time::day,
 };
 
 /// Sites to choose from.
@@ -35,7 +33,6 @@ const SITES: i64 = 200;
 #[template(path = "desk/reports.html")]
 struct Reports {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     from: String,
     to: String,
@@ -46,38 +43,22 @@ struct Reports {
     rules: Vec<Rule>,
 }
 
-/// A site to choose.
-struct Choice {
-    id: SiteId,
-    name: String,
-    is_chosen: bool,
-}
-
 impl Reports {
     fn may_try(&self) -> bool {
         self.frame.may(Scope::RulesWrite)
     }
-
-    fn oldest(at: &chrono::DateTime<chrono::Utc>) -> Moment {
-        (*at).into()
-    }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let query = wanted(&request)?;
-    let frame = Frame::of(&request, Area::Team(team), "desk/quality").await?;
-    let first = Page {
-        after: None,
-        limit: SITES,
-    };
-    let sites = sites::list(&request.management, &caller, first).await?;
+    let frame = Frame::of(&request, "desk/quality").await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let report = quality::quality(&request.management, &caller, query).await?;
     let (from, to) = (request.query.get("from"), request.query.get("to"));
     let site = query.site.map(|site| site.to_string()).unwrap_or_default();
     // Only what was parsed gets into the address.
-    let mut csv = Area::Team(team).path("desk/quality/csv?");
+    let mut csv = frame.path("desk/quality/csv?");
     for (name, text) in [("from", from), ("to", to), ("site", site.as_str())] {
         if !text.is_empty() {
             let _ = write!(csv, "{name}={text}&");
@@ -85,14 +66,9 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }
     Ok(page::shown(&Reports {
         frame,
-        team: Area::Team(team),
         sites: sites
             .into_iter()
-            .map(|known| Choice {
-                id: known.id,
-                is_chosen: query.site == Some(known.id),
-                name: known.settings.name,
-            })
+            .map(|known| Choice::new(known.id, known.settings.name, &site))
             .collect(),
         from: from.to_owned(),
         to: to.to_owned(),
@@ -103,8 +79,8 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn download(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn download(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let report = quality::quality(&request.management, &caller, wanted(&request)?).await?;
     Ok(Response::builder()
         .content_type("text/csv; charset=utf-8")
@@ -116,9 +92,8 @@ pub(crate) async fn download(request: Arc<PageRequest>) -> Answer {
 }
 
 /// Sets a threshold in the draft of a rule group, starts a backtest, and leads to it.
-pub(crate) async fn try_threshold(request: Arc<PageRequest>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn try_threshold(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let id = |name: &str| -> Result<uuid::Uuid, PageError> {
         request
             .form
@@ -144,11 +119,7 @@ pub(crate) async fn try_threshold(request: Arc<PageRequest>) -> Answer {
         },
     };
     let backtest = threshold::try_threshold(&request.management, &caller, group, new).await?;
-    let place = format!(
-        "rules/{group}/backtests/{}?done=backtest-started",
-        backtest.id
-    );
-    Ok(page::see_other(Area::Team(team).path(&place)))
+    request.lead_to(format!("rules/{group}/backtests/{}?done=backtest-started", backtest.id))
 }
 
 /// What the address asks for: from the beginning of a day to the end of another, in UTC.
@@ -168,4 +139,102 @@ fn wanted(request: &PageRequest) -> Result<Query, PageError> {
         from: from.map(|day| day.and_time(NaiveTime::MIN).and_utc()),
         to: to.map(|day| day.and_time(NaiveTime::MIN).and_utc()),
     })
+}
+
+/// A rule with thresholds.
+struct Rule {
+    group: RuleGroupId,
+    group_name: String,
+    id: RuleId,
+    name: String,
+    category: &'static str,
+    review_at: Option<f64>,
+    reject_at: Option<f64>,
+    overall: Lines,
+    by_provider: Vec<(String, Lines)>,
+}
+
+struct Lines {
+    items: Proportion,
+    chart: CurveChart,
+    points: Vec<Point>,
+}
+
+impl Rule {
+    fn of(curves: &RuleCurves) -> Self {
+        let rule = &curves.rule;
+        let in_force: Vec<f64> = [rule.review_at, rule.reject_at]
+            .into_iter()
+            .flatten()
+            .collect();
+        Self {
+            group: rule.group,
+            group_name: rule.group_name.clone(),
+            id: rule.rule,
+            name: rule.name.clone(),
+            category: rule.category.as_str(),
+            review_at: rule.review_at,
+            reject_at: rule.reject_at,
+            overall: Lines::of(&curves.overall, &in_force),
+            by_provider: curves
+                .by_provider
+                .iter()
+                .map(|(provider, curve)| (provider.clone(), Lines::of(curve, &in_force)))
+                .collect(),
+        }
+    }
+}
+
+impl Lines {
+    fn of(curve: &Curve, in_force: &[f64]) -> Self {
+        let mut points = curve.steps.clone();
+        let own = [curve.review, curve.reject].into_iter().flatten();
+        points.extend(own);
+        points.sort_by(|one, other| one.threshold.total_cmp(&other.threshold));
+        points.dedup_by(|one, other| one.threshold.total_cmp(&other.threshold).is_eq());
+        Self {
+            items: curve.items,
+            chart: CurveChart::new(&points, in_force),
+            points,
+        }
+    }
+}
+
+/// A share with its interval, such as `71 % (56 to 81)`.
+fn percent(of: impl Borrow<Proportion>) -> String {
+    let of = of.borrow();
+    match (of.share(), of.wilson()) {
+        (Some(share), Some(interval)) => format!(
+            "{:.0} % ({:.0} to {:.0})",
+            share * 100.0,
+            interval.low * 100.0,
+            interval.high * 100.0
+        ),
+        _ => "–".to_owned(),
+    }
+}
+
+/// A time in seconds, in one unit.
+fn seconds(seconds: impl Borrow<Option<f64>>) -> String {
+    match *seconds.borrow() {
+        None => "–".to_owned(),
+        Some(seconds) if seconds < 120.0 => format!("{seconds:.0} s"),
+        Some(seconds) if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
+        Some(seconds) if seconds < 172_800.0 => format!("{:.1} h", seconds / 3_600.0),
+        Some(seconds) => format!("{:.1} d", seconds / 86_400.0),
+    }
+}
+
+/// Kappa with its interval.
+fn kappa(kappa: impl Borrow<Option<Kappa>>) -> String {
+    kappa.borrow().map_or_else(
+        || "–".to_owned(),
+        |kappa| {
+            let interval = kappa.interval;
+            format!(
+                "{:.2} ({:.2} to {:.2})",
+                kappa.value, interval.low, interval.high
+            )
+        },
+    )
 }

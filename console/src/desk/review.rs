@@ -1,38 +1,29 @@
-//! One review: the item, why a person is asked, and what the person can do.
-
-use std::sync::Arc;
+//! One review: the item, why a person is asked, and what the person does with it.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
-    id::ReviewId,
-    media::ContentType,
-    review::{ReviewKind, Severity, Tier},
+    id::{ReviewId, ReviewPolicyId},
+    media::{ContentType, Ruling},
+    reason::Reason,
+    review::{NoteText, PolicyKey, ReviewKind, Severity, Tier},
 };
 use management::{
-    Refused,
+    Caller, Conflict, Refused,
     media::explanation,
     review_policies::{self, ReviewPolicy},
-    reviews::{self, AuthorHistory, ReviewView},
-};
-use poem::{
-    Response,
-    http::{StatusCode, header},
+    reviews::{self, AuthorHistory, NewDecision, ReviewView},
 };
 
-use super::{Held, lost_or};
+use super::{Held, done, is_lost, lost_or, next};
 use crate::{
-    error_page::PageError,
     items::{
         image::{self, Picture},
         metadata::{self, Metadata},
         verdict_details::{self, Rule, Score},
         verdict_reason,
     },
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems},
     visible_text::VisibleText,
 };
 
@@ -42,14 +33,13 @@ struct Desk<'a> {
     frame: Frame,
     /// The path of the review.
     path: String,
-    team: Area,
     severity: Severity,
     tier: Tier,
     kind: ReviewKind,
     is_overdue: bool,
     site: String,
-    waiting: Moment,
-    due: Moment,
+    waiting: DateTime<Utc>,
+    due: DateTime<Utc>,
     sentence: Option<VisibleText>,
     said: Option<VisibleText>,
     content_url: Option<VisibleText>,
@@ -88,7 +78,7 @@ struct Policy {
 struct Note {
     by: String,
     text: VisibleText,
-    at: Moment,
+    at: DateTime<Utc>,
 }
 
 struct Earlier {
@@ -96,56 +86,44 @@ struct Earlier {
     said: &'static str,
     policy: Option<String>,
     reason: VisibleText,
-    at: Moment,
+    at: DateTime<Utc>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    form(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    form(&request, Problems::default()).await
 }
 
 /// The page of a review, with what is wrong with what was sent.
-pub(super) async fn form(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+async fn form(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let id: ReviewId = request.id("review")?;
     let shown = match reviews::get(&request.management, &caller, id).await {
         Ok(shown) => shown,
         // A page cannot claim: the person is led to the start.
         Err(Refused::NotFound(management::Noun::Review)) => {
-            let start = Area::Team(team).path("desk?lost=yes");
-            return Ok(page::see_other(start));
+            return request.lead_to("desk?lost=yes");
         }
         Err(refused) => return Err(refused.into()),
     };
     let policies = review_policies::of_team(&request.management, &caller).await?;
-    let team = Area::Team(team);
-    let frame = Frame::of(request, team, "desk").await?;
-    let page = Desk::new(request, team, frame, shown, &policies, problems);
-    Ok(page::html(status, &page))
+    let frame = Frame::of(request, "desk").await?;
+    let page = Desk::new(request, frame, shown, &policies, problems);
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// Answers with the picture, only to an `<img>` of our own pages.
-pub(crate) async fn preview(request: Arc<PageRequest>) -> Answer {
-    if !request.is_picture {
-        return Err(PageError::NotAlone);
+pub(crate) async fn preview(request: PageRequest) -> Answer {
+    request.require_picture()?;
+    let (caller, review) = named(&request)?;
+    match reviews::preview(&request.management, &caller, review).await {
+        Ok(jpeg) => Ok(page::preview(review, jpeg)),
+        Err(refused) => lost_or(&request, refused).await,
     }
-    let caller = request.caller(Some(request.team()?))?;
-    let review: ReviewId = request.id("review")?;
-    let jpeg = match reviews::preview(&request.management, &caller, review).await {
-        Ok(jpeg) => jpeg,
-        Err(refused) => return lost_or(&request, refused).await,
-    };
-    let name = format!("attachment; filename=\"{review}-preview.jpeg\"");
-    Ok(Response::builder()
-        .content_type("image/jpeg")
-        .header(header::CONTENT_DISPOSITION, name)
-        .body(jpeg))
 }
 
 impl<'a> Desk<'a> {
     fn new(
         request: &'a PageRequest,
-        team: Area,
         frame: Frame,
         shown: ReviewView,
         policies: &[ReviewPolicy],
@@ -160,16 +138,16 @@ impl<'a> Desk<'a> {
         let why = review.machine.as_ref().and_then(explanation::of);
         let machine = review.machine.as_ref();
         let found = why.as_ref().map_or(&[][..], |why| &why.found);
-        let (rules, more_rules) = verdict_details::rules(team, found);
+        let (rules, more_rules) = verdict_details::rules(frame.at, found);
         let scores = why.as_ref().and_then(|why| why.scores);
         let places = verdict_details::places(why.as_ref());
         let body = review.body.as_deref();
-        let name = |policy: domain::id::ReviewPolicyId| {
+        let name = |policy: ReviewPolicyId| {
             let policy = policies.iter().find(|known| known.id == policy);
             policy.map(|policy| policy.settings.name.to_string())
         };
         Self {
-            path: team.path(&format!("desk/{}", review.id)),
+            path: frame.path(&format!("desk/{}", review.id)),
             severity: review.severity,
             tier: review.tier,
             kind: review.shown_kind(),
@@ -205,7 +183,7 @@ impl<'a> Desk<'a> {
                 .map(|note| Note {
                     by: note.name.unwrap_or_default(),
                     text: VisibleText::new(&note.body, &[]),
-                    at: note.written_at.into(),
+                    at: note.written_at,
                 })
                 .collect(),
             earlier: review
@@ -214,32 +192,31 @@ impl<'a> Desk<'a> {
                 .map(|earlier| Earlier {
                     by: earlier.name.clone().unwrap_or_default(),
                     said: match earlier.ruling {
-                        domain::media::Ruling::Approve => "approve",
-                        domain::media::Ruling::Reject => "reject",
+                        Ruling::Approve => "approve",
+                        Ruling::Reject => "reject",
                     },
                     policy: earlier.policy.and_then(name),
                     reason: VisibleText::new(&earlier.reason, &[]),
-                    at: earlier.said_at.into(),
+                    at: earlier.said_at,
                 })
                 .collect(),
             policies: listed(policies, &review.suggested),
             site: review.site_name,
-            waiting: review.waiting_since.into(),
-            due: review.due_at.into(),
+            waiting: review.waiting_since,
+            due: review.due_at,
             held: Held::of(request),
             is_after_lost: request.query.has("lost"),
             undo_seconds: request.query.get("seconds").parse().unwrap_or(0).min(60),
             reason: request.form.get("reason"),
             note: request.form.get("note"),
             frame,
-            team,
             problems,
         }
     }
 }
 
 /// The policies as they are offered: the suggested ones first.
-fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -> Vec<Policy> {
+fn listed(policies: &[ReviewPolicy], suggested: &[ReviewPolicyId]) -> Vec<Policy> {
     let mut listed: Vec<Policy> = policies
         .iter()
         .map(|policy| {
@@ -251,7 +228,7 @@ fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -
                     .filter(|text| !text.is_empty())
                     .map(|text| VisibleText::new(text, &[])),
                 reason: VisibleText::new(settings.reason.as_str(), &[]),
-                key: settings.key.map(domain::review::PolicyKey::get),
+                key: settings.key.map(PolicyKey::get),
                 is_suggested: suggested.contains(&policy.id),
                 two_people: settings.two_people,
             }
@@ -259,4 +236,125 @@ fn listed(policies: &[ReviewPolicy], suggested: &[domain::id::ReviewPolicyId]) -
         .collect();
     listed.sort_by_key(|policy| !policy.is_suggested);
     listed
+}
+
+/// Decides, and leads to the next review.
+pub(crate) async fn decide(request: PageRequest) -> Answer {
+    match decided(&request).await {
+        Ok(held) => {
+            let left = held.until - chrono::Utc::now();
+            let query = format!(
+                "decided={}&as={}&seconds={}",
+                held.review,
+                held.ruling,
+                left.num_seconds().clamp(0, 60)
+            );
+            next(&request, &query).await
+        }
+        Err(refused) => again_or_on(&request, refused).await,
+    }
+}
+
+async fn decided(request: &PageRequest) -> Result<reviews::Held, Refused> {
+    let (caller, id) = named(request).map_err(|_| Refused::NotFound(management::Noun::Review))?;
+    let ruling: Ruling = request.form.choice("decision", "must be `approve` or `reject`")?;
+    let policy: Option<ReviewPolicyId> = match request.form.get("policy") {
+        "" => None,
+        policy => {
+            let unknown = |_| Refused::field("policy_id", "is no policy of your team");
+            Some(policy.parse().map_err(unknown)?)
+        }
+    };
+    let reason = request.form.get("reason").trim();
+    // One page has buttons for all decisions, and one field. A reason that was typed is for rejections.
+    let reason = match (ruling, reason) {
+        (_, "") => None,
+        (Ruling::Approve | Ruling::Reject, text) => {
+            let text = Reason::try_from(text.to_owned());
+            Some(text.map_err(|wrong| Refused::field("reason", wrong.to_string()))?)
+        }
+    };
+    let new = NewDecision {
+        ruling,
+        policy,
+        reason,
+    };
+    reviews::decide(&request.management, &caller, id, new).await
+}
+
+/// Undoes what the person has just decided, and shows it again.
+pub(crate) async fn undo(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    match reviews::undo(&request.management, &caller, id).await {
+        Ok(shown) => request.lead_to(format!("desk/{}", shown.review.id)),
+        Err(Refused::Conflict(Conflict::ReviewTold, _)) => next(&request, "late=yes").await,
+        Err(refused) => lost_or(&request, refused).await,
+    }
+}
+
+pub(crate) async fn skip(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    match reviews::skip(&request.management, &caller, id).await {
+        Ok(()) => next(&request, "").await,
+        Err(refused) => lost_or(&request, refused).await,
+    }
+}
+
+pub(crate) async fn escalate(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    let note = match request.form.get("note").trim() {
+        "" => Ok(None),
+        text => NoteText::try_from(text.to_owned())
+            .map(Some)
+            .map_err(|wrong| Refused::field("note", wrong.to_string())),
+    };
+    let escalated = match note {
+        Ok(note) => reviews::escalate(&request.management, &caller, id, note.as_ref()).await,
+        Err(refused) => Err(refused),
+    };
+    match escalated {
+        Ok(()) => next(&request, "").await,
+        Err(refused) => again_or_on(&request, refused).await,
+    }
+}
+
+pub(crate) async fn note(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    let note = NoteText::try_from(request.form.get("note").trim().to_owned());
+    let note = note.map_err(|wrong| Refused::field("note", wrong.to_string()));
+    let written = match note {
+        Ok(note) => reviews::add_note(&request.management, &caller, id, &note).await,
+        Err(refused) => Err(refused),
+    };
+    match written {
+        Ok(_) => request.lead_to(format!("desk/{id}")),
+        Err(refused) => again_or_on(&request, refused).await,
+    }
+}
+
+/// Keeps the review. A script asks for it while the person is active.
+pub(crate) async fn renew(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    reviews::renew(&request.management, &caller, id).await?;
+    Ok(done())
+}
+
+/// Counts an unveiled picture. A script tells of it.
+pub(crate) async fn unveil(request: PageRequest) -> Answer {
+    let (caller, id) = named(&request)?;
+    reviews::unveil(&request.management, &caller, id).await?;
+    Ok(done())
+}
+
+/// The review that the address names.
+fn named(request: &PageRequest) -> Result<(Caller, ReviewId), PageError> {
+    Ok((request.caller()?, request.id("review")?))
+}
+
+/// Shows the review again with what is wrong, or leads on if it is lost.
+async fn again_or_on(request: &PageRequest, refused: Refused) -> Answer {
+    if is_lost(&refused) {
+        return next(request, "lost=yes").await;
+    }
+    form(request, Problems::of(refused)?).await
 }

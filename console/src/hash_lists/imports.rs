@@ -1,40 +1,26 @@
 //! Files of hashes that are read into a list: paste one, watch, see what was refused, cancel.
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::{chain::State, id::HashImportId, image_hash::HashAlgorithm};
+use domain::{id::HashImportId, image_hash::HashAlgorithm};
 use management::{
     Refused,
     hash_lists::imports::{self, Import},
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 /// Refused lines of a page.
 const REFUSALS: i64 = 100;
 
 #[derive(Template)]
 #[template(path = "hash_lists/imports.html")]
-struct Imports<'a> {
+struct Imports {
     frame: Frame,
-    team: Area,
     tab: &'static str,
     head: Head,
-    rows: Vec<Row>,
-    /// The address of the next page.
+    rows: Vec<Import>,
     next: Option<String>,
-    hashes: &'a str,
-    algorithm: &'a str,
     problems: Problems,
 }
 
@@ -42,63 +28,35 @@ struct Imports<'a> {
 #[template(path = "hash_lists/import.html")]
 struct Shown {
     frame: Frame,
-    team: Area,
     head: Head,
-    row: Row,
+    row: Import,
     refusals: Vec<imports::RefusedLine>,
     /// The address of the next page of refused lines.
     next: Option<String>,
 }
 
-/// An import, and how far it has got.
-pub(super) struct Row {
-    import: Import,
-    started: Moment,
-    ended: Option<Moment>,
-}
-
-impl From<Import> for Row {
-    fn from(import: Import) -> Self {
-        Self {
-            started: import.created_at.into(),
-            ended: import.ended_at.map(Moment::from),
-            import,
-        }
+/// How far an import has got.
+fn percent(import: &Import) -> i64 {
+    match import.total_lines {
+        0 => 100,
+        total => import.lines * 100 / total,
     }
 }
 
-impl Row {
-    fn is_running(&self) -> bool {
-        self.import.state == State::Running
-    }
-
-    fn percent(&self) -> i64 {
-        match self.import.total_lines {
-            0 => 100,
-            total => self.import.lines * 100 / total,
-        }
-    }
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
-}
-
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     match start(&request).await {
         Ok(import) => Ok(page::see_other(format!("{}/{}", request.path(), import.id))),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 async fn start(request: &PageRequest) -> Result<Import, Refused> {
     let (caller, list) = page_header::named(request)?;
-    let algorithm = request.form.get("algorithm").parse::<HashAlgorithm>();
-    let algorithm =
-        algorithm.map_err(|_| Refused::field("algorithm", "must be `pdq` or `sha256`"))?;
+    let algorithm: HashAlgorithm = request.form.choice("algorithm", "must be `pdq` or `sha256`")?;
     let hashes = request.form.get("hashes");
     if hashes.trim().is_empty() {
         return Err(Refused::field("hashes", "must have at least one line"));
@@ -113,25 +71,22 @@ async fn start(request: &PageRequest) -> Result<Import, Refused> {
     .await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let asked = pager::asked(request);
     let found = imports::list(&request.management, &caller, head.list.id, asked).await?;
     let page = Imports {
         frame,
-        team: request.at()?,
         tab: "imports",
         head,
         next: pager::next(request, &found, |import| import.id),
-        rows: found.into_iter().map(Row::from).collect(),
-        hashes: request.form.get("hashes"),
-        algorithm: request.form.get("algorithm"),
+        rows: found,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head, caller) = page_header::of(&request).await?;
     let import: HashImportId = request.id("import")?;
     let import = imports::get(&request.management, &caller, import).await?;
@@ -145,15 +100,14 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     let last = refusals.last().filter(|_| is_full);
     Ok(page::shown(&Shown {
         frame,
-        team: request.at()?,
         head,
-        row: import.into(),
+        row: import,
         next: last.map(|refused| pager::after(&request, refused.line)),
         refusals,
     }))
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let import: HashImportId = request.id("import")?;
     let found = imports::get(&request.management, &caller, import).await?;

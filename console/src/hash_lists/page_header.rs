@@ -7,9 +7,7 @@ use management::{
 };
 
 use crate::{
-    error_page::PageError,
-    page::{Area, Frame},
-    request::PageRequest,
+    page::{Frame, PageError, PageRequest},
     visible_text::VisibleText,
 };
 
@@ -21,9 +19,7 @@ pub(super) struct Head {
     /// Whether it belongs to the team; on the pages of the instance, whether it is shared. Of shared lists, a team sees neither
     /// entries nor imports.
     pub(super) is_own: bool,
-    /// Whether the person can change it.
     pub(super) may_change: bool,
-    /// Whether the person can start scans.
     pub(super) may_scan: bool,
 }
 
@@ -36,20 +32,19 @@ impl Head {
 
 /// The page's frame, and the list that its address names.
 pub(super) async fn of(request: &PageRequest) -> Result<(Frame, Head, Caller), PageError> {
-    let at = request.at()?;
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     let id: HashListId = request.id("list")?;
     let list = hash_lists::get(&request.management, &caller, id).await?;
-    let frame = Frame::of(request, at, "hash-lists").await?;
+    let frame = Frame::of(request, "hash-lists").await?;
     // Lists of teams are not the instance's.
-    if at == Area::Instance && list.team.is_some() {
+    if frame.is_instance() && list.team.is_some() {
         return Err(Refused::NotFound(management::Noun::HashList).into());
     }
-    let is_own = list.team == at.team();
+    let is_own = list.team == frame.at.team();
     let may_scan = frame.may(Scope::HashListsWrite);
     let description = list.description.as_deref();
     let head = Head {
-        path: at.path(&format!("hash-lists/{id}")),
+        path: frame.path(&format!("hash-lists/{id}")),
         description: description.map(|text| VisibleText::new(text, &[])),
         is_own,
         may_change: is_own && may_scan,
@@ -59,32 +54,20 @@ pub(super) async fn of(request: &PageRequest) -> Result<(Frame, Head, Caller), P
     Ok((frame, head, caller))
 }
 
-/// Refuses people who cannot change the list.
-pub(super) fn require_change(frame: &Frame, head: &Head) -> Result<(), Refused> {
+/// Refuses people who cannot change the list. The route has refused those who cannot change any.
+pub(super) fn require_change(head: &Head) -> Result<(), Refused> {
     if head.may_change {
         return Ok(());
     }
-    require_write(frame)?;
     Err(Refused::Forbidden(
         Forbidden::SharedList,
         "The list is shared: operators change it.".into(),
     ))
 }
 
-/// Refuses people who cannot change hash lists.
-pub(super) fn require_write(frame: &Frame) -> Result<(), Refused> {
-    match &frame.open {
-        Some(open) if !frame.may(Scope::HashListsWrite) => {
-            Err(Refused::beyond_own(open.role, Scope::HashListsWrite))
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
 /// The list that the address of a form names.
 pub(super) fn named(request: &PageRequest) -> Result<(Caller, HashListId), Refused> {
     let missing = |_| Refused::NotFound(management::Noun::HashList);
-    let at = request.at().map_err(missing)?;
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     Ok((caller, request.id("list").map_err(missing)?))
 }

@@ -1,7 +1,5 @@
 //! Scans: compare a list with stored images, watch, see what is on the list, cancel.
 
-use std::sync::Arc;
-
 use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::{chain::State, id::HashScanId};
@@ -9,29 +7,18 @@ use management::{
     Refused,
     hash_lists::scans::{self, Match, NewScan, Scan},
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head};
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "hash_lists/scans.html")]
-struct Scans<'a> {
+struct Scans {
     frame: Frame,
-    team: Area,
     tab: &'static str,
     head: Head,
-    rows: Vec<Row>,
-    /// The address of the next page.
+    rows: Vec<Scan>,
     next: Option<String>,
-    since: &'a str,
     problems: Problems,
 }
 
@@ -39,44 +26,19 @@ struct Scans<'a> {
 #[template(path = "hash_lists/scan.html")]
 struct Shown {
     frame: Frame,
-    team: Area,
     head: Head,
-    row: Row,
+    row: Scan,
     matches: Vec<Match>,
     /// The address of the next page of matches.
     next: Option<String>,
 }
 
-/// A scan, and how far it has got.
-struct Row {
-    scan: Scan,
-    started: Moment,
-    ended: Option<Moment>,
-    reached: Option<Moment>,
-}
-
-impl From<Scan> for Row {
-    fn from(scan: Scan) -> Self {
-        Self {
-            started: scan.created_at.into(),
-            ended: scan.ended_at.map(Moment::from),
-            reached: scan.reached.map(Moment::from),
-            scan,
-        }
-    }
-}
-
-impl Row {
-    fn is_running(&self) -> bool {
-        self.scan.state == State::Running
-    }
-
-    fn percent(&self) -> i64 {
-        match self.scan.state {
-            State::Finished => 100,
-            State::Running | State::Cancelled | State::Failed => {
-                percent(self.scan.until, self.scan.oldest, self.scan.reached)
-            }
+/// How far a scan has got.
+fn progress(scan: &Scan) -> i64 {
+    match scan.state {
+        State::Finished => 100,
+        State::Running | State::Cancelled | State::Failed => {
+            percent(scan.until, scan.oldest, scan.reached)
         }
     }
 }
@@ -95,51 +57,42 @@ fn percent(
     (done.clamp(0, whole)).saturating_mul(100) / whole
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn create(request: PageRequest) -> Answer {
     match start(&request).await {
         Ok(scan) => Ok(page::see_other(format!("{}/{}", request.path(), scan.id))),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 async fn start(request: &PageRequest) -> Result<Scan, Refused> {
     let (caller, list) = page_header::named(request)?;
-    let since = Some(request.form.get("since_revision").trim()).filter(|text| !text.is_empty());
-    let since = since.map(str::parse).transpose();
     let new = NewScan {
         team: None,
-        since_revision: since.map_err(|wrong: domain::bounded_integer::OutOfBounds| {
-            Refused::field("since_revision", wrong.to_string())
-        })?,
+        since_revision: request.form.read_optional("since_revision")?,
     };
     scans::create(&request.management, &caller, list, new).await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let asked = pager::asked(request);
     let found = scans::list(&request.management, &caller, head.list.id, asked).await?;
     let page = Scans {
         frame,
-        team: request.at()?,
         tab: "scans",
         head,
         next: pager::next(request, &found, |scan| scan.id),
-        rows: found.into_iter().map(Row::from).collect(),
-        since: request.form.get("since_revision"),
+        rows: found,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head, caller) = page_header::of(&request).await?;
     let scan: HashScanId = request.id("scan")?;
     let scan = scans::get(&request.management, &caller, scan).await?;
@@ -150,15 +103,14 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     let matches = scans::matches(&request.management, &caller, scan.id, asked).await?;
     Ok(page::shown(&Shown {
         frame,
-        team: request.at()?,
         head,
-        row: scan.into(),
+        row: scan,
         next: pager::next(&request, &matches, |found| found.media),
         matches,
     }))
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let scan: HashScanId = request.id("scan")?;
     let found = scans::get(&request.management, &caller, scan).await?;

@@ -2,28 +2,23 @@
 
 use std::{fmt::Display, str::FromStr};
 
-use chrono::{DateTime, Datelike as _, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use domain::{media::Status, score::Category, submission::MAX_APP_MEDIA_ID};
 use management::{media::Filter, sites::ManagedSite};
 
-use crate::{problems::Problems, request::PageRequest};
+use crate::{
+    page::{PageRequest, Problems},
+    time,
+};
 
 /// What the address asks for, and the form that shows it.
 pub(super) struct Asked {
     pub(super) filter: Filter,
     pub(super) fields: Vec<Field>,
-    problems: Problems,
+    pub(super) problems: Problems,
 }
 
 impl Asked {
-    /// Whether nothing is wrong with the filters.
-    pub(super) fn is_valid(&self) -> bool {
-        self.fields
-            .iter()
-            .all(|field| self.problem(field).is_none())
-    }
-
-    /// What is wrong with a field.
     pub(super) fn problem(&self, field: &Field) -> Option<String> {
         self.problems.at(field.name)
     }
@@ -34,7 +29,6 @@ impl Asked {
     }
 }
 
-/// A field of the form.
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
@@ -48,7 +42,6 @@ pub(super) enum Input {
     Choice(Vec<(String, String)>),
     /// A time in UTC.
     Time,
-    /// A text.
     Text,
 }
 
@@ -105,34 +98,25 @@ impl Reader<'_> {
         let choices = choices.map(|(value, text)| (value.to_string(), text.to_owned()));
         let mut choices: Vec<_> = choices.collect();
         let given = self.request.query.get(name);
-        let value = self.parsed(name, given, |text| {
-            text.parse()
-                .map_err(|_| "must be one of the list".to_owned())
-        });
+        let value: Option<T> = given.parse().ok();
         if value.is_some() && !choices.iter().any(|(known, _)| known == given) {
             choices.push((given.to_owned(), given.to_owned()));
         }
-        self.add(name, label, Input::Choice(choices));
-        value
+        let wrong = || "must be one of the list".to_owned();
+        self.read(name, label, Input::Choice(choices), |_| value.ok_or_else(wrong))
     }
 
     fn time(&mut self, name: &'static str, label: &'static str) -> Option<DateTime<Utc>> {
-        let given = self.request.query.get(name);
-        let value = self.parsed(name, given, time);
-        self.add(name, label, Input::Time);
-        value
+        self.read(name, label, Input::Time, time)
     }
 
     fn text(&mut self, name: &'static str, label: &'static str, longest: usize) -> Option<String> {
-        let given = self.request.query.get(name);
-        let value = self.parsed(name, given, |text| {
+        self.read(name, label, Input::Text, |text| {
             if text.contains('\0') || text.chars().count() > longest {
                 return Err(format!("must have at most {longest} characters"));
             }
             Ok(text.to_owned())
-        });
-        self.add(name, label, Input::Text);
-        value
+        })
     }
 
     fn value<T: FromStr<Err: Display>>(
@@ -140,48 +124,33 @@ impl Reader<'_> {
         name: &'static str,
         label: &'static str,
     ) -> Option<T> {
-        let given = self.request.query.get(name);
-        let value = self.parsed(name, given, |text| {
+        self.read(name, label, Input::Text, |text| {
             text.parse().map_err(|wrong: T::Err| wrong.to_string())
-        });
-        self.add(name, label, Input::Text);
-        value
+        })
     }
 
-    /// Nothing was asked for if the parameter is empty.
-    fn parsed<T>(
+    /// Adds a field. Nothing was asked for if it is empty.
+    fn read<T>(
         &mut self,
         name: &'static str,
-        given: &str,
+        label: &'static str,
+        input: Input,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
-        if given.is_empty() {
-            return None;
-        }
-        let parsed = parse(given).map_err(|message| self.problems.add(name, message));
-        parsed.ok()
-    }
-
-    fn add(&mut self, name: &'static str, label: &'static str, input: Input) {
         let value = self.request.query.get(name).to_owned();
+        let parsed = (!value.is_empty()).then(|| parse(&value)).transpose();
         self.fields.push(Field {
             name,
             label,
             value,
             input,
         });
+        self.problems.kept(name, parsed).flatten()
     }
 }
 
-/// Browsers omit the seconds if they are 0.
 fn time(text: &str) -> Result<DateTime<Utc>, String> {
-    let parsed = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
-        .iter()
-        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    parsed
-        .filter(|time| (1970..=9999).contains(&time.year()))
-        .map(|time| time.and_utc())
-        .ok_or_else(|| "must be a time such as 2026-01-31T12:00".to_owned())
+    time::recent(text).ok_or_else(|| "must be a time such as 2026-01-31T12:00".to_owned())
 }
 
 #[cfg(test)]

@@ -1,17 +1,19 @@
-//! An item: its content, why it has its status, what became of it, and what a person decides about it.
+//! An item: its content, why it has its status, what became of it, what a person decides about it, its preview, and putting its
+//! image on a hash list.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
 use domain::{
-    id::{EndpointId, MediaId},
-    media::{ContentType, ModerationType, Status},
+    id::{EndpointId, HashListId, MediaId},
+    media::{ContentType, ModerationType, Ruling, Seen, Status},
+    reason::Reason,
     scope::Scope,
 };
 use management::{
-    Caller, Refused, endpoints,
-    hash_lists::{self, VisibleHashList},
-    media::{self, Item, explanation},
+    Caller, Conflict, Noun, Refused, endpoints,
+    hash_lists::{self, VisibleHashList, entries},
+    media::{self, Item, NewDecision, explanation},
     sites::{self, Page},
 };
 use poem::http::StatusCode;
@@ -24,37 +26,24 @@ use super::{
     verdict_reason,
 };
 use crate::{
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageRequest, Problems, pager},
     visible_text::VisibleText,
 };
 
-/// Endpoints and hash lists whose names are read.
-const NAMED: i64 = 200;
-
 #[derive(Template)]
 #[template(path = "items/item.html")]
-struct Shown<'a> {
+struct Shown {
     frame: Frame,
-    team: Area,
     path: String,
     item: Item,
     title: VisibleText,
     app_media_id: Option<VisibleText>,
     site: String,
-    accepted: Moment,
     /// Why it has its status.
     sentence: VisibleText,
     /// What the machine had said before a person decided.
     machine: Option<VisibleText>,
     said: Option<VisibleText>,
-    /// When its content was removed.
-    removed: Option<Moment>,
-    /// Whether it was removed by an erasure.
-    erased: bool,
     content_url: Option<VisibleText>,
     image: Option<Picture>,
     /// Why its image cannot be shown.
@@ -65,34 +54,20 @@ struct Shown<'a> {
     may_decide: bool,
     /// Lists to which its image can be added.
     lists: Vec<VisibleHashList>,
-    form: Form<'a>,
-}
-
-/// The state of the forms on the page.
-#[derive(Default)]
-pub(super) struct Form<'a> {
-    pub(super) status: StatusCode,
-    pub(super) problems: Problems,
-    /// What was typed.
-    pub(super) reason: &'a str,
-    pub(super) note: &'a str,
-    pub(super) list: &'a str,
+    problems: Problems,
     /// Whether somebody else has decided since the page was shown.
-    pub(super) is_outdated: bool,
+    is_outdated: bool,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, Form::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default(), false).await
 }
 
-/// The page of an item with its forms in this state.
-pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
-    let team = request.team()?;
-    let caller = request.caller(Some(team))?;
-    let team = Area::Team(team);
+async fn page(request: &PageRequest, problems: Problems, is_outdated: bool) -> Answer {
+    let caller = request.caller()?;
     let id: MediaId = request.id("item")?;
     let item = media::get(&request.management, &caller, id).await?;
-    let frame = Frame::of(request, team, "items").await?;
+    let frame = Frame::of(request, "items").await?;
     let site = sites::get(&request.management, &caller, item.site).await?;
     let may_decide = media::may_decide(&request.management, &caller, item.site).await?;
     let endpoints = endpoints(request, &caller, &item).await?;
@@ -117,21 +92,17 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
     let before = before.map(|verdict| verdict_reason::of(verdict, found));
     let places = verdict_details::places(found);
     let body = item.body.as_deref();
-    let status = form.status;
     let page = Shown {
-        path: team.path(&format!("items/{id}")),
+        path: frame.path(&format!("items/{id}")),
         title: title(&item),
         app_media_id: item
             .app_media_id
             .as_deref()
             .map(|id| VisibleText::new(id, &[])),
         site: site.settings.name,
-        accepted: item.created_at.into(),
         sentence: VisibleText::new(&sentence, &[]),
         machine: before.map(|text| VisibleText::new(&text, &[])),
         said: body.map(|text| VisibleText::new(text, &places)),
-        removed: item.content_removed_at.map(Moment::from),
-        erased: item.erased_at.is_some(),
         content_url: item
             .content_url
             .as_deref()
@@ -142,16 +113,16 @@ pub(super) async fn page(request: &PageRequest, form: Form<'_>) -> Answer {
             .metadata
             .as_ref()
             .and_then(|json| metadata::of(json.get())),
-        trace: verdict_details::of(team, &item, found),
-        timeline: timeline::of(team, &item, &endpoints),
+        trace: verdict_details::of(frame.at, &item, found),
+        timeline: timeline::of(frame.at, &item, &endpoints),
         may_decide: may_decide && item.erased_at.is_none(),
         lists,
         frame,
-        team,
         item,
-        form,
+        problems,
+        is_outdated,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// What the application calls it.
@@ -189,20 +160,12 @@ async fn own_lists(
     Ok(own.collect())
 }
 
-const NAMES: Page = Page {
-    after: None,
-    limit: NAMED,
-};
+/// Endpoints and hash lists whose names are read.
+const NAMES: Page = pager::first(200);
 
-impl Shown<'_> {
-    /// The tone of its status.
+impl Shown {
     fn tone(&self) -> &'static str {
-        match self.item.status {
-            Status::Pending => "",
-            Status::Approved => "ok",
-            Status::Rejected => "no",
-            Status::PendingReview => "warn",
-        }
+        timeline::outcome(self.item.status).0
     }
 
     /// How many verdicts the person has seen.
@@ -212,4 +175,77 @@ impl Shown<'_> {
             .first()
             .map_or(0, |verdict| verdict.number)
     }
+}
+
+pub(crate) async fn decide(request: PageRequest) -> Answer {
+    let refused = match decided(&request).await {
+        Ok(Ruling::Approve) => return done(&request, "approved"),
+        Ok(Ruling::Reject) => return done(&request, "rejected"),
+        Err(refused) => refused,
+    };
+    let is_outdated = matches!(
+        refused,
+        Refused::Conflict(
+            Conflict::MediaChanged | Conflict::VerdictChanged | Conflict::AlreadyDecided,
+            _
+        )
+    );
+    let problems = match refused {
+        _ if is_outdated => Problems::default().with_status(StatusCode::CONFLICT),
+        Refused::Conflict(..) => Problems::of(refused)?.with_status(StatusCode::CONFLICT),
+        refused => Problems::of(refused)?,
+    };
+    page(&request, problems, is_outdated).await
+}
+
+async fn decided(request: &PageRequest) -> Result<Ruling, Refused> {
+    let (id, caller) = named(request)?;
+    let ruling: Ruling = request.form.choice("decision", "must be `approve` or `reject`")?;
+    let reason = Reason::try_from(request.form.get("reason").to_owned());
+    let new = NewDecision {
+        ruling,
+        reason: reason.map_err(|wrong| Refused::field("reason", wrong.to_string()))?,
+        seen: Seen {
+            status: request.form.get("seen_status").parse().ok(),
+            verdict: request.form.get("seen_verdict").parse().ok(),
+        },
+    };
+    media::decide(&request.management, &caller, id, new).await?;
+    Ok(ruling)
+}
+
+/// The item that the address of a form names.
+fn named(request: &PageRequest) -> Result<(MediaId, Caller), Refused> {
+    let id = request.id("item").map_err(|_| Refused::NotFound(Noun::Media))?;
+    Ok((id, request.caller()?))
+}
+
+/// Leads to the page of the item.
+fn done(request: &PageRequest, what: &str) -> Answer {
+    let path = request.path();
+    let item = path.rsplit_once('/').map_or(path, |(item, _)| item);
+    Ok(page::see_other(format!("{item}?done={what}")))
+}
+
+pub(crate) async fn add_to_hash_list(request: PageRequest) -> Answer {
+    match add(&request).await {
+        Ok(()) => done(&request, "image-listed"),
+        Err(refused) => page(&request, Problems::of(refused)?, false).await,
+    }
+}
+
+async fn add(request: &PageRequest) -> Result<(), Refused> {
+    let (item, caller) = named(request)?;
+    let list: HashListId = request.form.choice("list", "must be one of the lists")?;
+    let note = request.form.note("note")?;
+    entries::add_image(&request.management, &caller, list, item, note).await?;
+    Ok(())
+}
+
+/// Answers with a small picture, which a process of its own draws anew.
+pub(crate) async fn preview(request: PageRequest) -> Answer {
+    request.require_picture()?;
+    let (item, caller): (MediaId, _) = (request.id("item")?, request.caller()?);
+    let jpeg = media::preview(&request.management, &caller, item).await?;
+    Ok(page::preview(item, jpeg))
 }

@@ -11,7 +11,7 @@ use domain::{
 use management::media::{Item, explanation};
 
 use super::verdict_reason;
-use crate::{page::Area, time::Moment, visible_text::VisibleText};
+use crate::{page::Area, visible_text::VisibleText};
 
 /// Entries of the timeline.
 const MOST: usize = 60;
@@ -21,7 +21,7 @@ const MOST_DELIVERIES: usize = 20;
 
 /// Something that happened.
 pub(super) struct Entry {
-    at: DateTime<Utc>,
+    pub(super) at: DateTime<Utc>,
     /// The class of its mark.
     pub(super) tone: &'static str,
     pub(super) title: String,
@@ -31,13 +31,12 @@ pub(super) struct Entry {
     pub(super) more: usize,
 }
 
-/// A delivery of an event.
 pub(super) struct Delivery {
     pub(super) path: String,
     pub(super) endpoint: VisibleText,
     pub(super) state: String,
     pub(super) attempts: i16,
-    pub(super) next: Option<Moment>,
+    pub(super) next: Option<DateTime<Utc>>,
 }
 
 /// The timeline, and how many of its entries are left out after the first one.
@@ -47,10 +46,6 @@ pub(super) struct Timeline {
 }
 
 impl Entry {
-    pub(super) fn moment(&self) -> Moment {
-        self.at.into()
-    }
-
     fn new(at: DateTime<Utc>, tone: &'static str, title: impl Into<String>) -> Self {
         Self {
             at,
@@ -106,7 +101,7 @@ pub(super) fn of(team: Area, item: &Item, endpoints: &HashMap<EndpointId, String
                     ),
                     state: delivery.state.clone(),
                     attempts: delivery.attempts,
-                    next: delivery.next_attempt_at.map(Moment::from),
+                    next: delivery.next_attempt_at,
                 })
                 .collect(),
             more: event.deliveries.len().saturating_sub(MOST_DELIVERIES),
@@ -123,7 +118,7 @@ pub(super) fn of(team: Area, item: &Item, endpoints: &HashMap<EndpointId, String
     }
 }
 
-const fn outcome(status: Status) -> (&'static str, &'static str) {
+pub(super) const fn outcome(status: Status) -> (&'static str, &'static str) {
     match status {
         Status::Pending => ("", "not judged"),
         Status::Approved => ("ok", "approved"),

@@ -46,7 +46,6 @@ pub(crate) struct Rule {
     pub(crate) list: Option<String>,
 }
 
-/// The score of a category.
 pub(crate) struct Score {
     pub(crate) category: Category,
     /// From 0 to 1.
@@ -65,7 +64,6 @@ impl Score {
     }
 }
 
-/// What a provider answered.
 pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) modality: Modality,

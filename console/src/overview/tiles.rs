@@ -5,11 +5,12 @@ use management::{media::Waiting, statistics::Figures};
 use super::{
     percentages::{WHOLE, change, hundredths, points, tenths},
     trend::{Trend, by_people, delivered, every_verdict, sent_to_review},
-    waiting,
 };
 use crate::{charts::sparkline, number::grouped};
 
-/// A figure.
+/// So many items that wait for a person are counted.
+pub(super) const COUNTED: usize = 200;
+
 pub(super) struct Tile {
     pub(super) label: &'static str,
     pub(super) value: String,
@@ -21,7 +22,6 @@ pub(super) struct Tile {
     pub(super) spark: String,
 }
 
-/// The tiles, in their order.
 pub(super) fn tiles(trend: &Trend, waiting: &Waiting) -> [Tile; 4] {
     let total = &trend.total;
     let (people, verdicts) = (by_people(total), every_verdict(total).sum());
@@ -35,7 +35,7 @@ pub(super) fn tiles(trend: &Trend, waiting: &Waiting) -> [Tile; 4] {
         tile(trend, "Items", |figures| figures.accepted).noted(format!("in the last {span}")),
         tile(trend, "Decided by people", by_people).noted(of_all),
         Tile {
-            value: waiting::count(waiting),
+            value: waiting_count(waiting),
             ..tile(trend, "Waiting for a person", sent_to_review)
         }
         .noted(format!(
@@ -105,4 +105,14 @@ fn since(trend: &Trend, change: &str) -> String {
         "{change} from the {} before",
         trend.window.span.short_name()
     )
+}
+
+/// How many items wait for a person, as people read it.
+pub(super) fn waiting_count(waiting: &Waiting) -> String {
+    let counted = grouped(waiting.counted);
+    if waiting.has_more {
+        format!("{counted}+")
+    } else {
+        counted
+    }
 }

@@ -14,7 +14,7 @@ use management::{
 
 use crate::{
     number::{grouped, percent},
-    page::Area,
+    page::Frame,
 };
 
 /// Rules that are shown.
@@ -53,7 +53,7 @@ pub(super) async fn kinds(
 
 /// The rules that matched most often. `groups` are the first groups of the team, and `has_all` says whether they are all.
 pub(super) fn top_rules(
-    at: Area,
+    frame: &Frame,
     report: &Report,
     kinds: &HashMap<RuleId, RuleType>,
     groups: &[Group],
@@ -70,7 +70,7 @@ pub(super) fn top_rules(
                 name: rule.name.clone(),
                 kind: kinds.get(&rule.rule).copied(),
                 group: group.map(|group| group.name.clone()),
-                path: can_exist.then(|| format!("{}/{}", at.path("rules"), rule.group)),
+                path: can_exist.then(|| format!("{}/{}", frame.path("rules"), rule.group)),
                 items: grouped(rule.matches),
                 share: percent(rule.matches, all),
             }

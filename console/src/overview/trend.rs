@@ -7,7 +7,6 @@ use super::{
     time_range::Window,
 };
 
-/// What happened.
 pub(super) struct Trend {
     pub(super) window: Window,
     pub(super) steps: Vec<Figures>,
@@ -53,7 +52,6 @@ pub(super) fn every_verdict(figures: &Figures) -> Verdicts {
     Verdicts(all)
 }
 
-/// Verdicts by outcome.
 pub(super) struct Verdicts(pub(super) Outcomes);
 
 impl Verdicts {
@@ -62,7 +60,6 @@ impl Verdicts {
     }
 }
 
-/// Verdicts of people.
 pub(super) fn by_people(figures: &Figures) -> i64 {
     figures.people.approved + figures.people.rejected
 }

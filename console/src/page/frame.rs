@@ -1,12 +1,16 @@
 //! The part of a page that is the same everywhere: the navigation, the person, and what was just done.
 
+use std::sync::Arc;
+
+use askama::Template;
 use domain::{role::Role, scope::Scope};
-use management::Refused;
 
-use super::{flash::done, navigation::Area};
-use crate::{error_page::PageError, request::PageRequest};
+use super::{PageRequest, error::PageError, flash::done, navigation::Area};
 
-/// The part of the page that is the same everywhere: who is signed in, in which team, and where one can go.
+/// The part of the page that is the same everywhere: who is signed in, in which team, and where one can go. It is a template of
+/// its own, so that each page has it without compiling it again.
+#[derive(Template)]
+#[template(path = "frame.html")]
 pub(crate) struct Frame {
     /// What the person is called.
     pub(crate) name: String,
@@ -22,11 +26,13 @@ pub(crate) struct Frame {
     pub(crate) entrances: Vec<Entrance>,
     /// Where one can go there.
     pub(crate) links: Vec<Link>,
-    at: Area,
+    /// Where the page is.
+    pub(crate) at: Area,
     /// What the person may do there.
     scopes: &'static [Scope],
     /// What was just done.
     pub(crate) done: Option<&'static str>,
+    request: PageRequest,
 }
 
 /// A team that the person can enter, or the instance.
@@ -59,14 +65,9 @@ const INSTANCE: &str = "This instance";
 
 impl Frame {
     /// The frame of a page. `place` is the path of an entry of the navigation.
-    ///
-    /// # Errors
-    /// Nobody is signed in, or the person may not go there.
-    pub(crate) async fn of(
-        request: &PageRequest,
-        at: Area,
-        place: &str,
-    ) -> Result<Self, PageError> {
+    /// `Err`: nobody is signed in, or the person may not go there.
+    pub(crate) async fn of(request: &PageRequest, place: &str) -> Result<Self, PageError> {
+        let at = request.at()?;
         let mine = request.mine().await?;
         let entrances: Vec<Entrance> = mine
             .entrances
@@ -108,19 +109,22 @@ impl Frame {
             at,
             scopes,
             done: done(request.query.get("done")),
+            request: Arc::clone(request),
         })
     }
 
-    /// Refuses a person who may not do this here, on a page that needs less to be opened.
-    ///
-    /// # Errors
-    /// The role does not have the scope.
-    pub(crate) fn require(self, scope: Scope) -> Result<Self, PageError> {
-        match &self.open {
-            Some(open) if !self.may(scope) => Err(Refused::beyond_own(open.role, scope).into()),
-            Some(_) => Ok(self),
-            None => Err(PageError::NoSuchPage),
-        }
+    /// What was typed into a field of the form, so that it stays.
+    pub(crate) fn typed(&self, field: &str) -> &str {
+        self.request.form.get(field)
+    }
+
+    /// What the address asks for.
+    pub(crate) fn asked(&self, field: &str) -> &str {
+        self.request.query.get(field)
+    }
+
+    pub(crate) fn path(&self, place: &str) -> String {
+        self.at.path(place)
     }
 
     /// Where the person gets in there, and as what; none for a team of others.

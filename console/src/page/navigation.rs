@@ -5,7 +5,6 @@ use domain::{id::TeamId, scope::Scope};
 /// Where a page belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Area {
-    /// A team.
     Team(TeamId),
     /// The whole instance, for operators.
     Instance,
@@ -40,7 +39,6 @@ impl Area {
         }
     }
 
-    /// The navigation there.
     pub(super) const fn places(self) -> &'static [NavigationItem] {
         match self {
             Self::Team(_) => TEAM,
@@ -50,7 +48,6 @@ impl Area {
     }
 }
 
-/// An entry of the navigation.
 #[derive(Clone, Copy)]
 pub(super) struct NavigationItem {
     /// What people read.

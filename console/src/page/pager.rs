@@ -5,7 +5,7 @@ use std::fmt::Display;
 use management::sites::Page;
 use url::form_urlencoded::Serializer;
 
-use crate::request::PageRequest;
+use super::PageRequest;
 
 /// Rows of a page.
 const ROWS: i64 = 50;
@@ -16,6 +16,11 @@ pub(crate) fn asked(request: &PageRequest) -> Page {
         after: request.query.get("after").parse().ok(),
         limit: ROWS,
     }
+}
+
+/// The first rows of a list that a page names or offers.
+pub(crate) const fn first(limit: i64) -> Page {
+    Page { after: None, limit }
 }
 
 /// The address of the next page, with the same filters. There is none after a page that is not full.

@@ -1,9 +1,12 @@
-//! Open invitations: the list, and withdrawing one.
+//! Inviting people: open invitations, a new one, and withdrawing one. Gatehouse sends no mail: the link is shown once, to be
+//! handed over.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
+    email::Email,
     id::{LinkId, TeamId},
     role::Role,
     scope::Scope,
@@ -11,25 +14,27 @@ use domain::{
 use management::{
     Refused, display_names,
     people::{
-        self,
-        invitations::{self, Invitation},
+        self, Standing,
+        invitations::{self, Invitation, IssuedInvitation, Wanted},
     },
+    teams::{self, Team},
 };
 use uuid::Uuid;
 
-use super::{Named, sites};
+use super::{
+    Named,
+    role_form::{self, Chosen, Fields},
+    show_once, sites,
+};
 use crate::{
-    page::{self, Area, Frame, pager},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    origin,
+    page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
 };
 
 #[derive(Template)]
 #[template(path = "people/invitations.html")]
 struct List {
     frame: Frame,
-    at: Area,
     tab: &'static str,
     rows: Vec<Row>,
     next: Option<String>,
@@ -42,16 +47,16 @@ struct Row {
     team: Option<Named>,
     role: Role,
     sites: String,
-    made: Moment,
-    until: Moment,
+    made: DateTime<Utc>,
+    until: DateTime<Utc>,
     /// Whether the person who looks may withdraw it.
     may_cancel: bool,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let at = request.at()?;
-    let frame = Frame::of(&request, at, "people").await?;
-    let caller = request.caller(at.team())?;
+    let frame = Frame::of(&request, "people").await?;
+    let caller = request.caller()?;
     let listed = invitations::list(&request.management, &caller, pager::asked(&request)).await?;
     let teams = listed.iter().filter_map(|invitation| invitation.team);
     let sites = listed
@@ -71,7 +76,6 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     Ok(page::shown(&List {
         rows: rows.collect(),
         frame,
-        at,
         tab: "invitations",
         next,
     }))
@@ -90,7 +94,7 @@ async fn first_owners(
     let mut teams: Vec<TeamId> = owners.filter_map(|one| one.team).collect();
     teams.sort_unstable();
     teams.dedup();
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     people::without_owner(&request.management, &caller, &teams).await
 }
 
@@ -102,17 +106,106 @@ fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_canc
         sites: sites(invitation.role, invitation.sites.as_deref(), names),
         email: invitation.email,
         role: invitation.role,
-        made: invitation.created_at.into(),
-        until: invitation.expires_at.into(),
+        made: invitation.created_at,
+        until: invitation.expires_at,
         may_cancel,
     }
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
-    let (at, invitation) = (request.at()?, request.id("invitation")?);
-    let caller = request.caller(at.team())?;
-    invitations::cancel(&request.management, &caller, invitation).await?;
-    Ok(page::see_other(
-        at.path("people/invitations?done=invitation-cancelled"),
-    ))
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    invitations::cancel(&request.management, &caller, request.id("invitation")?).await?;
+    request.lead_to("people/invitations?done=invitation-cancelled")
+}
+
+#[derive(Template)]
+#[template(path = "people/invite.html")]
+struct Invite {
+    frame: Frame,
+    /// The team whose first owner an operator invites.
+    team: Option<Team>,
+    fields: Fields,
+    problems: Problems,
+}
+
+pub(crate) async fn new(request: PageRequest) -> Answer {
+    form(&request, Problems::default()).await
+}
+
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let frame = Frame::of(&request, "people").await?;
+    match invite(&request, frame.at).await {
+        Ok(issued) => {
+            let email = &issued.invitation.email;
+            let title = format!("{email} is invited");
+            let is_own = email.eq_ignore_ascii_case(&frame.email);
+            let text = "Copy this link now and hand it to the person only: the first person who opens it can use it. It works \
+                once, and it is not shown again.";
+            let until = issued.invitation.expires_at;
+            let back = if is_own {
+                let own = origin::link(request.origin(), &issued.secret);
+                (own, "Open it: it is yours")
+            } else {
+                (frame.path("people"), "Back to the people")
+            };
+            let texts = (title.as_str(), text);
+            let secret = (&issued.secret, until);
+            Ok(show_once(&request, frame, texts, secret, back))
+        }
+        Err(refused) => form(&request, Problems::of(refused)?).await,
+    }
+}
+
+async fn invite(request: &PageRequest, at: Area) -> Result<IssuedInvitation, Refused> {
+    let caller = request.caller()?;
+    let email: Email = request.form.read("email")?;
+    let (team, standing) = match at {
+        Area::Team(team) => (Some(team), role_form::read(&request.form)?),
+        Area::Instance | Area::Own => of_operator(request)?,
+    };
+    let wanted = Wanted {
+        team,
+        email,
+        standing,
+    };
+    invitations::create(&request.management, &caller, &wanted).await
+}
+
+/// An operator invites other operators, and the first owner of a team.
+fn of_operator(request: &PageRequest) -> Result<(Option<TeamId>, Standing), Refused> {
+    let team: Option<TeamId> = match request.form.get("team") {
+        "" => None,
+        named => {
+            let team = named.parse();
+            Some(team.map_err(|_| Refused::field("team_id", "is no team"))?)
+        }
+    };
+    let role = match team {
+        Some(_) => Role::Owner,
+        None => Role::Operator,
+    };
+    Ok((team, Standing { role, sites: None }))
+}
+
+async fn form(request: &PageRequest, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "people").await?;
+    let page = Invite {
+        fields: Fields::of(request, &frame, &Chosen::sent(&request.form)).await?,
+        team: named_team(request, frame.at).await?,
+        frame,
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
+}
+
+async fn named_team(request: &PageRequest, at: Area) -> Result<Option<Team>, PageError> {
+    let sent = [request.form.get("team"), request.query.get("team")];
+    let named = sent.into_iter().find_map(|id| id.parse::<TeamId>().ok());
+    match (at, named) {
+        (Area::Instance, Some(team)) => {
+            let caller = request.caller()?;
+            Ok(Some(teams::get(&request.management, &caller, team).await?))
+        }
+        (Area::Instance | Area::Team(_) | Area::Own, _) => Ok(None),
+    }
 }

@@ -1,10 +1,9 @@
 //! A person: role and sites, sessions, a link to a new password, and disabling.
 
-use std::sync::Arc;
-
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
-    id::{MemberId, SessionId, TeamId},
+    id::{MemberId, TeamId},
     scope::Scope,
 };
 use management::{
@@ -14,165 +13,94 @@ use management::{
         sessions::{self, Listed},
     },
 };
-use poem::http::StatusCode;
 use uuid::Uuid;
 
 use super::{
-    Named, one_time_link,
+    Named,
     role_form::{self, Chosen, Fields},
+    show_once,
 };
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-    user_agent::Browser,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "people/person.html")]
 struct Shown {
     frame: Frame,
-    at: Area,
-    /// The path of this page.
     path: String,
     person: Person,
     team: Option<Named>,
     sites: String,
-    joined: Moment,
-    disabled: Option<Moment>,
+    joined: DateTime<Utc>,
+    disabled: Option<DateTime<Utc>>,
     /// Whether the person who looks may change this one.
     may_change: bool,
     /// The team would have no owner without this person.
     is_only_owner: bool,
     fields: Fields,
     /// None: the person is in another team, too.
-    sessions: Option<Vec<Row>>,
+    sessions: Option<Vec<Listed>>,
     problems: Problems,
 }
 
-/// Where the person is signed in.
-struct Row {
-    id: SessionId,
-    address: String,
-    browser: Browser,
-    signed_in: Moment,
-    used: Moment,
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default(), None).await
 }
 
-impl From<Listed> for Row {
-    fn from(session: Listed) -> Self {
-        Self {
-            id: session.id,
-            address: session.address,
-            browser: session.user_agent.into(),
-            signed_in: session.created_at.into(),
-            used: session.used_at.into(),
-        }
-    }
-}
-
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default(), None).await
-}
-
-pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
-    let frame = Frame::of(&request, request.at()?, "people").await?;
-    frame.require(Scope::PeopleWrite)?;
-    let (at, member) = place(&request)?;
-    match update(&request, at, member).await {
-        Ok(()) => {
-            let path = path(at, member);
-            Ok(page::see_other(format!("{path}?done=person-changed")))
-        }
+pub(crate) async fn change(request: PageRequest) -> Answer {
+    let member: MemberId = request.id("person")?;
+    match update(&request, member).await {
+        Ok(()) => request.lead_to(format!("people/{member}?done=person-changed")),
         Err(refused) => {
-            let problems = Problems::of(refused)?;
             let sent = Chosen::sent(&request.form);
-            page(
-                &request,
-                StatusCode::UNPROCESSABLE_ENTITY,
-                problems,
-                Some(sent),
-            )
-            .await
+            page(&request, Problems::of(refused)?, Some(sent)).await
         }
     }
 }
 
-async fn update(request: &PageRequest, at: Area, member: MemberId) -> Result<(), Refused> {
+async fn update(request: &PageRequest, member: MemberId) -> Result<(), Refused> {
     let wanted = role_form::read(&request.form)?;
-    let caller = request.caller(at.team())?;
+    let caller = request.caller()?;
     people::update(&request.management, &caller, member, |_| wanted).await?;
     Ok(())
 }
 
-pub(crate) async fn disable(request: Arc<PageRequest>) -> Answer {
-    let (at, member) = place(&request)?;
-    let caller = request.caller(at.team())?;
+pub(crate) async fn disable(request: PageRequest) -> Answer {
+    let (member, caller) = (request.id("person")?, request.caller()?);
     match people::disable(&request.management, &caller, member).await {
-        Ok(()) => Ok(page::see_other(at.path("people?done=person-disabled"))),
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
-        }
+        Ok(()) => request.lead_to("people?done=person-disabled"),
+        Err(refused) => page(&request, Problems::of(refused)?, None).await,
     }
 }
 
-pub(crate) async fn reset(request: Arc<PageRequest>) -> Answer {
-    let (at, member) = place(&request)?;
-    let caller = request.caller(at.team())?;
+pub(crate) async fn reset(request: PageRequest) -> Answer {
+    let (member, caller): (MemberId, _) = (request.id("person")?, request.caller()?);
     match password_resets::create(&request.management, &caller, member).await {
         Ok(issued) => {
-            let frame = Frame::of(&request, at, "people").await?;
+            let frame = Frame::of(&request, "people").await?;
             let text = "Copy this link now and hand it to the person only. It works once, and it is not shown again. It ends \
                 all sessions of the person. A second factor is still asked for.";
             let texts = ("A link to a new password", text);
             let secret = (&issued.secret, issued.expires_at);
-            let back = (path(at, member), "Back to the person");
-            Ok(one_time_link::shown(
-                &request, frame, at, texts, secret, back,
-            ))
+            let back = (frame.path(&format!("people/{member}")), "Back to the person");
+            Ok(show_once(&request, frame, texts, secret, back))
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?, None).await,
     }
 }
 
-pub(crate) async fn end_session(request: Arc<PageRequest>) -> Answer {
-    let (at, member) = place(&request)?;
-    let caller = request.caller(at.team())?;
+pub(crate) async fn end_session(request: PageRequest) -> Answer {
+    let (member, caller): (MemberId, _) = (request.id("person")?, request.caller()?);
     sessions::end(&request.management, &caller, request.id("session")?).await?;
-    Ok(page::see_other(format!(
-        "{}?done=person-session-ended",
-        path(at, member)
-    )))
+    request.lead_to(format!("people/{member}?done=person-session-ended"))
 }
 
-fn place(request: &PageRequest) -> Result<(Area, MemberId), PageError> {
-    Ok((request.at()?, request.id("person")?))
-}
-
-fn path(at: Area, member: MemberId) -> String {
-    at.path(&format!("people/{member}"))
-}
-
-async fn page(
-    request: &PageRequest,
-    status: StatusCode,
-    problems: Problems,
-    sent: Option<Chosen>,
-) -> Answer {
-    let (at, member) = place(request)?;
-    let frame = Frame::of(request, at, "people").await?;
-    let caller = request.caller(at.team())?;
+async fn page(request: &PageRequest, problems: Problems, sent: Option<Chosen>) -> Answer {
+    let frame = Frame::of(request, "people").await?;
+    let (member, caller): (MemberId, _) = (request.id("person")?, request.caller()?);
     let person = people::get(&request.management, &caller, member).await?;
     let sites = person.sites.iter().flatten().take(super::FEW);
     let ids = sites.map(|site| site.as_uuid());
-    let team = person.team.filter(|_| at == Area::Instance);
+    let team = person.team.filter(|_| frame.is_instance());
     let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
     let names = display_names::of(&request.management, &caller, &ids).await?;
     let now = Standing {
@@ -183,18 +111,17 @@ async fn page(
     let sessions = sessions::of_person(&request.management, &caller, member).await?;
     let page = Shown {
         is_only_owner: people::is_only_owner(&request.management, &caller, member).await?,
-        fields: Fields::of(request, &frame, at, &caller, &chosen).await?,
+        fields: Fields::of(request, &frame, &chosen).await?,
         may_change: frame.may(Scope::PeopleWrite) && frame.may_give(person.role),
         sites: super::sites(person.role, person.sites.as_deref(), &names),
         team: team.map(|team| Named::of(team, &names)),
-        joined: person.created_at.into(),
-        disabled: person.disabled_at.map(Moment::from),
-        sessions: sessions.map(|sessions| sessions.into_iter().map(Row::from).collect()),
-        path: path(at, member),
+        joined: person.created_at,
+        disabled: person.disabled_at,
+        sessions,
+        path: frame.path(&format!("people/{member}")),
         frame,
-        at,
         person,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

@@ -1,17 +1,9 @@
 //! What a person may do, in forms: the role, and the sites of a moderator.
 
 use domain::{id::SiteId, role::Role, sign_in_limits::MOST_SITES};
-use management::{
-    Caller, Refused,
-    people::Standing,
-    sites::{self, Page},
-};
+use management::{Refused, people::Standing, sites};
 
-use crate::{
-    form::Form,
-    page::{Area, Frame},
-    request::PageRequest,
-};
+use crate::page::{Area, Form, Frame, PageRequest, pager};
 
 /// The fields with the role and the sites.
 pub(super) struct Fields {
@@ -25,7 +17,6 @@ pub(super) struct Fields {
     pub(super) has_more: bool,
 }
 
-/// A site to tick.
 pub(super) struct Site {
     pub(super) id: SiteId,
     pub(super) name: String,
@@ -37,11 +28,9 @@ impl Fields {
     pub(super) async fn of(
         request: &PageRequest,
         frame: &Frame,
-        at: Area,
-        caller: &Caller,
         chosen: &Chosen,
     ) -> Result<Self, Refused> {
-        let own = match at {
+        let own = match frame.at {
             Area::Instance => &[Role::Operator][..],
             Area::Team(_) | Area::Own => &[
                 Role::Viewer,
@@ -52,11 +41,11 @@ impl Fields {
             ],
         };
         let roles = own.iter().copied().filter(|role| frame.may_give(*role));
-        let listed = match at {
+        let listed = match frame.at {
             Area::Team(_) => {
                 let limit = i64::try_from(MOST_SITES).unwrap_or(i64::MAX);
-                let page = Page { after: None, limit };
-                sites::list(&request.management, caller, page).await?
+                let caller = request.caller()?;
+                sites::list(&request.management, &caller, pager::first(limit)).await?
             }
             Area::Instance | Area::Own => Vec::new(),
         };
@@ -106,10 +95,8 @@ impl Chosen {
     }
 }
 
-/// Reads the form.
 pub(super) fn read(form: &Form) -> Result<Standing, Refused> {
-    let role: Result<Role, _> = form.get("role").parse();
-    let role = role.map_err(|_| Refused::field("role", "must be one of the roles"))?;
+    let role: Role = form.choice("role", "must be one of the roles")?;
     if is_for_some(form) && !role.has_sites() {
         let message =
             "Only moderators are limited to some sites: choose all sites, or another role.";

@@ -1,23 +1,21 @@
 //! The limits of a plan as fields of a form.
 
-use std::str::FromStr;
+use std::{fmt::Display, str::FromStr};
 
-use domain::plan::{Limits, PerTeam};
-use management::{FieldProblem, Refused, plans::Terms};
+use domain::plan::Limits;
+use management::plans::Terms;
 
-use crate::form::Form;
+use crate::page::{Form, Problems};
 
-/// A limit as a field.
-pub(crate) struct Field {
+pub(super) struct Field {
     /// The member of the management interface.
-    pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
     /// What is counted, and in which time.
-    pub(crate) hint: &'static str,
+    pub(super) hint: &'static str,
     /// Whether it may be empty.
-    pub(crate) is_optional: bool,
-    /// What is in it.
-    pub(crate) value: String,
+    pub(super) is_optional: bool,
+    pub(super) value: String,
 }
 
 /// Names, labels, what they count, and whether they may be empty.
@@ -87,7 +85,7 @@ const FIELDS: [(&str, &str, &str, bool); 12] = [
 ];
 
 /// The fields, filled with these terms.
-pub(crate) fn of(terms: &Terms) -> Vec<Field> {
+pub(super) fn of(terms: &Terms) -> Vec<Field> {
     let limits = &terms.limits;
     let values = [
         terms.submissions_per_period.map(i64::from),
@@ -107,8 +105,7 @@ pub(crate) fn of(terms: &Terms) -> Vec<Field> {
     fields(texts)
 }
 
-/// The fields as they were sent.
-pub(crate) fn sent(form: &Form) -> Vec<Field> {
+pub(super) fn sent(form: &Form) -> Vec<Field> {
     fields(FIELDS.map(|(name, ..)| form.get(name).to_owned()))
 }
 
@@ -125,46 +122,38 @@ fn fields(values: [String; FIELDS.len()]) -> Vec<Field> {
         .collect()
 }
 
-/// The names of all fields of the form, for [`crate::problems::Problems::besides`].
-pub(crate) fn names() -> Vec<&'static str> {
+/// The names of all fields of the form, for [`Problems::besides`].
+pub(super) fn names() -> Vec<&'static str> {
     let names = FIELDS.iter().map(|(name, ..)| *name);
     std::iter::once("name").chain(names).collect()
 }
 
-/// Reads the form.
-///
-/// # Errors
-/// Everything that is wrong with it.
-pub(crate) fn read(form: &Form) -> Result<Terms, Refused> {
-    let mut wrong = Reader {
-        form,
-        problems: Vec::new(),
-    };
-    let name = wrong.needed("name");
-    let submissions_per_period = wrong.optional("submissions_per_period");
-    let deliveries_per_period = wrong.optional("deliveries_per_period");
-    let submissions_per_minute = wrong.needed("submissions_per_minute");
-    let status_queries_per_minute = wrong.needed("status_queries_per_minute");
-    let team_submissions_per_minute = wrong.optional("team_submissions_per_minute");
-    let team_status_queries_per_minute = wrong.optional("team_status_queries_per_minute");
-    let endpoints_per_site = wrong.needed("endpoints_per_site");
-    let sites_per_team: Option<PerTeam> = wrong.needed("sites_per_team");
-    let site_keys_per_team = wrong.needed("site_keys_per_team");
-    let management_tokens_per_team = wrong.needed("management_tokens_per_team");
-    let rule_groups_per_team = wrong.needed("rule_groups_per_team");
-    let hash_lists_per_team = wrong.needed("hash_lists_per_team");
-    if !wrong.problems.is_empty() {
-        return Err(Refused::fields(wrong.problems));
-    }
-    let terms = || {
+/// Reads the form. `Err`: everything that is wrong with it.
+pub(super) fn read(form: &Form) -> Result<Terms, Problems> {
+    let mut problems = Problems::default();
+    let wrong = &mut problems;
+    let terms = (|| {
+        let name = needed(wrong, form, "name");
+        let submissions_per_period = optional(wrong, form, "submissions_per_period");
+        let deliveries_per_period = optional(wrong, form, "deliveries_per_period");
+        let submissions_per_minute = needed(wrong, form, "submissions_per_minute");
+        let status_queries_per_minute = needed(wrong, form, "status_queries_per_minute");
+        let team_submissions = optional(wrong, form, "team_submissions_per_minute");
+        let team_status_queries = optional(wrong, form, "team_status_queries_per_minute");
+        let endpoints_per_site = needed(wrong, form, "endpoints_per_site");
+        let sites_per_team = needed(wrong, form, "sites_per_team");
+        let site_keys_per_team = needed(wrong, form, "site_keys_per_team");
+        let management_tokens_per_team = needed(wrong, form, "management_tokens_per_team");
+        let rule_groups_per_team = needed(wrong, form, "rule_groups_per_team");
+        let hash_lists_per_team = needed(wrong, form, "hash_lists_per_team");
         Some(Terms {
             name: name?,
             submissions_per_period,
             deliveries_per_period,
             submissions_per_minute: submissions_per_minute?,
             status_queries_per_minute: status_queries_per_minute?,
-            team_submissions_per_minute,
-            team_status_queries_per_minute,
+            team_submissions_per_minute: team_submissions,
+            team_status_queries_per_minute: team_status_queries,
             limits: Limits {
                 endpoints_per_site: endpoints_per_site?,
                 sites_per_team: sites_per_team?,
@@ -174,36 +163,20 @@ pub(crate) fn read(form: &Form) -> Result<Terms, Refused> {
                 hash_lists_per_team: hash_lists_per_team?,
             },
         })
-    };
-    // Whatever is missing was added to the problems.
-    terms().ok_or(Refused::Internal)
+    })();
+    match terms {
+        Some(terms) if problems.are_none() => Ok(terms),
+        _ => Err(problems),
+    }
 }
 
-/// Reads fields and notes what is wrong with them.
-struct Reader<'a> {
-    form: &'a Form,
-    problems: Vec<FieldProblem>,
+fn needed<T: FromStr<Err: Display>>(wrong: &mut Problems, form: &Form, name: &str) -> Option<T> {
+    wrong.kept(name, form.get(name).trim().parse())
 }
 
-impl Reader<'_> {
-    fn needed<T: FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> Option<T> {
-        let typed = self.form.get(name).trim();
-        typed
-            .parse()
-            .map_err(|wrong: T::Err| {
-                self.problems.push(FieldProblem {
-                    field: name.to_owned(),
-                    message: wrong.to_string(),
-                    position: None,
-                });
-            })
-            .ok()
+fn optional<T: FromStr<Err: Display>>(wrong: &mut Problems, form: &Form, name: &str) -> Option<T> {
+    if form.get(name).trim().is_empty() {
+        return None;
     }
-
-    fn optional<T: FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> Option<T> {
-        if self.form.get(name).trim().is_empty() {
-            return None;
-        }
-        self.needed(name)
-    }
+    needed(wrong, form, name)
 }

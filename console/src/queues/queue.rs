@@ -1,36 +1,32 @@
-//! One queue: what holds it back, and its busiest groups and lanes.
+//! One queue with its busiest groups and lanes, and one of these: what holds it back, pausing, resuming and capping it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, time::Duration};
 
 use askama::Template;
-use domain::scope::Scope;
+use chrono::{DateTime, Utc};
+use domain::id::TeamId;
 use management::{
-    queues::{self, GroupStats, LaneStats},
-    sites::Page,
+    Refused,
+    queues::{self, Group, GroupStats, Lane, LaneStats, Pause},
     teams,
 };
-use poem::http::StatusCode;
 use uuid::Uuid;
 
 use super::{
-    Row, frame,
-    pauses_and_caps::Typed,
-    target::{Part, Target},
+    Row,
+    target::{Change, Part, Target},
 };
 use crate::{
-    error_page::PageError,
     number::grouped,
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
 };
 
 /// The most groups, and the most lanes, on the page.
 const ROWS: u32 = 20;
 /// Teams that are known by name in lists.
 const NAMED_TEAMS: i64 = 200;
+/// The longest pause with an end, in minutes: a year.
+const LONGEST: u32 = 525_600;
 
 #[derive(Template)]
 #[template(path = "queues/queue.html")]
@@ -46,7 +42,18 @@ struct Shown {
     more_groups: i64,
     lanes: Vec<PartRow>,
     more_lanes: i64,
-    typed: Typed,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "queues/group_or_lane.html")]
+struct ShownPart {
+    frame: Frame,
+    place: Target,
+    /// The team with this id, if there is one.
+    team: Option<String>,
+    row: PartRow,
+    problems: Problems,
 }
 
 /// A group or a lane.
@@ -59,123 +66,210 @@ struct PartRow {
     running: String,
     cap: Option<i32>,
     is_paused: bool,
-    paused_until: Option<Moment>,
+    paused_until: Option<DateTime<Utc>>,
 }
 
 type Names = HashMap<Uuid, String>;
 
 impl PartRow {
     fn group(group: GroupStats, names: &Names) -> Self {
-        let id = group.group.0;
-        let part = Part::Group(group.group);
-        Self {
-            id,
-            path: Target {
-                queue: group.queue,
-                part,
-            }
-            .path(),
-            name: names.get(&id).cloned(),
-            due: grouped(group.due),
-            running: grouped(group.running),
-            cap: group.cap,
-            is_paused: group.is_paused,
-            paused_until: group.paused_until.map(Moment::from),
-        }
+        Self::new(Part::Group(group.group), group, names)
     }
 
+    /// A lane has the same figures as a group.
     fn lane(lane: LaneStats, names: &Names) -> Self {
-        let id = lane.lane.0;
-        let part = Part::Lane(lane.lane);
-        Self {
-            id,
-            path: Target {
-                queue: lane.queue,
-                part,
-            }
-            .path(),
-            name: names.get(&id).cloned(),
-            due: grouped(lane.due),
-            running: grouped(lane.running),
+        let figures = GroupStats {
+            queue: lane.queue,
+            group: Group(lane.lane.0),
+            due: lane.due,
+            running: lane.running,
             cap: lane.cap,
             is_paused: lane.is_paused,
-            paused_until: lane.paused_until.map(Moment::from),
+            paused_until: lane.paused_until,
+        };
+        Self::new(Part::Lane(lane.lane), figures, names)
+    }
+
+    fn new(part: Part, figures: GroupStats, names: &Names) -> Self {
+        let id = figures.group.0;
+        let queue = figures.queue;
+        Self {
+            id,
+            path: Target { queue, part }.path(),
+            name: names.get(&id).cloned(),
+            due: grouped(figures.due),
+            running: grouped(figures.running),
+            cap: figures.cap,
+            is_paused: figures.is_paused,
+            paused_until: figures.paused_until,
         }
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let place = Target::of(&request)?;
-    page(&request, place, StatusCode::OK, Typed::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Target::of(&request)?, Problems::default()).await
 }
 
 /// Leads to the group or the lane with an id.
-pub(crate) async fn find(request: Arc<PageRequest>) -> Answer {
-    frame(&request, Scope::QueuesRead).await?;
+pub(crate) async fn find(request: PageRequest) -> Answer {
     let Target { queue, .. } = Target::of(&request)?;
     if !is_ours(&queue) {
         return Err(PageError::NoSuchPage);
     }
     let Ok(id) = request.query.get("id").trim().parse::<Uuid>() else {
-        let mut problems = Problems::default();
-        problems.add("id", "must be the ID of a team or an endpoint");
-        let typed = Typed {
-            problems,
-            ..Typed::default()
-        };
+        let problems = Problems::field("id", "must be the ID of a team or an endpoint");
         let part = Part::Whole;
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        return page(&request, Target { queue, part }, status, typed).await;
+        return page(&request, Target { queue, part }, problems).await;
     };
     let part = match request.query.get("part") {
-        "lane" => Part::Lane(queues::Lane(id)),
-        _ => Part::Group(queues::Group(id)),
+        "lane" => Part::Lane(Lane(id)),
+        _ => Part::Group(Group(id)),
     };
     Ok(page::see_other(Target { queue, part }.path()))
 }
 
-pub(super) async fn page(
+pub(crate) async fn pause(request: PageRequest) -> Answer {
+    match minutes(request.form.get("minutes").trim()) {
+        Ok(pause) => change(&request, Change::Pause(pause), "jobs-paused").await,
+        Err(refused) => again(&request, refused).await,
+    }
+}
+
+pub(crate) async fn resume(request: PageRequest) -> Answer {
+    change(&request, Change::Pause(Pause::End), "jobs-resumed").await
+}
+
+pub(crate) async fn cap(request: PageRequest) -> Answer {
+    let typed = request.form.get("cap").trim();
+    if let Some(cap) = whole(typed, i32::MAX.unsigned_abs()) {
+        change(&request, Change::Cap(Some(cap)), "jobs-capped").await
+    } else {
+        let message = "must be a whole number from 1 to 2,147,483,647";
+        again(&request, Refused::field("cap", message)).await
+    }
+}
+
+pub(crate) async fn uncap(request: PageRequest) -> Answer {
+    change(&request, Change::Cap(None), "jobs-uncapped").await
+}
+
+async fn change(request: &PageRequest, change: Change, done: &str) -> Answer {
+    let place = Target::of(request)?;
+    place.change(request, change).await?;
+    Ok(page::see_other(format!("{}?done={done}", place.path())))
+}
+
+/// The page again, with what was typed and what is wrong with it.
+async fn again(request: &PageRequest, refused: Refused) -> Answer {
+    page(request, Target::of(request)?, Problems::of(refused)?).await
+}
+
+async fn page(request: &PageRequest, place: Target, problems: Problems) -> Answer {
+    let frame = Frame::of(request, "queues").await?;
+    let caller = request.caller()?;
+    let management = &request.management;
+    let row = match place.part {
+        Part::Whole => return whole_queue(request, frame, place, problems).await,
+        Part::Group(group) => {
+            let found = queues::get_group(management, &caller, &place.queue, group).await?;
+            PartRow::group(found, &Names::new())
+        }
+        Part::Lane(lane) => {
+            let found = queues::get_lane(management, &caller, &place.queue, lane).await?;
+            PartRow::lane(found, &Names::new())
+        }
+    };
+    let team = match teams::get(management, &caller, TeamId::from_uuid(row.id)).await {
+        Ok(team) => Some(team.name),
+        Err(Refused::NotFound(_)) => None,
+        Err(other) => return Err(other.into()),
+    };
+    let page = ShownPart {
+        frame,
+        place,
+        team,
+        row,
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
+}
+
+async fn whole_queue(
     request: &PageRequest,
+    frame: Frame,
     place: Target,
-    status: StatusCode,
-    typed: Typed,
+    problems: Problems,
 ) -> Answer {
-    let frame = frame(request, Scope::QueuesRead).await?;
-    let caller = request.caller(None)?;
+    let caller = request.caller()?;
     let management = &request.management;
     let details = queues::get(management, &caller, &place.queue, ROWS).await?;
-    let first = Page {
-        after: None,
-        limit: NAMED_TEAMS,
-    };
-    let teams = teams::list(management, &caller, first).await?.into_iter();
-    let names: Names = teams.map(|team| (team.id.as_uuid(), team.name)).collect();
+    let teams = teams::list(management, &caller, pager::first(NAMED_TEAMS)).await?;
+    let names = teams.into_iter().map(|team| (team.id.as_uuid(), team.name));
+    let names: Names = names.collect();
     let left = |all: i64, shown: usize| all - i64::try_from(shown).unwrap_or(all);
-    Ok(page::html(
-        status,
-        &Shown {
-            frame,
-            is_ours: is_ours(&place.queue),
-            has_endpoints: place.queue == "webhooks",
-            row: details.queue.into(),
-            more_groups: left(details.all_groups, details.groups.len()),
-            groups: details
-                .groups
-                .into_iter()
-                .map(|group| PartRow::group(group, &names))
-                .collect(),
-            more_lanes: left(details.all_lanes, details.lanes.len()),
-            lanes: details
-                .lanes
-                .into_iter()
-                .map(|lane| PartRow::lane(lane, &names))
-                .collect(),
-            place,
-            typed,
-        },
-    ))
+    let page = Shown {
+        frame,
+        is_ours: is_ours(&place.queue),
+        has_endpoints: place.queue == "webhooks",
+        row: details.queue.into(),
+        more_groups: left(details.all_groups, details.groups.len()),
+        groups: details
+            .groups
+            .into_iter()
+            .map(|group| PartRow::group(group, &names))
+            .collect(),
+        more_lanes: left(details.all_lanes, details.lanes.len()),
+        lanes: details
+            .lanes
+            .into_iter()
+            .map(|lane| PartRow::lane(lane, &names))
+            .collect(),
+        place,
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
 }
 
 fn is_ours(queue: &str) -> bool {
     queues::names().any(|name| name == queue)
+}
+
+fn minutes(text: &str) -> Result<Pause, Refused> {
+    if text.is_empty() {
+        return Ok(Pause::UntilResumed);
+    }
+    let minutes = whole(text, LONGEST).ok_or_else(|| {
+        Refused::field(
+            "minutes",
+            "must be a whole number from 1 to 525,600, or empty",
+        )
+    })?;
+    Ok(Pause::For(Duration::from_mins(minutes.into())))
+}
+
+fn whole(text: &str, most: u32) -> Option<u32> {
+    let number = text.parse().ok()?;
+    (1..=most).contains(&number).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_lasts_for_minutes_or_until_it_is_ended() {
+        assert_eq!(minutes("").unwrap(), Pause::UntilResumed);
+        let hour = Pause::For(Duration::from_hours(1));
+        assert_eq!(minutes("60").unwrap(), hour);
+        for wrong in [
+            "0",
+            "-1",
+            "1.5",
+            "525601",
+            "an hour",
+            "99999999999999999999",
+        ] {
+            assert!(minutes(wrong).is_err(), "{wrong}");
+        }
+    }
 }

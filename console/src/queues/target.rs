@@ -6,7 +6,7 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::{error_page::PageError, request::PageRequest};
+use crate::page::{PageError, PageRequest};
 
 /// A queue, or a part of it.
 #[derive(Clone, Debug)]
@@ -15,14 +15,12 @@ pub(super) struct Target {
     pub(super) part: Part,
 }
 
-/// What happens to it.
 pub(super) enum Change {
     Pause(Pause),
     /// None restores the default.
     Cap(Option<u32>),
 }
 
-/// Which part.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     Whole,
@@ -31,10 +29,7 @@ pub(super) enum Part {
 }
 
 impl Target {
-    /// The place in the path.
-    ///
-    /// # Errors
-    /// The path has an id that is none.
+    /// The place in the path. `Err`: the path has an id that is none.
     pub(super) fn of(request: &PageRequest) -> Result<Self, PageError> {
         let named = |name| request.part::<String>(name).is_ok();
         let part = if named("group") {
@@ -50,7 +45,6 @@ impl Target {
         })
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> String {
         let queue = format!("/instance/queues/{}", self.queue);
         match self.part {
@@ -69,7 +63,6 @@ impl Target {
         }
     }
 
-    /// Whether it can have a cap.
     pub(super) fn has_cap(&self) -> bool {
         !matches!(self.part, Part::Whole)
     }
@@ -85,7 +78,7 @@ impl Target {
             Change::Cap(cap) => (None, Some(cap)),
         };
         let management = &request.management;
-        let caller = request.caller(None)?;
+        let caller = request.caller()?;
         let (queue, pause) = (&self.queue, || Ok(pause));
         match self.part {
             Part::Whole => update_queue(management, &caller, queue, pause)

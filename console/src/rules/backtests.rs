@@ -1,33 +1,30 @@
 //! Backtests of a group: the list, a new one, one with its findings, and cancelling it.
 
-mod findings;
-mod new;
-
-use std::sync::Arc;
-
 use askama::Template;
-use domain::chain::State;
+use chrono::{DateTime, Utc};
+use domain::{
+    backtest::{Agreement, Count, Decided},
+    chain::State,
+    media::Status,
+};
 use management::{
+    Noun, Refused,
     rule_groups::{
-        backtests::{self, Backtest},
+        backtests::{self, Backtest, Change, NewBacktest},
         versions::ListedVersion,
     },
-    sites::{self, ManagedSite, Page},
+    sites::{self, ManagedSite},
 };
-use poem::http::StatusCode;
 
-use self::findings::{Changed, Findings};
 use super::{
-    author_names::People,
+    names::People,
     page_header::{self, Head, Tab},
     versions::choices,
 };
 use crate::{
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    page::{self, Answer, Frame, PageError, PageRequest, Problems, pager},
+    rules::trial::tone,
+    time,
 };
 
 /// Sites that are offered.
@@ -39,7 +36,7 @@ struct Row {
     is_running: bool,
     tone: &'static str,
     percent: i64,
-    started: Moment,
+    started: DateTime<Utc>,
     by: String,
 }
 
@@ -57,7 +54,7 @@ impl Row {
             percent: (backtest.looked_at * 100)
                 .checked_div(backtest.total)
                 .unwrap_or(100),
-            started: backtest.created_at.into(),
+            started: backtest.created_at,
             by: people.name(backtest.created_by),
             backtest,
         }
@@ -66,24 +63,14 @@ impl Row {
 
 #[derive(Template)]
 #[template(path = "rules/backtests.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
     head: Head,
     backtests: Vec<Row>,
     next: Option<String>,
     versions: Vec<ListedVersion>,
     sites: Vec<ManagedSite>,
-    typed: Typed<'a>,
     problems: Problems,
-}
-
-/// What was typed into the form.
-struct Typed<'a> {
-    version: &'a str,
-    site: &'a str,
-    since: &'a str,
-    until: &'a str,
-    limit: &'a str,
 }
 
 #[derive(Template)]
@@ -93,41 +80,27 @@ struct One {
     head: Head,
     row: Row,
     findings: Findings,
-    changes: Vec<Changed>,
+    changes: Vec<Change>,
     next: Option<String>,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
-    match new::start(&request).await {
-        Ok(backtest) => {
-            let there = format!("/backtests/{}?done=backtest-started", backtest.id);
-            Ok(page::see_other(page_header::path(
-                &request,
-                backtest.group,
-                &there,
-            )?))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    match start(&request).await {
+        Ok(started) => led(&request, &started, "backtest-started"),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (group, asked) = (request.id("group")?, pager::asked(request));
     let listed = backtests::list(&request.management, &caller, group, asked).await?;
     let versions = choices(request, &caller).await?;
-    let offered = Page {
-        after: None,
-        limit: SITES,
-    };
-    let sites = sites::list(&request.management, &caller, offered).await?;
+    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
     let people = People::of(request, &caller).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Backtests).await?;
     let next = pager::next(request, &listed, |backtest| backtest.id);
@@ -141,26 +114,19 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
             .collect(),
         versions,
         sites,
-        typed: Typed {
-            version: request.form.get("version"),
-            site: request.form.get("site"),
-            since: request.form.get("since"),
-            until: request.form.get("until"),
-            limit: request.form.get("limit"),
-        },
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (id, management) = (request.id("backtest")?, &request.management);
     let report = backtests::get(management, &caller, id).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Backtests).await?;
     // The address names another group than that of the backtest.
     if report.backtest.group != head.group().id {
-        return Err(crate::error_page::PageError::NoSuchPage);
+        return Err(PageError::NoSuchPage);
     }
     let changes = backtests::changes(management, &caller, id, pager::asked(&request)).await?;
     let people = People::of(&request, &caller).await?;
@@ -168,20 +134,118 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
         frame,
         head,
         next: pager::next(&request, &changes, |change| change.media),
-        changes: changes.into_iter().map(Changed::from).collect(),
+        changes,
         findings: Findings::of(&report.counts),
         row: Row::new(report.backtest, &people),
     }))
 }
 
-pub(crate) async fn cancel(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn cancel(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let cancelled =
         backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
-    let there = format!("/backtests/{}?done=backtest-cancelled", cancelled.id);
-    Ok(page::see_other(page_header::path(
-        &request,
-        cancelled.group,
-        &there,
-    )?))
+    led(&request, &cancelled, "backtest-cancelled")
+}
+
+/// Leads to a backtest, whose page says what was done.
+fn led(request: &PageRequest, backtest: &Backtest, done: &str) -> Answer {
+    let (group, id) = (backtest.group, backtest.id);
+    request.lead_to(format!("rules/{group}/backtests/{id}?done={done}"))
+}
+
+async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
+    let caller = request.caller()?;
+    let no_group = |_| Refused::NotFound(Noun::RuleGroup);
+    let group = request.id("group").map_err(no_group)?;
+    let form = &request.form;
+    let new = NewBacktest {
+        version: form.optional_choice("version", "must be one of the versions")?,
+        site: form.optional_choice("site", "must be one of the sites")?,
+        since: typed_time(request, "since")?,
+        until: typed_time(request, "until")?,
+        limit: form.read_optional("limit")?,
+    };
+    backtests::create(&request.management, &caller, group, new)
+        .await
+        .map_err(as_in_the_form)
+}
+
+/// A time in UTC, as browsers send it. Empty: none.
+fn typed_time(request: &PageRequest, field: &str) -> Result<Option<DateTime<Utc>>, Refused> {
+    let text = request.form.get(field).trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong = || Refused::field(field, "must be a day and a time, such as 2026-03-01T09:30");
+    time::typed(text).map(Some).ok_or_else(wrong)
+}
+
+/// The form calls the version and the site by shorter names.
+fn as_in_the_form(refused: Refused) -> Refused {
+    let Refused::Fields(mut fields) = refused else {
+        return refused;
+    };
+    for problem in &mut fields.problems {
+        if let Some(name) = problem.field.strip_suffix("_id") {
+            problem.field = name.to_owned();
+        }
+    }
+    Refused::Fields(fields)
+}
+
+struct Findings {
+    /// Statuses at the time, statuses now, and the number of items.
+    counts: Vec<(Status, Status, u64)>,
+    /// How verdicts agree with people: what is compared, before, and after.
+    agreement: Vec<(&'static str, Shares, Shares)>,
+    /// Whether people decided about any of the items.
+    has_decisions: bool,
+}
+
+/// Precision and recall, in words.
+struct Shares {
+    precision: String,
+    recall: String,
+}
+
+impl Findings {
+    fn of(counts: &[Count]) -> Self {
+        let mut pairs: Vec<(Status, Status, u64)> = Vec::new();
+        for count in counts {
+            let same = pairs
+                .iter_mut()
+                .find(|(old, new, _)| (*old, *new) == (count.old, count.new));
+            match same {
+                Some((_, _, items)) => *items += count.items,
+                None => pairs.push((count.old, count.new, count.items)),
+            }
+        }
+        let kinds: [(&str, &[Status]); 3] = [
+            ("rejected", &[Status::Rejected]),
+            ("pending_review", &[Status::PendingReview]),
+            ("either", &[Status::Rejected, Status::PendingReview]),
+        ];
+        let agreement = kinds.into_iter().map(|(name, kinds)| {
+            let before = Agreement::of(counts, |count| count.old, kinds);
+            let after = Agreement::of(counts, |count| count.new, kinds);
+            (name, Shares::of(before), Shares::of(after))
+        });
+        Self {
+            counts: pairs,
+            agreement: agreement.collect(),
+            has_decisions: counts.iter().any(|count| count.decided != Decided::Nobody),
+        }
+    }
+}
+
+impl Shares {
+    fn of(agreement: Agreement) -> Self {
+        let percent = |share: Option<f64>| {
+            share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0))
+        };
+        Self {
+            precision: percent(agreement.precision()),
+            recall: percent(agreement.recall()),
+        }
+    }
 }

@@ -7,7 +7,8 @@ use domain::{
     rules::{Bare, LinkPolicy, Matching, Rule, RuleEffect, RuleKind},
 };
 
-use super::{hash_lists::Lists, row::Row, truncate::truncate};
+use super::{names::Lists, row::Row};
+use crate::visible_text::truncate;
 
 /// Rules of each kind of change that are shown.
 const RULES: usize = 100;
@@ -16,7 +17,6 @@ const VALUES: usize = 20;
 /// Characters of a value that are shown.
 const VALUE_CHARS: usize = 2_000;
 
-/// What differs.
 pub(super) struct Differences {
     pub(super) added: Vec<Row>,
     pub(super) removed: Vec<Row>,

@@ -1,44 +1,27 @@
 //! Changes of a draft that need no page of their own: a rule is moved, switched or removed, or the whole draft is discarded.
 
-use std::sync::Arc;
-
 use domain::id::RuleId;
-use management::{
-    Conflict, Refused,
-    rule_groups::{
-        self, drafts,
-        edits::{self, Edit},
-    },
+use management::rule_groups::{
+    self, drafts,
+    edits::{self, Edit},
 };
 use poem::http::StatusCode;
 
 use super::{
-    draft_form::{OVERTAKEN, revision},
-    group, page_header, publish,
+    group,
+    page_header::{problems, revision},
+    publish,
 };
-use crate::{
-    error_page::PageError, page, problems::Problems, request::PageRequest, router::Answer,
-};
+use crate::page::{Answer, PageError, PageRequest, Problems};
 
-pub(crate) async fn change(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn change(request: PageRequest) -> Answer {
     let (group, rule) = (request.id("group")?, request.id("rule")?);
     let (edit, done) = wanted(&request, rule).ok_or(PageError::NotAForm)?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let revision = revision(&request);
     match edits::edit(&request.management, &caller, group, revision, edit).await {
-        Ok(()) => Ok(page::see_other(page_header::path(
-            &request,
-            group,
-            &format!("?done={done}"),
-        )?)),
-        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
-            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            group::page(&request, StatusCode::CONFLICT, &problems).await
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            group::page(&request, StatusCode::UNPROCESSABLE_ENTITY, &problems).await
-        }
+        Ok(()) => request.lead_to(format!("rules/{group}?done={done}")),
+        Err(refused) => group::page(&request, &problems(refused)?).await,
     }
 }
 
@@ -55,27 +38,20 @@ fn wanted(request: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
     }
 }
 
-pub(crate) async fn discard(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn discard(request: PageRequest) -> Answer {
     let group = request.id("group")?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let found = rule_groups::get(&request.management, &caller, group).await?;
-    let mut problems = Problems::default();
     if request.form.get("typed") != found.name {
-        problems.add("typed", "This is not the name of the group.");
-        return publish::page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await;
+        let problems = Problems::field("typed", "This is not the name of the group.");
+        return publish::page(&request, problems).await;
     }
     let seen = Some(revision(&request));
     match drafts::discard(&request.management, &caller, group, seen).await {
-        Ok(_) => {
-            let path = page_header::path(&request, group, "?done=draft-discarded")?;
-            Ok(page::see_other(path))
-        }
+        Ok(_) => request.lead_to(format!("rules/{group}?done=draft-discarded")),
         Err(refused) => {
-            let problems = Problems::of(match refused {
-                Refused::Conflict(Conflict::DraftChanged, _) => Refused::Invalid(OVERTAKEN.into()),
-                other => other,
-            })?;
-            publish::page(&request, StatusCode::CONFLICT, problems).await
+            let problems = problems(refused)?.with_status(StatusCode::CONFLICT);
+            publish::page(&request, problems).await
         }
     }
 }

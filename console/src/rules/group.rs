@@ -1,25 +1,19 @@
 //! The rules of a group: the draft if there is one, else the live version.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::rules::{Rule, RuleKind};
-use management::rule_groups::{drafts, drafts::ComparedDraft};
-use poem::http::StatusCode;
+use management::rule_groups::drafts::{self, ComparedDraft};
 
 use super::{
     diff::Differences,
-    hash_lists::Lists,
-    match_counts,
+    names::Lists,
     page_header::{self, Head, Tab},
     pagination::Slice,
     row::{Row, States, mentions},
 };
 use crate::{
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest, Problems},
+    visible_text::truncate,
 };
 
 #[derive(Template)]
@@ -42,13 +36,13 @@ struct Group<'a> {
     wrong: Vec<String>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, &Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, &Problems::default()).await
 }
 
 /// The page, with the reasons why a change was refused.
-pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: &Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(super) async fn page(request: &PageRequest, problems: &Problems) -> Answer {
+    let caller = request.caller()?;
     let group = request.id("group")?;
     let ComparedDraft {
         draft,
@@ -63,7 +57,7 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: &P
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
     let mut rows = Slice::of(request, found).map(|(place, rule)| Row::of(place, rule, &lists));
-    let hits = match_counts::of(request, &caller, &frame, group).await?;
+    let hits = hits(request, &caller, &frame, group).await?;
     for row in &mut rows.rows {
         row.state = beside.state(row.id);
         row.hits = hits.of_rule(row.id, beside.is_new(row.id));
@@ -81,7 +75,7 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: &P
         warnings: told(&warnings, &draft.rules),
         wrong: problems.besides(&[]),
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(problems.status(), &page))
 }
 
 /// The names of the hash lists, if any of these rules names one.
@@ -89,7 +83,7 @@ pub(super) async fn lists_of<'a>(
     request: &PageRequest,
     caller: &management::Caller,
     mut rules: impl Iterator<Item = &'a Rule>,
-) -> Result<Lists, crate::error_page::PageError> {
+) -> Result<Lists, crate::page::PageError> {
     if rules.any(|rule| matches!(rule.kind, RuleKind::ImageHash(_))) {
         Lists::of(request, caller).await
     } else {
@@ -108,7 +102,7 @@ pub(super) fn told(warnings: &[management::rule_groups::Warning], rules: &[Rule]
         match place.and_then(|place| rules.get(place)) {
             Some(rule) => format!(
                 "“{}”: {}",
-                super::truncate::truncate(&rule.name, 100),
+                truncate(&rule.name, 100),
                 warning.message.replace('`', "")
             ),
             None => warning.message.replace('`', ""),

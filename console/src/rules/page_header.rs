@@ -1,25 +1,17 @@
 //! What all pages of a group begin with: its name, where it judges, its draft, and the tabs.
 
-use domain::{
-    id::{RuleGroupId, TeamId},
-    scope::Scope,
-};
+use chrono::{DateTime, Utc};
+use domain::scope::Scope;
 use management::{
-    Caller, Refused,
+    Caller, Conflict, Refused,
     rule_groups::{
         Group,
         overview::{self, Placed},
     },
 };
 
-use crate::{
-    error_page::PageError,
-    page::{Area, Frame},
-    request::PageRequest,
-    time::Moment,
-};
+use crate::page::{Area, Frame, PageError, PageRequest, Problems};
 
-/// The tabs of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tab {
     Rules,
@@ -41,13 +33,12 @@ pub(super) struct Link {
 
 /// What all pages of a group begin with.
 pub(super) struct Head {
-    team: TeamId,
+    team: Area,
     tab: Tab,
     /// The group, and where it judges.
     pub(super) placed: Placed,
     /// Since when its live version is live.
-    pub(super) live_since: Option<Moment>,
-    /// Whether the person may change rules.
+    pub(super) live_since: Option<DateTime<Utc>>,
     pub(super) may_edit: bool,
 }
 
@@ -57,54 +48,37 @@ pub(super) async fn open(
     caller: &Caller,
     tab: Tab,
 ) -> Result<(Frame, Head), PageError> {
-    let team = request.team()?;
     let (placed, published) =
         overview::get(&request.management, caller, request.id("group")?).await?;
-    let frame = Frame::of(request, Area::Team(team), "rules").await?;
+    let frame = Frame::of(request, "rules").await?;
     let head = Head {
-        team,
+        team: frame.at,
         tab,
         placed,
-        live_since: published.map(|published| published.published_at.into()),
+        live_since: published.map(|published| published.published_at),
         may_edit: frame.may(Scope::RulesWrite),
     };
     Ok((frame, head))
 }
 
-/// The same for a page with a form that changes rules.
-///
-/// # Errors
-/// The person may not change rules.
-pub(super) async fn open_to_edit(
-    request: &PageRequest,
-    caller: &Caller,
-    tab: Tab,
-) -> Result<(Frame, Head), PageError> {
-    let (frame, head) = open(request, caller, tab).await?;
-    require(&frame, Scope::RulesWrite)?;
-    Ok((frame, head))
+/// What a person reads whose change was overtaken by another one.
+const OVERTAKEN: &str = "Somebody else changed the draft meanwhile. Nothing of your change was stored. \
+     This is the draft as it is now.";
+
+/// The revision of the draft that the form was made for. What cannot be one is none that ever was.
+pub(super) fn revision(request: &PageRequest) -> i64 {
+    request.form.get("revision").parse().unwrap_or(-1)
 }
 
-/// Refuses a person who does not have a scope here.
-pub(super) fn require(frame: &Frame, scope: Scope) -> Result<(), PageError> {
-    match &frame.open {
-        Some(open) if !frame.may(scope) => Err(Refused::beyond_own(open.role, scope).into()),
-        Some(_) | None => Ok(()),
+/// Why a change of the draft was refused.
+pub(super) fn problems(refused: Refused) -> Result<Problems, PageError> {
+    match refused {
+        Refused::Conflict(Conflict::DraftChanged, _) => Ok(Problems::conflict(OVERTAKEN)),
+        refused => Problems::of(refused),
     }
 }
 
-/// The path of a page of a group.
-pub(super) fn path(
-    request: &PageRequest,
-    group: RuleGroupId,
-    rest: &str,
-) -> Result<String, PageError> {
-    let team = Area::Team(request.team()?);
-    Ok(team.path(&format!("rules/{group}{rest}")))
-}
-
 impl Head {
-    /// The group.
     pub(super) fn group(&self) -> &Group {
         &self.placed.group
     }
@@ -116,7 +90,7 @@ impl Head {
 
     /// The path of a page of the team.
     pub(super) fn team_path(&self, place: &str) -> String {
-        Area::Team(self.team).path(place)
+        self.team.path(place)
     }
 
     /// The tabs that the person may open.

@@ -2,7 +2,7 @@
 
 use url::form_urlencoded::Serializer;
 
-use crate::request::PageRequest;
+use crate::page::PageRequest;
 
 /// Rows of a page.
 const ROWS: usize = 100;
@@ -10,7 +10,6 @@ const ROWS: usize = 100;
 /// What a page shows of a list.
 pub(super) struct Slice<T> {
     pub(super) rows: Vec<T>,
-    /// How many there are in all.
     pub(super) total: usize,
     /// The address of the page before this one.
     pub(super) before: Option<String>,

@@ -1,13 +1,11 @@
 //! What publishing the draft would change, and publishing it.
 
-use std::sync::Arc;
-
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::chain::State;
 use management::{
-    Caller, Conflict, Refused,
+    Caller,
     rule_groups::{
-        Page,
         backtests::{self, Backtest},
         diff,
         drafts::{self, ComparedDraft},
@@ -15,26 +13,17 @@ use management::{
         versions::{self, NewVersion},
     },
 };
-use poem::http::StatusCode;
 
 use super::{
     diff::Differences,
-    draft_form::{OVERTAKEN, note, revision},
     group::{lists_of, told},
-    page_header::{self, Head, Tab},
+    page_header::{self, Head, Tab, problems, revision},
 };
-use crate::{
-    error_page::PageError,
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "rules/publish.html")]
-struct Publish<'a> {
+struct Publish {
     frame: Frame,
     head: Head,
     revision: i64,
@@ -43,7 +32,6 @@ struct Publish<'a> {
     warnings: Vec<String>,
     shadow: Option<Shadow>,
     backtest: Option<Tested>,
-    note: &'a str,
     problems: Problems,
 }
 
@@ -61,17 +49,17 @@ struct Tested {
     /// The version. None: a draft.
     is_of_draft: bool,
     is_running: bool,
-    started: Moment,
+    started: DateTime<Utc>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn publish(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn publish(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let group = request.id("group")?;
-    let published = match note(&request) {
+    let published = match request.form.note("note") {
         Ok(note) => {
             let new = NewVersion {
                 revision: revision(&request),
@@ -83,25 +71,14 @@ pub(crate) async fn publish(request: Arc<PageRequest>) -> Answer {
         Err(wrong) => Err(wrong),
     };
     match published {
-        Ok(_) => Ok(page::see_other(page_header::path(
-            &request,
-            group,
-            "?done=published",
-        )?)),
-        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
-            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            page(&request, StatusCode::CONFLICT, problems).await
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(_) => request.lead_to(format!("rules/{group}?done=published")),
+        Err(refused) => page(&request, problems(refused)?).await,
     }
 }
 
 /// The page, with what is wrong with what was sent.
-pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(super) async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let compared = drafts::compare(&request.management, &caller, request.id("group")?).await?;
     let ComparedDraft {
         draft,
@@ -120,10 +97,9 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, problems: Pr
         edited: draft.edited,
         differences: Differences::of(&difference, &lists),
         warnings: told(&warnings, &draft.rules),
-        note: request.form.get("note"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 async fn shadow_of(
@@ -149,15 +125,12 @@ async fn last_backtest(
     caller: &Caller,
     head: &Head,
 ) -> Result<Option<Tested>, PageError> {
-    let page = Page {
-        after: None,
-        limit: 1,
-    };
-    let listed = backtests::list(&request.management, caller, head.group().id, page).await?;
+    let group = head.group().id;
+    let listed = backtests::list(&request.management, caller, group, pager::first(1)).await?;
     Ok(listed.into_iter().next().map(|backtest| Tested {
         is_of_draft: backtest.version.is_none(),
         is_running: backtest.state == State::Running,
-        started: backtest.created_at.into(),
+        started: backtest.created_at,
         backtest,
     }))
 }

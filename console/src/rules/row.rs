@@ -1,14 +1,24 @@
-//! A rule in one line of a table: what it looks for, and what follows.
+//! A rule in one line of a table: what it looks for, what follows, and how many items it matched in the last days.
 
 use std::collections::HashSet;
 
 use domain::{
-    id::RuleId,
+    id::{RuleGroupId, RuleId},
     rule_diff::Difference,
     rules::{LinkPolicy, Rule, RuleEffect, RuleKind},
+    scope::Scope,
+};
+use management::{
+    Caller, Refused,
+    statistics::{self, GroupMatches},
 };
 
-use super::{hash_lists::Lists, truncate::truncate};
+use super::names::Lists;
+use crate::{
+    number::grouped,
+    page::{Frame, PageRequest},
+    visible_text::truncate,
+};
 
 /// Terms that are shown of a rule.
 const TERMS: usize = 3;
@@ -26,7 +36,6 @@ pub(super) struct Row {
     /// What the terms are, if that is not plain.
     pub(super) meaning: &'static str,
     pub(super) terms: Vec<String>,
-    /// How many more terms it has.
     pub(super) more: usize,
     pub(super) scale: Option<Scale>,
     /// The effects: their names and tones.
@@ -78,7 +87,6 @@ pub(super) const fn effect(effect: RuleEffect) -> (&'static str, &'static str) {
 }
 
 impl Row {
-    /// The line of the rule at this place.
     pub(super) fn of(place: usize, rule: &Rule, lists: &Lists) -> Self {
         let mut row = Self {
             place,
@@ -188,5 +196,45 @@ impl States {
         } else {
             None
         }
+    }
+}
+
+/// Days that are counted, today included.
+const DAYS: u32 = 7;
+
+/// The hits of a group's rules; none if the person may not know them.
+pub(super) struct Hits(Option<GroupMatches>);
+
+/// The hits of the last days.
+pub(super) async fn hits(
+    request: &PageRequest,
+    caller: &Caller,
+    frame: &Frame,
+    group: RuleGroupId,
+) -> Result<Hits, Refused> {
+    if !frame.may(Scope::MediaRead) {
+        return Ok(Hits(None));
+    }
+    let found = statistics::of_group(&request.management, caller, group, DAYS).await?;
+    Ok(Hits(Some(found)))
+}
+
+impl Hits {
+    /// The hits of a rule in words; none if they are not known. A rule that is only in the draft has none.
+    pub(super) fn of_rule(&self, rule: RuleId, is_new: bool) -> Option<String> {
+        let Self(found) = self;
+        let found = found.as_ref().filter(|_| !is_new)?;
+        match (found.rules.get(&rule), found.is_complete) {
+            (Some(hits), true) => Some(grouped(*hits)),
+            (Some(hits), false) => Some(format!("at least {}", grouped(*hits))),
+            (None, true) => Some("0".to_owned()),
+            (None, false) => None,
+        }
+    }
+
+    /// Whether some matches are not counted by rule.
+    pub(super) fn is_incomplete(&self) -> bool {
+        let Self(found) = self;
+        found.as_ref().is_some_and(|found| !found.is_complete)
     }
 }

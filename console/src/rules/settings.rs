@@ -1,7 +1,5 @@
 //! The settings of a group: its name, the sites that it judges for, and deleting it.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{name::Name, scope::Scope};
 use management::{
@@ -9,16 +7,9 @@ use management::{
     rule_groups::{self, attachments},
     sites::{self, ManagedSite},
 };
-use poem::http::StatusCode;
 
 use super::page_header::{self, Head, Tab};
-use crate::{
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    stale_form,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager, stale_form};
 
 #[derive(Template)]
 #[template(path = "rules/settings.html")]
@@ -38,7 +29,6 @@ struct Settings {
 struct Place {
     site: ManagedSite,
     is_attached: bool,
-    /// Whether it is the site's default group.
     is_default: bool,
     /// How many groups are attached to the site.
     attached: usize,
@@ -65,12 +55,12 @@ impl Place {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (frame, head) = page_header::open(request, &caller, Tab::Settings).await?;
     let listed = sites::list(&request.management, &caller, pager::asked(request)).await?;
     let next = pager::next(request, &listed, |site| site.id);
@@ -84,7 +74,7 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
     let typed = request.form.get("name");
     let page = Settings {
         sites: sites.collect(),
-        seen: stale_form::next(request, status, group.name.clone()),
+        seen: stale_form::next(request, &problems, group.name.clone()),
         name: if typed.is_empty() {
             group.name.clone()
         } else {
@@ -96,12 +86,12 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         head,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn rename(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn rename(request: PageRequest) -> Answer {
     let group = request.id("group")?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let renamed = match request.form.get("name").trim().parse::<Name>() {
         Ok(name) if request.form.has("seen") => {
             let seen = request.form.get("seen");
@@ -114,27 +104,15 @@ pub(crate) async fn rename(request: Arc<PageRequest>) -> Answer {
     };
     match renamed {
         Ok(Ok(_)) => {
-            let path = page_header::path(&request, group, "/settings?done=group-renamed")?;
-            Ok(page::see_other(path))
+            request.lead_to(format!("rules/{group}/settings?done=group-renamed"))
         }
-        Ok(Err(outdated)) => {
-            page(
-                &request,
-                StatusCode::CONFLICT,
-                stale_form::problems(&outdated),
-            )
-            .await
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(Err(outdated)) => page(&request, stale_form::problems(&outdated)).await,
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
-pub(crate) async fn delete(request: Arc<PageRequest>) -> Answer {
-    let (team, group) = (request.team()?, request.id("group")?);
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn delete(request: PageRequest) -> Answer {
+    let (group, caller) = (request.id("group")?, request.caller()?);
     let found = rule_groups::get(&request.management, &caller, group).await?;
     let deleted = if request.form.get("typed") == found.name {
         rule_groups::delete(&request.management, &caller, group).await
@@ -142,36 +120,25 @@ pub(crate) async fn delete(request: Arc<PageRequest>) -> Answer {
         Err(Refused::field("typed", "is not the name of the group"))
     };
     match deleted {
-        Ok(()) => {
-            let path = page::Area::Team(team).path("rules?done=group-deleted");
-            Ok(page::see_other(path))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(()) => request.lead_to("rules?done=group-deleted"),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
-pub(crate) async fn attach(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn attach(request: PageRequest) -> Answer {
     let (group, site) = (request.id("group")?, request.id("site")?);
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     match attachments::attach(&request.management, &caller, site, group).await {
         Ok(()) => {
-            let path = page_header::path(&request, group, "/settings?done=group-attached")?;
-            Ok(page::see_other(path))
+            request.lead_to(format!("rules/{group}/settings?done=group-attached"))
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
-pub(crate) async fn detach(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn detach(request: PageRequest) -> Answer {
     let (group, site) = (request.id("group")?, request.id("site")?);
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     attachments::detach(&request.management, &caller, site, group).await?;
-    let path = page_header::path(&request, group, "/settings?done=group-detached")?;
-    Ok(page::see_other(path))
+    request.lead_to(format!("rules/{group}/settings?done=group-detached"))
 }

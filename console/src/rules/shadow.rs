@@ -1,42 +1,32 @@
 //! The shadow of a group: start, end, and what it says.
 
-use std::sync::Arc;
-
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::GroupVersionId;
 use management::{
-    Conflict, Refused,
+    Refused,
     rule_groups::{
         Group,
         shadow::{self, ShadowReport},
         versions::{self, ListedVersion},
     },
 };
-use poem::http::StatusCode;
 
 use super::{
-    draft_form::{OVERTAKEN, note, revision},
-    page_header::{self, Head, Tab},
+    page_header::{self, Head, Tab, problems, revision},
     trial::tone,
     versions::choices,
 };
-use crate::{
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "rules/shadow.html")]
-struct Shadow<'a> {
+struct Shadow {
     frame: Frame,
     head: Head,
     report: Option<ShadowReport>,
     /// The versions that could judge in the shadow.
     versions: Vec<ListedVersion>,
-    note: &'a str,
     problems: Problems,
 }
 
@@ -56,39 +46,31 @@ struct Item {
     id: String,
     live: (String, &'static str),
     shadow: (String, &'static str),
-    judged: Moment,
+    judged: DateTime<Utc>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn start(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn start(request: PageRequest) -> Answer {
     let group = request.id("group")?;
     match started(&request).await {
         Ok(_) => {
-            let path = page_header::path(&request, group, "/shadow?done=shadow-started")?;
-            Ok(page::see_other(path))
+            request.lead_to(format!("rules/{group}/shadow?done=shadow-started"))
         }
-        Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
-            let problems = Problems::of(Refused::Invalid(OVERTAKEN.into()))?;
-            page(&request, StatusCode::CONFLICT, problems).await
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, problems(refused)?).await,
     }
 }
 
 async fn started(request: &PageRequest) -> Result<Group, Refused> {
     let unknown = |_| Refused::field("version", "must be one of the versions");
     let no_group = |_| Refused::NotFound(management::Noun::RuleGroup);
-    let caller = request.caller(request.team().ok())?;
+    let caller = request.caller()?;
     let group = request.id("group").map_err(no_group)?;
     match request.form.get("version") {
         "" => {
-            let note = note(request)?;
+            let note = request.form.note("note")?;
             shadow::set_draft(&request.management, &caller, group, revision(request), note).await
         }
         version => {
@@ -98,16 +80,15 @@ async fn started(request: &PageRequest) -> Result<Group, Refused> {
     }
 }
 
-pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn end(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let group = request.id("group")?;
     shadow::end(&request.management, &caller, group).await?;
-    let path = page_header::path(&request, group, "/shadow?done=shadow-ended")?;
-    Ok(page::see_other(path))
+    request.lead_to(format!("rules/{group}/shadow?done=shadow-ended"))
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (frame, head) = page_header::open(request, &caller, Tab::Shadow).await?;
     let group = head.group();
     let report = match group.shadow {
@@ -124,15 +105,14 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         report,
         frame,
         head,
-        note: request.form.get("note"),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// What a version said in the shadow, with the items about which it differed.
-pub(crate) async fn version(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn version(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     let management = &request.management;
     let report = shadow::report(management, &caller, group, version).await?;
@@ -145,7 +125,7 @@ pub(crate) async fn version(request: Arc<PageRequest>) -> Answer {
         id: item.media.to_string(),
         live: (item.live.to_string(), tone(item.live)),
         shadow: (item.shadow.to_string(), tone(item.shadow)),
-        judged: item.judged_at.into(),
+        judged: item.judged_at,
     });
     Ok(page::shown(&Shadowed {
         frame,

@@ -1,39 +1,35 @@
 //! Trying a text on the draft, beside what the live version says.
 
 mod highlights;
-mod result;
-
-use std::sync::Arc;
 
 use askama::Template;
-use domain::score::{Category, Scores};
+use domain::{
+    media::Status,
+    rules::{Evidence, View, Violation},
+    score::{Category, Scores},
+};
 use management::{
     Refused,
-    rule_groups::trials::{self, ScoresFrom},
+    rule_groups::trials::{self, ScoresFrom, Trial},
 };
-use poem::http::StatusCode;
 
-pub(super) use self::result::tone;
-use self::{highlights::Piece, result::Said};
+use self::highlights::Piece;
 use super::page_header::{self, Head, Tab};
 use crate::{
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
+    page::{self, Answer, Frame, PageRequest, Problems},
+    rules::row::effect,
+    visible_text::truncate,
 };
 
 #[derive(Template)]
 #[template(path = "rules/trial.html")]
-struct Try<'a> {
+struct Try {
     frame: Frame,
     head: Head,
-    text: &'a str,
     asks: bool,
     /// A field for the score of each category.
     scores: Vec<Field>,
     problems: Problems,
-    /// What is wrong with the form as a whole.
     wrong: Vec<String>,
     result: Option<Outcome>,
 }
@@ -57,7 +53,7 @@ struct Outcome {
     scores_from: ScoresFrom,
 }
 
-impl Try<'_> {
+impl Try {
     fn has_scores(&self) -> bool {
         self.scores
             .iter()
@@ -65,12 +61,12 @@ impl Try<'_> {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default(), None).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default(), None).await
 }
 
-pub(crate) async fn run(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn run(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, asks) = (request.id("group")?, request.form.has("ask"));
     let text = request.form.get("text").to_owned();
     let tried = match scores(&request) {
@@ -89,12 +85,9 @@ pub(crate) async fn run(request: Arc<PageRequest>) -> Answer {
                 live: beside.live.as_ref().map(|live| Said::new(live, text)),
                 draft: Said::new(&beside.draft, text),
             };
-            page(&request, StatusCode::OK, Problems::default(), Some(result)).await
+            page(&request, Problems::default(), Some(result)).await
         }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems, None).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?, None).await,
     }
 }
 
@@ -129,14 +122,9 @@ fn listed(scores: Option<Scores>) -> Vec<(Category, String)> {
         .collect()
 }
 
-async fn page(
-    request: &PageRequest,
-    status: StatusCode,
-    problems: Problems,
-    result: Option<Outcome>,
-) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
-    let (frame, head) = page_header::open_to_edit(request, &caller, Tab::Try).await?;
+async fn page(request: &PageRequest, problems: Problems, result: Option<Outcome>) -> Answer {
+    let caller = request.caller()?;
+    let (frame, head) = page_header::open(request, &caller, Tab::Try).await?;
     let fields = Category::ALL.into_iter().map(|category| {
         let name = field(category);
         Field {
@@ -153,11 +141,96 @@ async fn page(
         wrong: problems.besides(&names),
         frame,
         head,
-        text: request.form.get("text"),
         asks: request.form.has("ask"),
         scores: fields.collect(),
         problems,
         result,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
+}
+
+/// Rules that are listed.
+const MATCHES: usize = 100;
+/// Characters of a match that are shown.
+const MATCH_CHARS: usize = 200;
+
+/// What a set of rules says.
+struct Said {
+    status: Status,
+    tone: &'static str,
+    reason: Option<String>,
+    matches: Vec<Match>,
+    /// How many more rules match.
+    more: usize,
+    /// Categories that rules ask for and that have no score.
+    unscored: String,
+}
+
+struct Match {
+    rule: String,
+    kind: &'static str,
+    effect: (&'static str, &'static str),
+    text: Option<String>,
+    how: String,
+}
+
+impl Said {
+    fn new(trial: &Trial, text: &str) -> Self {
+        let matches = trial.violations.iter().take(MATCHES);
+        let unscored = trial.unscored.iter().map(ToString::to_string);
+        Self {
+            status: trial.status,
+            tone: tone(trial.status),
+            reason: trial.reason.clone(),
+            matches: matches
+                .map(|violation| Match::new(violation, text))
+                .collect(),
+            more: trial.violations.len().saturating_sub(MATCHES),
+            unscored: unscored.collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+pub(super) const fn tone(status: Status) -> &'static str {
+    match status {
+        Status::Approved => "ok",
+        Status::Rejected => "no",
+        Status::PendingReview => "warn",
+        Status::Pending => "",
+    }
+}
+
+impl Match {
+    fn new(violation: &Violation, text: &str) -> Self {
+        let (matched, how) = match &violation.evidence {
+            Evidence::Text { view, span, .. } => {
+                let matched = text.get(span.clone()).unwrap_or_default();
+                let how = match view {
+                    View::Original => "as it was written",
+                    View::Folded => "whatever its case, accents and look-alikes",
+                    View::Loose => {
+                        "in disguise: digits for letters, spelled-out or stretched words"
+                    }
+                };
+                (Some(truncate(matched, MATCH_CHARS)), how.to_owned())
+            }
+            Evidence::Score {
+                category,
+                score,
+                threshold,
+                ..
+            } => (
+                None,
+                format!("{category} {score:.2}, threshold {threshold}"),
+            ),
+            Evidence::Hash { distance, .. } => (None, format!("{distance} of 256 bits differ")),
+        };
+        Self {
+            rule: violation.rule_name.clone(),
+            kind: violation.rule_type.as_str(),
+            effect: effect(violation.effect),
+            text: matched,
+            how,
+        }
+    }
 }

@@ -1,52 +1,41 @@
-//! The versions of a group: the list, one of them, and making one live again.
-
-pub(crate) mod compare;
-
-use std::sync::Arc;
+//! The versions of a group: the list, one of them, what differs between two, and making one live again.
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::GroupVersionId;
 use management::{
     Caller, Refused,
     rule_groups::{
-        Page,
+        diff,
         versions::{self, ListedVersion, Publication},
     },
 };
-use poem::http::StatusCode;
 
 use super::{
-    author_names::People,
+    diff::Differences,
     group::lists_of,
+    names::People,
     page_header::{self, Head, Tab},
     pagination::Slice,
     row::Row,
 };
-use crate::{
-    error_page::PageError,
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 /// Versions that can be chosen in a form, and publications that are shown.
 const CHOICES: i64 = 100;
 
-/// A version in a list.
-pub(super) struct Listed {
-    pub(super) version: ListedVersion,
-    pub(super) made: Moment,
-    pub(super) by: String,
-    pub(super) is_live: bool,
-    pub(super) is_shadow: bool,
+struct Listed {
+    version: ListedVersion,
+    made: DateTime<Utc>,
+    by: String,
+    is_live: bool,
+    is_shadow: bool,
 }
 
 impl Listed {
     fn new(version: ListedVersion, head: &Head, people: &People) -> Self {
         Self {
-            made: version.created_at.into(),
+            made: version.created_at,
             by: people.name(version.created_by),
             is_live: head.group().live == version.id,
             is_shadow: head.group().shadow == Some(version.id),
@@ -59,7 +48,7 @@ impl Listed {
 struct Published {
     number: i32,
     version: GroupVersionId,
-    at: Moment,
+    at: DateTime<Utc>,
     by: String,
 }
 
@@ -84,19 +73,16 @@ struct One {
     problems: Problems,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, page) = (request.id("group")?, pager::asked(&request));
     let is_first = page.after.is_none();
     let versions = versions::list(&request.management, &caller, group, page).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
     let people = People::of(&request, &caller).await?;
     let publications = if is_first {
-        let page = Page {
-            after: None,
-            limit: CHOICES,
-        };
-        versions::publications(&request.management, &caller, group, page).await?
+        let first = pager::first(CHOICES);
+        versions::publications(&request.management, &caller, group, first).await?
     } else {
         Vec::new()
     };
@@ -105,7 +91,7 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         .map(|entry: Publication| Published {
             number: entry.number,
             version: entry.version,
-            at: entry.published_at.into(),
+            at: entry.published_at,
             by: people.name(entry.published_by),
         });
     let published = published.collect();
@@ -122,12 +108,12 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     }))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    one(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    one(&request, Problems::default()).await
 }
 
-async fn one(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+async fn one(request: &PageRequest, problems: Problems) -> Answer {
+    let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     let version = versions::get(&request.management, &caller, group, version).await?;
     let lists = lists_of(request, &caller, version.rules.iter()).await?;
@@ -141,21 +127,16 @@ async fn one(request: &PageRequest, status: StatusCode, problems: Problems) -> A
         head,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
-pub(crate) async fn set_live(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn set_live(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     match versions::set_live(&request.management, &caller, group, version).await {
-        Ok(_) => Ok(page::see_other(page_header::path(
-            &request,
-            group,
-            "/versions?done=version-live",
-        )?)),
+        Ok(_) => request.lead_to(format!("rules/{group}/versions?done=version-live")),
         Err(refused @ (Refused::Fields(_) | Refused::Conflict(..))) => {
-            let problems = Problems::of(refused)?;
-            one(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
+            one(&request, Problems::of(refused)?).await
         }
         Err(refused) => Err(refused.into()),
     }
@@ -166,9 +147,53 @@ pub(super) async fn choices(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<Vec<ListedVersion>, PageError> {
-    let page = Page {
-        after: None,
-        limit: CHOICES,
-    };
-    Ok(versions::list(&request.management, caller, request.id("group")?, page).await?)
+    let (group, first) = (request.id("group")?, pager::first(CHOICES));
+    Ok(versions::list(&request.management, caller, group, first).await?)
+}
+
+#[derive(Template)]
+#[template(path = "rules/compare.html")]
+struct Compare {
+    frame: Frame,
+    head: Head,
+    versions: Vec<ListedVersion>,
+    /// The earlier one.
+    from: GroupVersionId,
+    /// The later one. None: the draft.
+    to: Option<GroupVersionId>,
+    differences: Differences,
+}
+
+impl Compare {
+    fn is_from(&self, version: &ListedVersion) -> bool {
+        self.from == version.id
+    }
+
+    fn is_to(&self, version: &ListedVersion) -> bool {
+        self.to == Some(version.id)
+    }
+
+    fn is_live(&self, version: &GroupVersionId) -> bool {
+        self.head.group().live == *version
+    }
+}
+
+pub(crate) async fn compare(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let asked = |name: &str| request.query.get(name).parse::<GroupVersionId>().ok();
+    let (group, from, to) = (request.id("group")?, asked("from"), asked("to"));
+    let difference = diff::between(&request.management, &caller, group, from, to).await?;
+    let changed = difference.changed.iter().map(|(_, to)| to);
+    let named = difference.added.iter().chain(&difference.removed);
+    let lists = lists_of(&request, &caller, named.chain(changed)).await?;
+    let versions = choices(&request, &caller).await?;
+    let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
+    Ok(page::shown(&Compare {
+        from: from.unwrap_or(head.group().live),
+        to,
+        frame,
+        head,
+        versions,
+        differences: Differences::of(&difference, &lists),
+    }))
 }

@@ -1,7 +1,5 @@
 //! Rules as YAML: a file to keep, and a file to replace the draft with.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::rule_file::InputFile;
 use management::{Conflict, Refused, rule_groups::files};
@@ -10,35 +8,25 @@ use poem::{
     http::{StatusCode, header},
 };
 
-use super::{
-    draft_form::revision,
-    page_header::{self, Head, Tab},
-};
-use crate::{
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use super::page_header::{self, Head, Tab, revision};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 #[derive(Template)]
 #[template(path = "rules/import.html")]
-struct Import<'a> {
+struct Import {
     frame: Frame,
     head: Head,
-    yaml: &'a str,
     revision: i64,
     wrong: Vec<String>,
 }
 
-/// Reads a file that was pasted.
 pub(super) fn read(text: &str) -> Result<InputFile, Refused> {
     InputFile::from_yaml(text)
         .map_err(|wrong| Refused::Invalid(format!("This is no rule group: {wrong}.").into()))
 }
 
-pub(crate) async fn export(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn export(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, management) = (request.id("group")?, &request.management);
     let file = match request.query.get("version") {
         "draft" => files::export_draft(management, &caller, group).await?,
@@ -52,20 +40,17 @@ pub(crate) async fn export(request: Arc<PageRequest>) -> Answer {
         .body(file.yaml))
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     form(&request, StatusCode::OK, None, Vec::new()).await
 }
 
-pub(crate) async fn import(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn import(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let (group, seen) = (request.id("group")?, revision(&request));
     let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<InputFile, Refused> { read(&text) };
     match files::import_draft(&request.management, &caller, group, Some(seen), read).await {
-        Ok(_) => {
-            let path = page_header::path(&request, group, "?done=draft-imported")?;
-            Ok(page::see_other(path))
-        }
+        Ok(_) => request.lead_to(format!("rules/{group}?done=draft-imported")),
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let wrong = "Somebody else changed the draft meanwhile. Your file is kept below, and nothing is stored yet. \
                          Look at the draft first; importing again replaces it.";
@@ -86,13 +71,12 @@ async fn form(
     revision: Option<i64>,
     wrong: Vec<String>,
 ) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
-    let (frame, head) = page_header::open_to_edit(request, &caller, Tab::None).await?;
+    let caller = request.caller()?;
+    let (frame, head) = page_header::open(request, &caller, Tab::None).await?;
     let page = Import {
         revision: revision.unwrap_or(head.group().draft_revision),
         frame,
         head,
-        yaml: request.form.get("yaml"),
         wrong,
     };
     Ok(page::html(status, &page))

@@ -1,7 +1,5 @@
 //! Links that are used once: joining a team, and choosing a new password.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{
     email::Email,
@@ -20,7 +18,7 @@ use management::{
 use poem::{Response, http::StatusCode};
 
 use super::{entered, entered_to_join, home};
-use crate::{error_page::PageError, page, request::PageRequest, router::Answer};
+use crate::page::{self, Answer, PageError, PageRequest};
 
 #[derive(Template)]
 #[template(path = "sign_in/join.html")]
@@ -62,11 +60,11 @@ struct Problem {
     other: Option<String>,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     form(&request, Problem::default(), StatusCode::OK).await
 }
 
-pub(crate) async fn follow(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn follow(request: PageRequest) -> Answer {
     let link = link(&request)?;
     let password = request.form.get("password");
     let followed = match one_time_links::look(&request.management, link, request.held()).await? {
@@ -158,10 +156,8 @@ async fn become_operator(
     link: SecretHash,
     password: &str,
 ) -> Result<Response, Refused> {
-    let email = request.form.get("email").trim().parse::<Email>();
-    let email = email.map_err(|wrong| Refused::field("email", wrong.to_string()))?;
-    let name = request.form.get("name").trim().parse::<Name>();
-    let name = name.map_err(|wrong| Refused::field("name", wrong.to_string()))?;
+    let email: Email = request.form.read("email")?;
+    let name: Name = request.form.read("name")?;
     let (management, visitor) = (&request.management, &request.visitor);
     let signed_in =
         first_operator::become_operator(management, visitor, link, &email, &name, password);

@@ -5,7 +5,7 @@ use askama::Template;
 use management::{Refused, account::sign_in};
 use poem::{Response, http::StatusCode};
 
-use crate::{error_page::PageError, page, request::PageRequest};
+use crate::page::{self, PageError, PageRequest};
 
 /// The field with the password. No other form has one of this name.
 const FIELD: &str = "password_again";
@@ -22,10 +22,7 @@ struct Confirm<'a> {
     provider: Option<&'a str>,
 }
 
-/// Takes the password if it was sent.
-///
-/// # Errors
-/// The answer, if the password is wrong.
+/// Takes the password if it was sent. `Err`: the answer, if the password is wrong.
 pub(crate) async fn take(request: &PageRequest) -> Result<Result<(), Response>, PageError> {
     if !request.form.has(FIELD) {
         return Ok(Ok(()));

@@ -1,26 +1,15 @@
 //! Signing in at the provider of single sign-on: the browser is sent there, and comes back.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::key::LinkSecret;
-use management::account::sign_on::{self, Begun, Finished, NotSignedOn, Purpose, Returned};
-use poem::{
-    Response,
-    http::{StatusCode, header},
-};
+use management::account::sign_on::{self, Finished, NotSignedOn, Purpose, Returned};
+use poem::http::StatusCode;
 
 use super::{entered, entered_to_join};
-use crate::{cookie, error_page::PageError, page, request::PageRequest, router::Answer};
-
-/// What came of it, if the person is not simply signed in.
-#[derive(Template)]
-#[template(path = "message.html")]
-struct Message<'a> {
-    title: &'a str,
-    text: &'a str,
-    link: (&'a str, &'a str),
-}
+use crate::{
+    cookie,
+    page::{self, Answer, Message, PageError, PageRequest},
+};
 
 /// There is an account with the person's address, and nobody has proved to own it.
 #[derive(Template)]
@@ -41,37 +30,36 @@ const TO_SIGN_IN: (&str, &str) = ("/sign-in", "Back to signing in");
 const TO_ACCOUNT: (&str, &str) = ("/account", "Back to your account");
 
 /// Sends the browser to the provider. A link leads here, because the policy for content lets no form leave the console.
-pub(crate) async fn begin(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn begin(request: PageRequest) -> Answer {
     go(&request, Purpose::Enter).await
 }
 
 /// Sends the browser to the provider, so that the person who is signed in authenticates there once more.
-pub(crate) async fn again(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn again(request: PageRequest) -> Answer {
     let session = request.session()?;
     go(&request, Purpose::ProveAgain(session)).await
 }
 
 /// Sends the browser to the provider, to accept an invitation as the person who is known there.
-pub(crate) async fn join(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn join(request: PageRequest) -> Answer {
     let link = request.part::<LinkSecret>("link")?;
     go(&request, Purpose::Join(link)).await
 }
 
 /// Begins to take the address from an account that nobody has proved to own it. Only a form of ours begins it: another site
 /// could otherwise have somebody lose an account.
-pub(crate) async fn take_address(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn take_address(request: PageRequest) -> Answer {
     let provider = request.provider().ok_or(PageError::NoSuchPage)?;
     let purpose = Purpose::TakeAddress;
     let begun = match sign_on::begin(&request.management, &request.visitor, purpose).await {
         Ok(begun) => begun,
         Err(not) => return refused(&request, not),
     };
-    let mut response = page::shown(&TakeAddress {
+    let page = page::shown(&TakeAddress {
         provider,
         address: begun.address.as_str(),
     });
-    hold(&mut response, &begun);
-    Ok(response)
+    Ok(cookie::set(page, cookie::hold_attempt(&begun.kept)))
 }
 
 async fn go(request: &PageRequest, purpose: Purpose) -> Answer {
@@ -79,19 +67,12 @@ async fn go(request: &PageRequest, purpose: Purpose) -> Answer {
         Ok(begun) => begun,
         Err(not) => return refused(request, not),
     };
-    let mut response = page::see_other(begun.address.as_str());
-    hold(&mut response, &begun);
-    Ok(response)
-}
-
-/// Has the browser hold the attempt.
-pub(crate) fn hold(response: &mut Response, begun: &Begun) {
-    let held = cookie::hold_attempt(&begun.kept);
-    response.headers_mut().append(header::SET_COOKIE, held);
+    let there = page::see_other(begun.address.as_str());
+    Ok(cookie::set(there, cookie::hold_attempt(&begun.kept)))
 }
 
 /// The browser comes back.
-pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn end(request: PageRequest) -> Answer {
     let query = &request.query;
     let returned = Returned {
         state: query.get("state"),
@@ -108,7 +89,7 @@ pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
         returned,
     )
     .await;
-    let mut response = match finished {
+    let response = match finished {
         Ok(Finished::Entered(signed_in)) => entered(&signed_in, None),
         Ok(Finished::Joining(signed_in, link)) => entered_to_join(&signed_in, &link),
         Ok(Finished::ProvedAgain) => page::shown(&Message {
@@ -119,9 +100,7 @@ pub(crate) async fn end(request: Arc<PageRequest>) -> Answer {
         Ok(Finished::Connected) => page::see_other("/account?done=connected"),
         Err(not) => refused(&request, not)?,
     };
-    let forgotten = cookie::forget_attempt();
-    response.headers_mut().append(header::SET_COOKIE, forgotten);
-    Ok(response)
+    Ok(cookie::set(response, cookie::forget_attempt()))
 }
 
 /// The page that says why not.

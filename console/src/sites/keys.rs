@@ -1,28 +1,19 @@
-//! The keys of a site: with which applications submit.
+//! The keys of a site, with which applications submit: the list, replacing them, and disabling one after its last characters were
+//! typed.
 
-pub(crate) mod disable;
-pub(crate) mod rotate;
-
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::id::{SiteId, SiteKeyId};
 use management::{
     Caller,
     site_keys::{self, IssuedKey, KeyRecord},
-    sites::Page,
+    sites::{self, Page},
 };
-use poem::{Response, http::StatusCode};
 
 use super::page_header::{SiteHeader, Tab};
-use crate::{
-    error_page::PageError,
-    page::{self, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Frame, PageError, PageRequest, Problems, pager};
 
 #[derive(Template)]
 #[template(path = "sites/keys.html")]
@@ -34,14 +25,10 @@ struct List {
     problems: Problems,
 }
 
-/// A key.
 struct Row {
-    id: SiteKeyId,
-    hint: String,
-    created: Moment,
+    key: KeyRecord,
     /// The minute in which it was last used.
-    used: Option<Moment>,
-    disabled: Option<Moment>,
+    used: Option<DateTime<Utc>>,
 }
 
 /// A key that was just created, shown once.
@@ -55,18 +42,15 @@ struct Issued {
     has_replaced: bool,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn list(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn create(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn create(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     match site_keys::create(&request.management, &caller, request.id("site")?).await {
         Ok(issued) => show_once(&request, &issued, false).await,
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
@@ -81,17 +65,13 @@ async fn show_once(request: &PageRequest, issued: &IssuedKey, has_replaced: bool
     }))
 }
 
-async fn page(
-    request: &PageRequest,
-    status: StatusCode,
-    problems: Problems,
-) -> Result<Response, PageError> {
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let asked = pager::asked(request);
     let (mut rows, next) = rows(request, &caller, here.site.id, asked).await?;
     // Keys that work come first.
-    rows.sort_by_key(|row| row.disabled.is_some());
+    rows.sort_by_key(|row| row.key.disabled_at.is_some());
     let page = List {
         frame,
         here,
@@ -99,7 +79,7 @@ async fn page(
         next,
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 /// Keys of a site, and the address of the next page.
@@ -115,11 +95,114 @@ async fn rows(
     let used: HashMap<_, _> = used.into_iter().collect();
     let next = pager::next(request, &keys, |key| key.id);
     let row = |key: KeyRecord| Row {
-        id: key.id,
-        hint: key.hint,
-        created: key.created_at.into(),
-        used: used.get(&key.id).copied().map(Moment::from),
-        disabled: key.disabled_at.map(Moment::from),
+        used: used.get(&key.id).copied(),
+        key,
     };
     Ok((keys.into_iter().map(row).collect(), next))
+}
+
+/// Keys that are looked through for those that work. A site rarely has as many.
+const KEYS: i64 = 200;
+
+#[derive(Template)]
+#[template(path = "sites/keys/rotate.html")]
+struct Rotate {
+    frame: Frame,
+    here: SiteHeader,
+    keys: i64,
+    /// The first of them.
+    rows: Vec<Row>,
+    problems: Problems,
+}
+
+impl Rotate {
+    /// Whether more keys work than are listed.
+    fn has_more(&self) -> bool {
+        i64::try_from(self.rows.len()).is_ok_and(|listed| listed < self.keys)
+    }
+}
+
+pub(crate) async fn show_rotation(request: PageRequest) -> Answer {
+    rotation(&request, Problems::default()).await
+}
+
+pub(crate) async fn rotate(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let site = sites::get(&request.management, &caller, request.id("site")?).await?;
+    if request.form.get("how") == "keep" {
+        return match site_keys::create(&request.management, &caller, site.id).await {
+            Ok(issued) => show_once(&request, &issued, false).await,
+            Err(refused) => rotation(&request, Problems::of(refused)?).await,
+        };
+    }
+    let mut problems = Problems::default();
+    if request.form.get("typed") == site.settings.name {
+        match site_keys::rotate(&request.management, &caller, site.id).await {
+            Ok(issued) => return show_once(&request, &issued, true).await,
+            Err(refused) => problems = Problems::of(refused)?,
+        }
+    } else {
+        problems.add("typed", "must be the name of the site");
+    }
+    rotation(&request, problems).await
+}
+
+async fn rotation(request: &PageRequest, problems: Problems) -> Answer {
+    let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
+    let caller = request.caller()?;
+    let counts = sites::counts(&request.management, &caller, &[here.site.id]).await?;
+    let all = pager::first(KEYS);
+    let (mut rows, _) = rows(request, &caller, here.site.id, all).await?;
+    rows.retain(|row| row.key.disabled_at.is_none());
+    let page = Rotate {
+        rows,
+        frame,
+        here,
+        keys: counts.first().map_or(0, |counts| counts.keys),
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
+}
+
+#[derive(Template)]
+#[template(path = "sites/keys/disable.html")]
+struct Disable {
+    frame: Frame,
+    here: SiteHeader,
+    key: KeyRecord,
+    used: Option<DateTime<Utc>>,
+    problems: Problems,
+}
+
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    key(&request, Problems::default()).await
+}
+
+pub(crate) async fn disable(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let (site, key): (_, SiteKeyId) = (request.id("site")?, request.id("key")?);
+    let found = site_keys::get(&request.management, &caller, site, key).await?;
+    if request.form.get("typed") != found.hint {
+        let problems = Problems::field("typed", "must be the last characters of the key");
+        return self::key(&request, problems).await;
+    }
+    site_keys::disable(&request.management, &caller, site, key).await?;
+    request.lead_to(format!("sites/{site}/keys?done=key-disabled"))
+}
+
+async fn key(request: &PageRequest, problems: Problems) -> Answer {
+    let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
+    let caller = request.caller()?;
+    let (management, site) = (&request.management, here.site.id);
+    let key = site_keys::get(management, &caller, site, request.id("key")?).await?;
+    let keys = std::slice::from_ref(&key);
+    let used = site_keys::last_used(management, &caller, site, keys).await?;
+    let page = Disable {
+        frame,
+        here,
+        key,
+        used: used.first().map(|(_, used)| *used),
+        problems,
+    };
+    Ok(page::html(page.problems.status(), &page))
 }

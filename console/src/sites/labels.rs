@@ -9,9 +9,15 @@ pub(crate) struct Choice {
     pub(crate) hint: &'static str,
 }
 
+impl Choice {
+    const fn new(value: &'static str, (name, hint): (&'static str, &'static str)) -> Self {
+        Self { value, name, hint }
+    }
+}
+
 /// What happens to content that could not be checked.
 pub(crate) const fn on_failure(choice: OnFailure) -> Choice {
-    let (name, hint) = match choice {
+    let said = match choice {
         OnFailure::Review => (
             "Wait for a person",
             "Nothing is published unchecked, and nothing is lost.",
@@ -22,16 +28,12 @@ pub(crate) const fn on_failure(choice: OnFailure) -> Choice {
             "Everything is published while providers fail, unless a rule asks for a review.",
         ),
     };
-    Choice {
-        value: choice.as_str(),
-        name,
-        hint,
-    }
+    Choice::new(choice.as_str(), said)
 }
 
 /// How status queries spell the status.
 pub(crate) const fn vocabulary(choice: StatusVocabulary) -> Choice {
-    let (name, hint) = match choice {
+    let said = match choice {
         StatusVocabulary::State => (
             "Four states",
             "pending, approved, rejected or pending_review.",
@@ -41,16 +43,12 @@ pub(crate) const fn vocabulary(choice: StatusVocabulary) -> Choice {
             "pending or completed, with the result in action.",
         ),
     };
-    Choice {
-        value: choice.as_str(),
-        name,
-        hint,
-    }
+    Choice::new(choice.as_str(), said)
 }
 
 /// What clients of OpenAI get for content of which something could not be checked.
-const fn compat_unchecked(choice: CompatUnchecked) -> Choice {
-    let (name, hint) = match choice {
+pub(crate) const fn compat_unchecked(choice: CompatUnchecked) -> Choice {
+    let said = match choice {
         CompatUnchecked::Flag => (
             "A flagged result",
             "Unless the site approves what cannot be checked, which is its setting above.",
@@ -60,29 +58,10 @@ const fn compat_unchecked(choice: CompatUnchecked) -> Choice {
             "For applications that have another way to check. The site’s rules judge the item all the same.",
         ),
     };
-    Choice {
-        value: choice.as_str(),
-        name,
-        hint,
-    }
+    Choice::new(choice.as_str(), said)
 }
 
-/// All choices for content that could not be checked.
-pub(crate) fn on_failures() -> Vec<Choice> {
-    OnFailure::ALL.iter().copied().map(on_failure).collect()
-}
-
-/// All choices for what clients of OpenAI get.
-pub(crate) fn compat_uncheckeds() -> Vec<Choice> {
-    let choices = CompatUnchecked::ALL.iter().copied();
-    choices.map(compat_unchecked).collect()
-}
-
-/// All spellings of the status.
-pub(crate) fn vocabularies() -> Vec<Choice> {
-    StatusVocabulary::ALL
-        .iter()
-        .copied()
-        .map(vocabulary)
-        .collect()
+/// All choices of a setting.
+pub(crate) fn all<T: Copy>(values: &[T], said: fn(T) -> Choice) -> Vec<Choice> {
+    values.iter().copied().map(said).collect()
 }

@@ -1,13 +1,12 @@
 //! A site: what it is, what judges, where its webhooks go, and what it still needs.
 
-use std::sync::Arc;
-
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::scope::Scope;
 use management::{
     endpoints::{self, Endpoint},
     rule_groups::{self, Group, attachments},
-    sites::{self, Counts, Page, Readiness},
+    sites::{self, Counts, Readiness},
 };
 
 use super::{
@@ -15,10 +14,8 @@ use super::{
     page_header::{SiteHeader, Tab},
 };
 use crate::{
-    page::{self, Frame},
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
+    overview::first_steps::{Step, in_order},
+    page::{self, Answer, Frame, PageRequest, pager},
 };
 
 /// Endpoints that the page names.
@@ -29,11 +26,10 @@ const ENDPOINTS: i64 = 10;
 struct Overview {
     frame: Frame,
     here: SiteHeader,
-    created: Moment,
+    created: DateTime<Utc>,
     counts: Counts,
     /// What the site still needs; none once it has everything.
     steps: Option<[Step; 4]>,
-    /// The groups that are attached.
     groups: Vec<Group>,
     /// The group that judges if none is attached.
     default: Group,
@@ -42,20 +38,9 @@ struct Overview {
     vocabulary: &'static str,
 }
 
-/// A step from a new site to one that works.
-struct Step {
-    name: &'static str,
-    text: &'static str,
-    is_done: bool,
-    /// Whether it is the first that is not done.
-    is_next: bool,
-    /// Where it is done, for those who may.
-    way: Option<(String, &'static str)>,
-}
-
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, here) = SiteHeader::of(&request, Tab::Overview).await?;
-    let caller = request.caller(Some(request.team()?))?;
+    let caller = request.caller()?;
     let (management, site) = (&request.management, here.site.id);
     let counts = sites::counts(management, &caller, &[site]).await?;
     let counts = counts.first().copied().unwrap_or(Counts {
@@ -64,10 +49,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
         endpoints: 0,
     });
     let readiness = sites::readiness(management, &caller, site).await?;
-    let first = Page {
-        after: None,
-        limit: ENDPOINTS,
-    };
+    let first = pager::first(ENDPOINTS);
     let endpoints = endpoints::list(management, &caller, site, first).await?;
     let groups = attachments::list(management, &caller, site).await?;
     let settings = &here.site.settings;
@@ -76,7 +58,7 @@ pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
     let works = endpoints.iter().find(|one| one.disabled_at.is_none());
     let steps = steps(&frame, &here, (counts, readiness), judge, works);
     Ok(page::shown(&Overview {
-        created: here.site.created_at.into(),
+        created: here.site.created_at,
         on_failure: labels::on_failure(settings.on_failure).name,
         vocabulary: labels::vocabulary(settings.status_vocabulary).hint,
         steps: (!steps.iter().all(|step| step.is_done)).then_some(steps),
@@ -107,38 +89,38 @@ fn steps(
         )
     });
     let rules = format!("{}/{}", here.team.path("rules"), judge.id);
-    let mut steps = [
-        Step {
-            name: "Create a key",
-            text: "Your application sends it with each submission.",
-            is_done: counts.keys > 0,
-            is_next: false,
-            way: way(Scope::KeysWrite, here.path("keys"), "Keys"),
-        },
-        Step {
-            name: "Write the first rule",
-            text: "Rules decide what is approved, rejected or reviewed by a person.",
-            is_done: readiness.has_rules,
-            is_next: false,
-            way: way(Scope::RulesWrite, rules, "Rules"),
-        },
-        Step {
-            name: "Add a webhook endpoint",
-            text: "It is told each verdict. Without one, your application asks for the status.",
-            is_done: counts.endpoints > 0,
-            is_next: false,
-            way: way(Scope::WebhooksWrite, hooks, "Webhooks"),
-        },
-        Step {
-            name: "Send a test ping",
-            text: "It shows whether your receiver answers and verifies the signature.",
-            is_done: readiness.is_tested,
-            is_next: false,
-            way: test,
-        },
-    ];
-    if let Some(next) = steps.iter_mut().find(|step| !step.is_done) {
-        next.is_next = true;
-    }
-    steps
+    in_order([
+        Step::new(
+            (
+                "Create a key",
+                "Your application sends it with each submission.",
+            ),
+            counts.keys > 0,
+            way(Scope::KeysWrite, here.path("keys"), "Keys"),
+        ),
+        Step::new(
+            (
+                "Write the first rule",
+                "Rules decide what is approved, rejected or reviewed by a person.",
+            ),
+            readiness.has_rules,
+            way(Scope::RulesWrite, rules, "Rules"),
+        ),
+        Step::new(
+            (
+                "Add a webhook endpoint",
+                "It is told each verdict. Without one, your application asks for the status.",
+            ),
+            counts.endpoints > 0,
+            way(Scope::WebhooksWrite, hooks, "Webhooks"),
+        ),
+        Step::new(
+            (
+                "Send a test ping",
+                "It shows whether your receiver answers and verifies the signature.",
+            ),
+            readiness.is_tested,
+            test,
+        ),
+    ])
 }

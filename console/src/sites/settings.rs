@@ -3,17 +3,19 @@
 mod form_values;
 mod retention_preview;
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::id::RuleGroupId;
+use domain::{
+    id::RuleGroupId,
+    media::{CompatUnchecked, OnFailure, StatusVocabulary},
+};
 use management::{
+    Noun, Refused,
     plans::Terms,
     providers,
     rule_groups::{self, Group, attachments},
-    sites::{self, Page, Settings},
+    sites::{self, Settings},
 };
-use poem::{Response, http::StatusCode};
+use uuid::Uuid;
 
 use self::form_values::Values;
 use super::{
@@ -21,13 +23,9 @@ use super::{
     page_header::{SiteHeader, Tab},
 };
 use crate::{
-    error_page::PageError,
     number::grouped,
-    page::{self, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    stale_form, usage,
+    page::{self, Answer, Frame, PageRequest, Problems, pager, stale_form},
+    usage,
 };
 
 /// Rule groups that are offered.
@@ -73,9 +71,8 @@ struct Form {
     places: Vec<String>,
     /// Groups that can be the default one.
     defaults: Vec<Group>,
-    /// Groups that are attached.
     attached: Vec<Group>,
-    /// Groups that are not.
+    /// Groups that are not attached.
     others: Vec<Group>,
     /// What the saved retention means now: of items, and of contents.
     outlook: [String; 2],
@@ -98,12 +95,12 @@ impl Form {
     }
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, None, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, None, Problems::default()).await
 }
 
-pub(crate) async fn save(request: Arc<PageRequest>) -> Answer {
-    let caller = request.caller(Some(request.team()?))?;
+pub(crate) async fn save(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
     let values = Values::of_form(&request.form);
     let problems = match values.parsed() {
         Ok(parsed) => {
@@ -113,41 +110,23 @@ pub(crate) async fn save(request: Arc<PageRequest>) -> Answer {
                 stale_form::is_seen(&request, &Values::of_settings(settings).seen())
             };
             match sites::update_seen(&request.management, &caller, site, is_seen, edit).await {
-                Ok(Ok(_)) => {
-                    return Ok(page::see_other(format!(
-                        "{}?done=site-saved",
-                        request.path()
-                    )));
-                }
-                Ok(Err(outdated)) => {
-                    let problems = stale_form::problems(&outdated);
-                    return page(&request, StatusCode::CONFLICT, Some(values), problems).await;
-                }
+                Ok(Ok(_)) => return request.lead_back("site-saved"),
+                Ok(Err(outdated)) => stale_form::problems(&outdated),
                 Err(refused) => Problems::of(refused)?,
             }
         }
         Err(problems) => problems,
     };
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    page(&request, status, Some(values), problems).await
+    page(&request, Some(values), problems).await
 }
 
 /// The page, with what was typed, or else with the present settings.
-pub(super) async fn page(
-    request: &PageRequest,
-    status: StatusCode,
-    typed: Option<Values>,
-    problems: Problems,
-) -> Result<Response, PageError> {
+async fn page(request: &PageRequest, typed: Option<Values>, problems: Problems) -> Answer {
     let (frame, here) = SiteHeader::of(request, Tab::Settings).await?;
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let (management, settings) = (&request.management, &here.site.settings);
-    let first = Page {
-        after: None,
-        limit: GROUPS,
-    };
-    let groups = rule_groups::list(management, &caller, first).await?;
+    let groups = rule_groups::list(management, &caller, pager::first(GROUPS)).await?;
     let attached = attachments::list(management, &caller, here.site.id).await?;
     let mut defaults = groups.clone();
     let present = settings.default_rule_group;
@@ -157,7 +136,7 @@ pub(super) async fn page(
     let known = providers::list(management, &caller).await?;
     let outlook = sites::outlook(management, &caller, here.site.id).await?;
     let present = Values::of_settings(settings);
-    let seen = stale_form::next(request, status, present.seen());
+    let seen = stale_form::next(request, &problems, present.seen());
     let values = typed.unwrap_or(present);
     let mut names: Vec<String> = known
         .providers
@@ -170,9 +149,9 @@ pub(super) async fn page(
         }
     }
     let page = Form {
-        on_failures: labels::on_failures(),
-        vocabularies: labels::vocabularies(),
-        compat_uncheckeds: labels::compat_uncheckeds(),
+        on_failures: labels::all(OnFailure::ALL, labels::on_failure),
+        vocabularies: labels::all(StatusVocabulary::ALL, labels::vocabulary),
+        compat_uncheckeds: labels::all(CompatUnchecked::ALL, labels::compat_unchecked),
         plan: usage::plan(request, team)
             .await?
             .map(|(_, plan)| plan.terms),
@@ -192,7 +171,7 @@ pub(super) async fn page(
         defaults,
         attached,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }
 
 fn besides(groups: Vec<Group>, attached: &[Group]) -> Vec<Group> {
@@ -201,4 +180,42 @@ fn besides(groups: Vec<Group>, attached: &[Group]) -> Vec<Group> {
     groups
         .filter(|group| !attached.contains(&group.id))
         .collect()
+}
+
+pub(crate) async fn attach(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let site = request.id("site")?;
+    // Groups that the page did not offer are named by their id.
+    let typed = request.form.get("group_id").trim();
+    let named = if typed.is_empty() {
+        request.form.get("group")
+    } else {
+        typed
+    };
+    let attached = match named.parse::<Uuid>() {
+        Ok(group) => attachments::attach(&request.management, &caller, site, group.into()).await,
+        Err(_) => Err(unknown()),
+    };
+    let problems = match attached {
+        Ok(()) => return settings_page(&request, "group-attached"),
+        Err(Refused::NotFound(Noun::RuleGroup)) => Problems::of(unknown())?,
+        Err(refused) => Problems::of(refused)?,
+    };
+    page(&request, None, problems).await
+}
+
+pub(crate) async fn detach(request: PageRequest) -> Answer {
+    let caller = request.caller()?;
+    let (site, group): (_, RuleGroupId) = (request.id("site")?, request.id("group")?);
+    attachments::detach(&request.management, &caller, site, group).await?;
+    settings_page(&request, "group-detached")
+}
+
+fn settings_page(request: &PageRequest, done: &str) -> Answer {
+    let site = request.part::<Uuid>("site")?;
+    request.lead_to(format!("sites/{site}/settings?done={done}"))
+}
+
+fn unknown() -> Refused {
+    Refused::field("group", "must be one of your rule groups")
 }

@@ -12,7 +12,6 @@ pub(super) struct Noun {
     pub(super) changes: Vec<Tick>,
 }
 
-/// A scope to tick.
 pub(super) struct Tick {
     pub(super) scope: Scope,
     /// The second half of its name, such as `write`.

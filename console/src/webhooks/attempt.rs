@@ -1,19 +1,18 @@
 //! An attempt or a test, in words. Answers come from strangers: they are cut, and shown as text.
 
+use chrono::{DateTime, Utc};
 use domain::id::DeliveryId;
 use management::{
     deliveries::{Latest, LoggedAttempt},
     endpoints::Pinged,
 };
 
-use crate::time::Moment;
-
 /// How a request to an endpoint ended.
 pub(super) struct Shown {
     pub(super) number: i16,
     /// The delivery, where it is not clear from the page.
     pub(super) delivery: Option<DeliveryId>,
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<DateTime<Utc>>,
     pub(super) took: String,
     pub(super) is_delivered: bool,
     /// How it ended: a sentence without its end.
@@ -35,7 +34,7 @@ impl From<LoggedAttempt> for Shown {
         Self {
             number: attempt.number,
             delivery: None,
-            at: Some(attempt.started_at.into()),
+            at: Some(attempt.started_at),
             took: took(ms),
             is_delivered: attempt.outcome == DELIVERED,
             result: result(&attempt.outcome, status),

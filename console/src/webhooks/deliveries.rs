@@ -1,50 +1,36 @@
 //! Deliveries of a team, newest first.
 
-use std::sync::Arc;
-
 use askama::Template;
 use domain::{event::EventKind, id::SiteId, webhook::DeliveryStatus};
-use management::deliveries::{self, Filter};
-use poem::http::StatusCode;
+use management::deliveries::{self, Filter, Listed};
 
 use super::{
-    choices::{self, Choice},
-    delivery_row::Delivery,
     endpoint_name::{self, Names},
     filters::{self, Filters},
 };
-use crate::{
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, pager};
 
 /// Deliveries on a page.
 const ROWS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "webhooks/deliveries.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     endpoints: Vec<Choice>,
     states: Vec<Choice>,
     kinds: Vec<Choice>,
-    item: &'a str,
-    since: &'a str,
-    until: &'a str,
     problems: Problems,
     names: Names,
-    rows: Vec<Delivery>,
+    rows: Vec<Listed>,
     is_filtered: bool,
     next: Option<String>,
 }
 
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let mut read = Filters::of(&request);
     let site: Option<SiteId> = read.id("site");
     let filter = Filter {
@@ -71,28 +57,19 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
     let (found, labels) = found.await?;
     let query = |field| request.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
-        sites: choices::sites(&request, team, site).await?,
+        frame: Frame::of(&request, "webhooks").await?,
+        sites: filters::sites(&request, site).await?,
         endpoints: endpoint_name::choices(&labels, filter.endpoint),
-        states: choices::all(DeliveryStatus::ALL, query("state")),
-        kinds: choices::all(EventKind::ALL, query("event")),
-        item: query("item"),
-        since: query("since"),
-        until: query("until"),
+        states: filters::all(DeliveryStatus::ALL, query("state")),
+        kinds: filters::all(EventKind::ALL, query("event")),
         problems,
         names: Names::of(&labels),
         next: found
             .next
             .filter(|_| !is_wrong)
             .map(|last| pager::after(&request, last)),
-        rows: found.deliveries.into_iter().map(Delivery::from).collect(),
+        rows: found.deliveries,
         is_filtered: filters::any(&request),
     };
-    let status = if is_wrong {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

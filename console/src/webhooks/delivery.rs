@@ -1,8 +1,7 @@
 //! A delivery: what was sent, every attempt with its answer, and sending it again.
 
-use std::sync::Arc;
-
 use askama::Template;
+use chrono::{DateTime, Utc};
 use domain::{
     id::{DeliveryId, EndpointId, SiteId},
     webhook::DeliveryStatus,
@@ -12,16 +11,9 @@ use management::{
     deliveries::{self, SentHeader},
     endpoints,
 };
-use poem::http::StatusCode;
 
-use super::{attempt::Shown, delivery_row::tone, endpoint_name};
-use crate::{
-    page::{self, Area, Frame, see_other},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use super::{attempt::Shown, endpoint_name};
+use crate::page::{self, Answer, Frame, PageRequest, Problems};
 
 /// Bytes of a body that are shown.
 const BODY_BYTES: usize = 100 * 1024;
@@ -30,21 +22,19 @@ const BODY_BYTES: usize = 100 * 1024;
 #[template(path = "webhooks/delivery.html")]
 struct Page {
     frame: Frame,
-    team: Area,
-    /// The path of this page.
     path: String,
     id: DeliveryId,
     event: String,
     kind: &'static str,
     media: String,
     site: SiteId,
-    happened: Moment,
+    happened: DateTime<Utc>,
     state: &'static str,
     tone: &'static str,
     is_pending: bool,
     tried: i16,
-    next: Option<Moment>,
-    ended: Option<Moment>,
+    next: Option<DateTime<Utc>>,
+    ended: Option<DateTime<Utc>>,
     endpoint: EndpointId,
     /// What the endpoint is called; none if it was deleted.
     endpoint_name: Option<String>,
@@ -57,38 +47,28 @@ struct Page {
     problems: Problems,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Problems::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Problems::default()).await
 }
 
-pub(crate) async fn resend(request: Arc<PageRequest>) -> Answer {
-    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn resend(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
     match deliveries::resend(&request.management, &caller, id).await {
-        Ok(_) => {
-            let path = Area::Team(team).path(&format!("deliveries/{id}"));
-            Ok(see_other(format!("{path}?done=resent")))
-        }
-        Err(refused) => {
-            let problems = Problems::of(refused)?;
-            page(&request, StatusCode::UNPROCESSABLE_ENTITY, problems).await
-        }
+        Ok(_) => request.lead_to(format!("deliveries/{id}?done=resent")),
+        Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }
 
 /// Makes all that waits for the delivery's endpoint due now, this delivery with it.
-pub(crate) async fn retry(request: Arc<PageRequest>) -> Answer {
-    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller(Some(team))?;
+pub(crate) async fn retry(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
     let delivery = deliveries::get(&request.management, &caller, id).await?;
     endpoints::retry_now(&request.management, &caller, delivery.listed.endpoint).await?;
-    let path = Area::Team(team).path(&format!("deliveries/{id}"));
-    Ok(see_other(format!("{path}?done=retried")))
+    request.lead_to(format!("deliveries/{id}?done=retried"))
 }
 
-async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> Answer {
-    let (team, id) = (request.team()?, request.id::<DeliveryId>("delivery")?);
-    let caller = request.caller(Some(team))?;
+async fn page(request: &PageRequest, problems: Problems) -> Answer {
+    let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
     let delivery = deliveries::get(&request.management, &caller, id).await?;
     let listed = delivery.listed.clone();
     let endpoint = match endpoints::get(&request.management, &caller, listed.endpoint).await {
@@ -97,22 +77,22 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         Err(other) => return Err(other.into()),
     };
     let shown = &delivery.body[..delivery.body.len().min(BODY_BYTES)];
+    let frame = Frame::of(request, "webhooks").await?;
     let page = Page {
-        frame: Frame::of(request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
-        path: Area::Team(team).path(&format!("deliveries/{id}")),
+        path: frame.path(&format!("deliveries/{id}")),
+        frame,
         id,
         event: listed.event.to_string(),
         kind: listed.kind.as_str(),
         media: listed.media.to_string(),
         site: delivery.site,
-        happened: listed.occurred_at.into(),
+        happened: listed.occurred_at,
         state: listed.status.as_str(),
         tone: tone(listed.status),
         is_pending: listed.status == DeliveryStatus::Pending,
         tried: listed.attempts,
-        next: listed.next_attempt_at.map(Moment::from),
-        ended: listed.ended_at.map(Moment::from),
+        next: listed.next_attempt_at,
+        ended: listed.ended_at,
         endpoint: listed.endpoint,
         is_disabled: endpoint
             .as_ref()
@@ -127,5 +107,14 @@ async fn page(request: &PageRequest, status: StatusCode, problems: Problems) -> 
         attempts: delivery.attempts.into_iter().map(Shown::from).collect(),
         problems,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
+}
+
+pub(super) fn tone(state: DeliveryStatus) -> &'static str {
+    match state {
+        DeliveryStatus::Pending => "warn",
+        DeliveryStatus::Delivered => "ok",
+        DeliveryStatus::Exhausted => "no",
+        DeliveryStatus::Discarded => "",
+    }
 }

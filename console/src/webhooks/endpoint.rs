@@ -1,35 +1,16 @@
-//! An endpoint: its delivery health and the cause, what was sent to it, and what can be done about it.
-
-use std::sync::Arc;
+//! An endpoint: its delivery health and the cause, what was sent to it, a test, disabling and enabling it.
 
 use askama::Template;
-use domain::{
-    id::{EndpointId, SiteId},
-    webhook::CustomHeader,
-};
+use domain::{event::EventKind, id::EndpointId, reason::Reason};
 use management::{
-    deliveries::{self, Filter},
+    deliveries::{self, Filter, Listed},
     endpoints::{self, Endpoint},
-    recoveries, sites,
+    recoveries::{self, Recovery},
+    sites,
 };
-use poem::http::StatusCode;
 
-use super::{
-    attempt::Shown,
-    delivery_row::Delivery,
-    endpoint_name,
-    health::Health,
-    recoveries::Recovered,
-    recovery_form::{Asked, Wanted},
-};
-use crate::{
-    error_page::PageError,
-    page::{self, Area, Frame},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use super::{attempt::Shown, endpoint_name, filters, health::Health, recoveries as recovery_pages};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, Texts, pager};
 
 /// Attempts that are shown.
 const ATTEMPTS: i64 = 5;
@@ -42,76 +23,46 @@ const RECOVERIES: i64 = 3;
 #[template(path = "webhooks/endpoint.html")]
 struct Page {
     frame: Frame,
-    team: Area,
-    /// The path of this page.
     path: String,
-    one: Facts,
+    one: Endpoint,
+    name: String,
+    /// The kinds of event that it gets.
+    kinds: String,
     site_name: String,
     health: Health,
     attempts: Vec<Shown>,
-    deliveries: Vec<Delivery>,
-    recoveries: Vec<Recovered>,
-    recover: Asked,
+    deliveries: Vec<Listed>,
+    recoveries: Vec<Recovery>,
+    recover: Texts,
+    events: Vec<Choice>,
     said: Said,
-}
-
-/// The settings of the endpoint.
-struct Facts {
-    id: EndpointId,
-    site: SiteId,
-    name: String,
-    url: String,
-    events: String,
-    limit: Option<i32>,
-    headers: Vec<String>,
-    created: Moment,
-}
-
-impl From<Endpoint> for Facts {
-    fn from(endpoint: Endpoint) -> Self {
-        let settings = endpoint.settings;
-        let events: Vec<&str> = settings.events.iter().map(|kind| kind.as_str()).collect();
-        let names = settings.headers.iter().map(CustomHeader::name);
-        Self {
-            id: endpoint.id,
-            site: endpoint.site,
-            name: endpoint_name::name(settings.description.as_deref(), &settings.url),
-            url: settings.url,
-            events: events.join(", "),
-            limit: settings.max_per_second,
-            headers: names.map(str::to_owned).collect(),
-            created: endpoint.created_at.into(),
-        }
-    }
 }
 
 /// What the page says beyond the endpoint itself: the answer to what was just asked for.
 #[derive(Default)]
-pub(super) struct Said {
+struct Said {
     /// The result of a test.
-    pub(super) pinged: Option<Shown>,
+    pinged: Option<Shown>,
     /// The recovery that was asked for and refused.
-    pub(super) wanted: Option<Wanted>,
-    /// The reason that was typed.
-    pub(super) reason: String,
-    pub(super) problems: Problems,
+    wanted: Option<Texts>,
+    problems: Problems,
 }
 
-pub(crate) async fn show(request: Arc<PageRequest>) -> Answer {
-    page(&request, StatusCode::OK, Said::default()).await
+pub(crate) async fn show(request: PageRequest) -> Answer {
+    page(&request, Said::default()).await
 }
 
-/// The path of an endpoint's page.
-pub(super) fn path(request: &PageRequest) -> Result<String, PageError> {
-    let (team, endpoint) = (request.team()?, request.id::<EndpointId>("endpoint")?);
-    Ok(Area::Team(team).path(&format!("webhooks/{endpoint}")))
+/// Leads to the page of the endpoint in the path, which says what was done.
+pub(super) fn done(request: &PageRequest, what: &str) -> Answer {
+    let endpoint: EndpointId = request.id("endpoint")?;
+    request.lead_to(format!("webhooks/{endpoint}?done={what}"))
 }
 
 /// The page of the endpoint in the path.
-pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) -> Answer {
-    let (team, id) = (request.team()?, request.id("endpoint")?);
+async fn page(request: &PageRequest, mut said: Said) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
     let management = &request.management;
-    let caller = request.caller(Some(team))?;
+
     let endpoint = endpoints::get(management, &caller, id).await?;
     let site = sites::get(management, &caller, endpoint.site).await?;
     let latest = endpoints::latest(management, &caller, id, ATTEMPTS).await?;
@@ -119,40 +70,97 @@ pub(super) async fn page(request: &PageRequest, status: StatusCode, said: Said) 
         endpoint: Some(id),
         ..Filter::default()
     };
-    let listed = deliveries::list(
-        management,
-        &caller,
-        endpoint.site,
-        &filter,
-        None,
-        DELIVERIES,
-    )
-    .await?;
-    let first = sites::Page {
-        after: None,
-        limit: RECOVERIES,
-    };
-    let recovered = recoveries::list(management, &caller, id, first).await?;
-    let recover = match said.wanted {
-        Some(ref wanted) => Asked::again(wanted),
-        None => Asked::suggested(&endpoint, site.settings.webhook_retention_days.get()),
-    };
-    let frame = Frame::of(request, Area::Team(team), "webhooks").await?;
-    if !said.problems.are_none() {
-        super::require(&frame)?;
-    }
+    let site_id = endpoint.site;
+    let listed =
+        deliveries::list(management, &caller, site_id, &filter, None, DELIVERIES).await?;
+    let latest_recoveries = pager::first(RECOVERIES);
+    let recovered = recoveries::list(management, &caller, id, latest_recoveries).await?;
+    let days = site.settings.webhook_retention_days.get();
+    let suggested = || recovery_pages::suggested(&endpoint, days);
+    let recover = said.wanted.take().unwrap_or_else(suggested);
+    let frame = Frame::of(request, "webhooks").await?;
+    let settings = &endpoint.settings;
+    let kinds: Vec<&str> = settings.events.iter().map(|kind| kind.as_str()).collect();
     let page = Page {
+        path: frame.path(&format!("webhooks/{id}")),
         frame,
-        team: Area::Team(team),
-        path: path(request)?,
         health: Health::of(&endpoint),
         attempts: latest.into_iter().map(Shown::from).collect(),
-        deliveries: listed.deliveries.into_iter().map(Delivery::from).collect(),
-        recoveries: recovered.into_iter().map(Recovered::from).collect(),
+        deliveries: listed.deliveries,
+        recoveries: recovered,
+        events: filters::all(EventKind::ALL, recover.get("event")),
         recover,
         site_name: site.settings.name,
         said,
-        one: endpoint.into(),
+        name: endpoint_name::name(settings.description.as_deref(), &settings.url),
+        kinds: kinds.join(", "),
+        one: endpoint,
     };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.said.problems.status(), &page))
+}
+
+pub(crate) async fn disable(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let typed = request.form.get("reason");
+    match Reason::try_from(typed.to_owned()) {
+        Ok(reason) => {
+            endpoints::disable(&request.management, &caller, id, &reason).await?;
+            done(&request, "endpoint-disabled")
+        }
+        Err(wrong) => {
+            let said = Said {
+                problems: Problems::field("reason", wrong.to_string()),
+                ..Said::default()
+            };
+            page(&request, said).await
+        }
+    }
+}
+
+pub(crate) async fn enable(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    endpoints::enable(&request.management, &caller, id).await?;
+    done(&request, "endpoint-enabled")
+}
+
+pub(crate) async fn retry(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let due = endpoints::retry_now(&request.management, &caller, id).await?;
+    done(&request, if due > 0 { "retried" } else { "nothing-waits" })
+}
+
+/// A test of the endpoint. The answer is shown in place.
+pub(crate) async fn ping(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let said = match endpoints::ping(&request.management, &caller, id).await {
+        Ok(pinged) => Said {
+            pinged: Some(Shown::from(pinged)),
+            ..Said::default()
+        },
+        Err(refused) => Said {
+            problems: Problems::of(refused)?,
+            ..Said::default()
+        },
+    };
+    page(&request, said).await
+}
+
+pub(crate) async fn recover(request: PageRequest) -> Answer {
+    let (id, caller) = (request.id("endpoint")?, request.caller()?);
+    let wanted = recovery_pages::sent(&request.form);
+    let started = match recovery_pages::read(&wanted) {
+        Ok(new) => recoveries::create(&request.management, &caller, id, new).await,
+        Err(refused) => Err(refused),
+    };
+    match started {
+        Ok(_) => done(&request, "recovery-started"),
+        Err(refused) => {
+            let said = Said {
+                wanted: Some(wanted),
+                problems: Problems::of(refused)?,
+                ..Said::default()
+            };
+            page(&request, said).await
+        }
+    }
 }

@@ -6,7 +6,7 @@ use domain::id::EndpointId;
 use management::deliveries::Label;
 use url::{Position, Url};
 
-use super::choices::Choice;
+use crate::page::Choice;
 
 /// What an endpoint is called: what it is for, or its host.
 pub(super) fn name(description: Option<&str>, url: &str) -> String {
@@ -38,7 +38,6 @@ impl From<&Label> for Named {
     }
 }
 
-/// Endpoints to choose from.
 pub(super) fn choices(labels: &[Label], chosen: Option<EndpointId>) -> Vec<Choice> {
     let chosen = chosen.map_or_else(String::new, |endpoint| endpoint.to_string());
     let labels = labels.iter();
@@ -52,7 +51,6 @@ pub(super) fn choices(labels: &[Label], chosen: Option<EndpointId>) -> Vec<Choic
     choices.collect()
 }
 
-/// The names of endpoints.
 pub(super) struct Names(HashMap<EndpointId, Named>);
 
 impl Names {

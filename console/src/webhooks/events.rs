@@ -1,92 +1,34 @@
 //! Events of a team, newest first, and which endpoints were told.
 
-use std::sync::Arc;
-
 use askama::Template;
-use domain::{
-    event::EventKind,
-    id::{DeliveryId, EndpointId, SiteId},
-};
-use management::events::{self, Filter, Listed, Told};
-use poem::http::StatusCode;
+use domain::{event::EventKind, id::SiteId};
+use management::events::{self, Filter, Listed};
 
 use super::{
-    choices::{self, Choice},
-    delivery_row::tone,
     endpoint_name::Names,
     filters::{self, Filters},
 };
-use crate::{
-    page::{self, Area, Frame, pager},
-    problems::Problems,
-    request::PageRequest,
-    router::Answer,
-    time::Moment,
-};
+use crate::page::{self, Answer, Choice, Frame, PageRequest, Problems, pager};
 
 /// Events on a page.
 const ROWS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "webhooks/events.html")]
-struct List<'a> {
+struct List {
     frame: Frame,
-    team: Area,
     sites: Vec<Choice>,
     kinds: Vec<Choice>,
-    item: &'a str,
-    since: &'a str,
-    until: &'a str,
     problems: Problems,
     names: Names,
-    rows: Vec<Row>,
+    rows: Vec<Listed>,
     is_filtered: bool,
     next: Option<String>,
 }
 
-/// An event in the list.
-struct Row {
-    id: String,
-    kind: &'static str,
-    happened: Moment,
-    media: String,
-    told: Vec<Receiver>,
-}
-
-/// An endpoint that was told.
-struct Receiver {
-    delivery: DeliveryId,
-    endpoint: EndpointId,
-    state: &'static str,
-    tone: &'static str,
-}
-
-impl From<Listed> for Row {
-    fn from(listed: Listed) -> Self {
-        Self {
-            id: listed.id.to_string(),
-            kind: listed.kind.as_str(),
-            happened: listed.occurred_at.into(),
-            media: listed.media.to_string(),
-            told: listed.deliveries.into_iter().map(Receiver::from).collect(),
-        }
-    }
-}
-
-impl From<Told> for Receiver {
-    fn from(told: Told) -> Self {
-        Self {
-            delivery: told.delivery,
-            endpoint: told.endpoint,
-            state: told.status.as_str(),
-            tone: tone(told.status),
-        }
-    }
-}
-
-pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
+pub(crate) async fn list(request: PageRequest) -> Answer {
     let team = request.team()?;
-    let caller = request.caller(Some(team))?;
+    let caller = request.caller()?;
     let mut read = Filters::of(&request);
     let site: Option<SiteId> = read.id("site");
     let filter = Filter {
@@ -109,28 +51,18 @@ pub(crate) async fn list(request: Arc<PageRequest>) -> Answer {
         limit,
     );
     let (found, labels) = found.await?;
-    let query = |field| request.query.get(field).trim();
     let page = List {
-        frame: Frame::of(&request, Area::Team(team), "webhooks").await?,
-        team: Area::Team(team),
-        sites: choices::sites(&request, team, site).await?,
-        kinds: choices::all(EventKind::ALL, query("event")),
-        item: query("item"),
-        since: query("since"),
-        until: query("until"),
+        frame: Frame::of(&request, "webhooks").await?,
+        sites: filters::sites(&request, site).await?,
+        kinds: filters::all(EventKind::ALL, request.query.get("event").trim()),
         problems,
         names: Names::of(&labels),
         next: found
             .next
             .filter(|_| !is_wrong)
             .map(|last| pager::after(&request, last)),
-        rows: found.events.into_iter().map(Row::from).collect(),
+        rows: found.events,
         is_filtered: filters::any(&request),
     };
-    let status = if is_wrong {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    Ok(page::html(status, &page))
+    Ok(page::html(page.problems.status(), &page))
 }

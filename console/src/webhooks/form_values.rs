@@ -1,23 +1,23 @@
 //! The fields of an endpoint's settings as somebody typed them.
 
-use domain::{event::EventKind, name::Name, webhook::EndpointUrl};
+use domain::{
+    event::EventKind,
+    name::Name,
+    webhook::{CustomHeader, EndpointUrl},
+};
 use management::{
     FieldProblem, Refused,
-    endpoints::{PerSecond, Settings},
+    endpoints::{NewHeader, PerSecond, Settings},
 };
 
-use crate::{form::Form, stale_form};
+use crate::page::{Form, Problems, Texts, stale_form};
 
-/// The settings as they were typed.
 pub(super) struct Typed {
-    pub(super) url: String,
-    pub(super) description: String,
-    pub(super) limit: String,
+    pub(super) texts: Texts,
     /// The kinds of event that the endpoint gets.
     pub(super) events: Vec<EventBox>,
 }
 
-/// A kind of event, and its box.
 pub(super) struct EventBox {
     /// The name of the box.
     pub(super) field: String,
@@ -38,7 +38,6 @@ fn kinds(is_wanted: impl Fn(EventKind, &str) -> bool) -> Vec<EventBox> {
     kinds.collect()
 }
 
-/// The settings that were read.
 pub(super) struct Read {
     pub(super) url: EndpointUrl,
     pub(super) events: Vec<EventKind>,
@@ -50,90 +49,55 @@ impl Typed {
     /// The fields of an empty form: all events.
     pub(super) fn empty() -> Self {
         Self {
-            url: String::new(),
-            description: String::new(),
-            limit: String::new(),
+            texts: Texts::stored([]),
             events: kinds(|_, _| true),
         }
     }
 
-    /// The fields of a form that was sent.
     pub(super) fn sent(form: &Form) -> Self {
-        let text = |field| form.get(field).trim().to_owned();
         Self {
-            url: text("url"),
-            description: text("description"),
-            limit: text("max_per_second"),
+            texts: Texts::sent(form, &["url", "description", "max_per_second"]),
             events: kinds(|_, field| form.has(field)),
         }
     }
 
     /// The fields of an endpoint that exists.
     pub(super) fn of(settings: &Settings) -> Self {
-        let limit = settings.max_per_second;
+        let description = settings.description.clone().unwrap_or_default();
+        let limit = settings.max_per_second.map(|limit| limit.to_string());
         Self {
-            url: settings.url.clone(),
-            description: settings.description.clone().unwrap_or_default(),
-            limit: limit.map_or_else(String::new, |limit| limit.to_string()),
+            texts: Texts::stored([
+                ("url", settings.url.clone()),
+                ("description", description),
+                ("max_per_second", limit.unwrap_or_default()),
+            ]),
             events: kinds(|kind, _| settings.events.contains(&kind)),
         }
     }
 
     /// A digest of all of them.
     pub(super) fn seen(&self) -> String {
-        let Self {
-            url,
-            description,
-            limit,
-            events,
-        } = self;
-        let chosen = events.iter().filter(|kind| kind.is_chosen);
-        let single = [url.as_str(), description, limit];
-        stale_form::digest(
-            single
-                .into_iter()
-                .chain(chosen.map(|kind| kind.field.as_str())),
-        )
-    }
-
-    /// # Errors
-    /// All fields that are wrong by themselves.
-    pub(super) fn read(&self) -> Result<Read, Refused> {
-        let mut wrong = Wrong::default();
-        let url = wrong.unless("url", self.url.parse::<EndpointUrl>());
-        let description = (!self.description.is_empty()).then(|| {
-            let name = self.description.parse::<Name>();
-            wrong.unless("description", name)
-        });
-        let limit = (!self.limit.is_empty())
-            .then(|| wrong.unless("max_per_second", self.limit.parse::<PerSecond>()));
         let chosen = self.events.iter().filter(|kind| kind.is_chosen);
-        let events = chosen.map(|kind| kind.kind).collect();
-        match (url, wrong.0.is_empty()) {
-            (Some(url), true) => Ok(Read {
-                url,
-                events,
-                description: description.flatten(),
-                limit: limit.flatten(),
-            }),
-            _ => Err(Refused::fields(wrong.0)),
-        }
+        let boxes = chosen.map(|kind| kind.field.as_str());
+        stale_form::digest(self.texts.all().chain(boxes))
     }
-}
 
-#[derive(Default)]
-struct Wrong(Vec<FieldProblem>);
-
-impl Wrong {
-    fn unless<T, E: std::fmt::Display>(&mut self, field: &str, read: Result<T, E>) -> Option<T> {
-        let note = |error: E| {
-            self.0.push(FieldProblem {
-                field: field.to_owned(),
-                message: error.to_string(),
-                position: None,
-            });
-        };
-        read.map_err(note).ok()
+    /// `Err`: all fields that are wrong by themselves.
+    pub(super) fn read(&self) -> Result<Read, Refused> {
+        let mut wrong = Problems::default();
+        let url = self.texts.must(&mut wrong, "url");
+        let description = self.texts.may(&mut wrong, "description");
+        let limit = self.texts.may(&mut wrong, "max_per_second");
+        let chosen = self.events.iter().filter(|kind| kind.is_chosen);
+        match (url, description, limit) {
+            (Some(url), Some(description), Some(limit)) => Ok(Read {
+                url,
+                events: chosen.map(|kind| kind.kind).collect(),
+                description,
+                limit,
+            }),
+            _ => Err(wrong.into_refused()),
+        }
     }
 }
 
@@ -149,5 +113,60 @@ pub(super) fn both<A, B>(
             Err(Refused::fields(problems.collect()))
         }
         (Err(refused), _) | (_, Err(refused)) => Err(refused),
+    }
+}
+
+/// The headers that somebody typed, one in a line: `Name: value`.
+/// `Err`: the lines that are wrong, each with its number.
+pub(super) fn read_headers(text: &str) -> Result<Vec<NewHeader>, Refused> {
+    let (mut headers, mut problems) = (Vec::new(), Vec::new());
+    let lines = text.lines().zip(1..);
+    for (line, number) in lines.filter(|(line, _)| !line.trim().is_empty()) {
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let (name, value) = (name.trim(), value.trim());
+        match CustomHeader::new(name, value) {
+            Ok(_) => headers.push(NewHeader {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            }),
+            // The message never repeats the value, which may be a secret.
+            Err(wrong) if problems.len() < 20 => problems.push(FieldProblem {
+                field: "headers".to_owned(),
+                message: format!("line {number}: {wrong}"),
+                position: None,
+            }),
+            Err(_) => {}
+        }
+    }
+    if problems.is_empty() {
+        Ok(headers)
+    } else {
+        Err(Refused::fields(problems))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_lines_and_a_wrong_one_is_named_without_its_value() {
+        let headers = read_headers("Authorization: Bearer a:b\n\n  X-Key :1  \n").unwrap();
+        let found: Vec<(&str, &str)> = headers
+            .iter()
+            .map(|header| (header.name.as_str(), header.value.as_str()))
+            .collect();
+        assert_eq!(found, [("Authorization", "Bearer a:b"), ("X-Key", "1")]);
+        let Err(Refused::Fields(fields)) = read_headers("\nHost: secret\nonly a name") else {
+            panic!("two lines are wrong");
+        };
+        let messages: Vec<&str> = fields
+            .problems
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        assert!(messages[0].starts_with("line 2: "), "{messages:?}");
+        assert!(messages[1].starts_with("line 3: "), "{messages:?}");
+        assert!(!messages.concat().contains("secret"));
     }
 }

@@ -1,9 +1,8 @@
 //! An endpoint's state and delivery health, in words.
 
+use chrono::{DateTime, Utc};
 use domain::breaker::{Allowed, BreakerState};
 use management::endpoints::Endpoint;
-
-use crate::time::Moment;
 
 /// Deliveries that are looked at to count those that wait.
 const COUNTED: i64 = 1_000;
@@ -17,7 +16,7 @@ pub(super) struct Health {
     pub(super) is_failing: bool,
     pub(super) is_disabled: bool,
     /// Since when it fails or is disabled.
-    pub(super) since: Option<Moment>,
+    pub(super) since: Option<DateTime<Utc>>,
     /// Why it is disabled.
     pub(super) reason: Option<String>,
     pub(super) breaker: Breaker,
@@ -30,7 +29,7 @@ pub(super) struct Breaker {
     pub(super) tone: &'static str,
     pub(super) word: &'static str,
     /// Until when nothing is sent.
-    pub(super) until: Option<Moment>,
+    pub(super) until: Option<DateTime<Utc>>,
 }
 
 impl Health {
@@ -50,7 +49,7 @@ impl Health {
             word,
             is_failing,
             is_disabled,
-            since: since.map(Moment::from),
+            since,
             reason: endpoint.disabled_reason.clone(),
             breaker: Breaker::of(endpoint),
             waiting: endpoint.waiting,
@@ -82,11 +81,10 @@ impl Breaker {
         Self {
             tone,
             word,
-            until: until.map(Moment::from),
+            until,
         }
     }
 
-    /// What that means.
     pub(super) fn meaning(&self) -> &'static str {
         match self.word {
             "open" => "It kept failing, so nothing is sent until the next try.",

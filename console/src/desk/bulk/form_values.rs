@@ -18,53 +18,32 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::form::Form;
+use crate::page::{Form, Texts};
 
-/// The fields of the page.
-pub(super) struct Values {
-    pub(super) site: String,
-    pub(super) severity: String,
-    /// The policy that is suggested.
-    pub(super) suggested: String,
-    pub(super) category: String,
-    pub(super) rule: String,
-    pub(super) author: String,
-    /// The policy by which to reject.
-    pub(super) policy: String,
-    pub(super) reason: String,
+/// What was typed: the filter, and the decision. `suggested` is the policy of the filter, and
+/// `policy` the one by which to reject.
+pub(super) fn sent(form: &Form) -> Texts {
+    let fields = [
+        "site", "severity", "suggested", "category", "rule", "author", "policy", "reason",
+    ];
+    Texts::sent(form, &fields)
 }
 
-impl Values {
-    pub(super) fn sent(form: &Form) -> Self {
-        let text = |field| form.get(field).trim().to_owned();
-        Self {
-            site: text("site"),
-            severity: text("severity"),
-            suggested: text("suggested"),
-            category: text("category"),
-            rule: text("rule"),
-            author: text("author"),
-            policy: text("policy"),
-            reason: text("reason"),
-        }
-    }
-
-    /// # Errors
-    /// The first field that is wrong.
-    pub(super) fn filter(&self) -> Result<Filter, Refused> {
-        Ok(Filter {
-            site: read(&self.site, "site", of_list::<Uuid>)?.map(SiteId::from),
-            severity: read(&self.severity, "severity", of_list::<Severity>)?,
-            policy: read(&self.suggested, "suggested", of_list::<Uuid>)?.map(ReviewPolicyId::from),
-            category: read(&self.category, "category", of_list::<Category>)?,
-            rule: read(&self.rule, "rule", |text| {
-                Name::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
-            })?,
-            author: read(&self.author, "author", |text| {
-                Author::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
-            })?,
-        })
-    }
+/// `Err`: the first field that is wrong.
+pub(super) fn filter(values: &Texts) -> Result<Filter, Refused> {
+    Ok(Filter {
+        site: read(values.get("site"), "site", of_list::<Uuid>)?.map(SiteId::from),
+        severity: read(values.get("severity"), "severity", of_list::<Severity>)?,
+        policy: read(values.get("suggested"), "suggested", of_list::<Uuid>)?
+            .map(ReviewPolicyId::from),
+        category: read(values.get("category"), "category", of_list::<Category>)?,
+        rule: read(values.get("rule"), "rule", |text| {
+            Name::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+        })?,
+        author: read(values.get("author"), "author", |text| {
+            Author::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+        })?,
+    })
 }
 
 /// An empty field is none.
@@ -87,52 +66,40 @@ fn of_list<T: std::str::FromStr>(text: &str) -> Result<T, String> {
         .map_err(|_| "must be one of the list".to_owned())
 }
 
-/// A decision as it was sent.
-pub(super) struct Wanted {
-    pub(super) new: NewDecision,
-    pub(super) meant: Meant,
-}
-
-impl Wanted {
-    /// # Errors
-    /// The first field that is wrong, or the number of reviews was not typed.
-    pub(super) fn sent(form: &Form) -> Result<Self, Refused> {
-        let values = Values::sent(form);
-        let meant = if form.has("all") {
-            let shown = form.get("count");
-            if form.get("typed").trim() != shown {
-                return Err(Refused::field("typed", format!("must be {shown}")));
-            }
-            let count = shown.parse();
-            Meant::Matching {
-                filter: values.filter()?,
-                count: count.map_err(|_| Refused::field("typed", "must be a number"))?,
-            }
-        } else {
-            Meant::Named(ticked(form)?)
-        };
-        let ruling = form.get("decision").parse::<Ruling>();
-        let ruling =
-            ruling.map_err(|_| Refused::field("decision", "must be `approve` or `reject`"))?;
-        // One form has buttons for both. What was chosen for rejections does not count for an approval.
-        let (policy, reason) = match ruling {
-            Ruling::Approve => (None, None),
-            Ruling::Reject => (
-                read(&values.policy, "policy_id", of_list::<Uuid>)?,
-                read(&values.reason, "reason", |text| {
-                    Reason::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
-                })?,
-            ),
-        };
-        Ok(Self {
-            new: NewDecision {
-                ruling,
-                policy: policy.map(ReviewPolicyId::from),
-                reason,
-            },
-            meant,
-        })
-    }
+/// A decision as it was sent, and the reviews that it is about.
+/// `Err`: the first field that is wrong, or the number of reviews was not typed.
+pub(super) fn wanted(form: &Form) -> Result<(NewDecision, Meant), Refused> {
+    let values = sent(form);
+    let meant = if form.has("all") {
+        let shown = form.get("count");
+        if form.get("typed").trim() != shown {
+            return Err(Refused::field("typed", format!("must be {shown}")));
+        }
+        let count = shown.parse();
+        Meant::Matching {
+            filter: filter(&values)?,
+            count: count.map_err(|_| Refused::field("typed", "must be a number"))?,
+        }
+    } else {
+        Meant::Named(ticked(form)?)
+    };
+    let ruling: Ruling = form.choice("decision", "must be `approve` or `reject`")?;
+    // One form has buttons for both. What was chosen for rejections does not count for an approval.
+    let (policy, reason) = match ruling {
+        Ruling::Approve => (None, None),
+        Ruling::Reject => (
+            read(values.get("policy"), "policy_id", of_list::<Uuid>)?,
+            read(values.get("reason"), "reason", |text| {
+                Reason::try_from(text.to_owned()).map_err(|wrong| wrong.to_string())
+            })?,
+        ),
+    };
+    let new = NewDecision {
+        ruling,
+        policy: policy.map(ReviewPolicyId::from),
+        reason,
+    };
+    Ok((new, meant))
 }
 
 fn ticked(form: &Form) -> Result<Vec<ReviewId>, Refused> {

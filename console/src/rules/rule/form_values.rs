@@ -3,7 +3,8 @@
 use domain::{
     image_hash::ListKind,
     rules::{
-        AiThreshold, Bare, ImageHash, Keyword, Link, Pattern, Rule, RuleBody, RuleKind, RuleType,
+        AiThreshold, Bare, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, Rule, RuleBody,
+        RuleEffect, RuleKind, RuleType,
     },
     score::Category,
 };
@@ -11,11 +12,12 @@ use management::FieldProblem;
 
 use super::options::{Named as _, Reading};
 use crate::{
-    form::Form,
-    rules::{hash_lists::Lists, truncate::truncate},
+    page::{Form, Problems, Texts},
+    rules::names::Lists,
+    visible_text::truncate,
 };
 
-/// The fields of the form.
+/// The fields of the form. All but `lists` have one text.
 pub(super) const FIELDS: [&str; 13] = [
     "name",
     "exceptions",
@@ -38,25 +40,13 @@ const MOST_BYTES: usize = 100_000;
 /// What is typed. Lists have one term in each line.
 pub(super) struct Typed {
     pub(super) kind: RuleType,
-    pub(super) name: String,
     pub(super) is_on: bool,
-    pub(super) exceptions: String,
-    pub(super) keywords: String,
-    pub(super) matching: String,
-    pub(super) pattern: String,
-    pub(super) policy: String,
-    pub(super) domains: String,
-    pub(super) bare: String,
     pub(super) lists: Vec<String>,
-    pub(super) category: String,
-    pub(super) review_at: String,
-    pub(super) reject_at: String,
-    pub(super) effect: String,
+    pub(super) texts: Texts,
 }
 
 /// Why a form cannot hold a rule.
 pub(super) enum Unfit {
-    /// It is too large.
     TooLarge,
     /// It has texts that a browser would change, such as line breaks within a term.
     Altered,
@@ -73,97 +63,77 @@ pub(super) struct Choice {
 impl Typed {
     /// An empty form.
     pub(super) fn fresh(kind: RuleType) -> Self {
-        let empty = String::new;
+        let texts = FIELDS.map(|field| {
+            let text = match field {
+                "matching" => Matching::WholeWord.name(),
+                "policy" => LinkPolicy::Deny.name(),
+                "bare" => Bare::default().name(),
+                "category" => Category::Adult.name(),
+                "effect" => RuleEffect::Review.name(),
+                _ => "",
+            };
+            (field, text.to_owned())
+        });
         Self {
             kind,
-            name: empty(),
             is_on: true,
-            exceptions: empty(),
-            keywords: empty(),
-            matching: "whole_word".to_owned(),
-            pattern: empty(),
-            policy: "deny".to_owned(),
-            domains: empty(),
-            bare: Bare::default().name().to_owned(),
             lists: Vec::new(),
-            category: Category::Adult.to_string(),
-            review_at: empty(),
-            reject_at: empty(),
-            effect: "review".to_owned(),
+            texts: Texts::stored(texts),
         }
     }
 
-    /// What was sent.
     pub(super) fn of_form(kind: RuleType, form: &Form) -> Self {
-        let text = |name: &str| form.get(name).to_owned();
         Self {
             kind,
-            name: text("name"),
             is_on: form.has("enabled"),
-            exceptions: text("exceptions"),
-            keywords: text("keywords"),
-            matching: text("matching"),
-            pattern: text("pattern"),
-            policy: text("policy"),
-            domains: text("domains"),
-            bare: text("bare"),
             lists: form.all("lists").map(str::to_owned).collect(),
-            category: text("category"),
-            review_at: text("review_at"),
-            reject_at: text("reject_at"),
-            effect: text("effect"),
+            texts: Texts::stored(FIELDS.map(|field| (field, form.get(field).to_owned()))),
         }
     }
 
-    /// The form of a rule.
-    ///
-    /// # Errors
-    /// The form would change the rule although nothing is typed.
+    /// The form of a rule. `Err`: the form would change the rule although nothing is typed.
     pub(super) fn of_rule(rule: &Rule) -> Result<Self, Unfit> {
         let mut typed = Self {
-            name: rule.name.clone(),
             is_on: rule.enabled,
-            exceptions: rule.exceptions.join("\n"),
             ..Self::fresh(rule.kind.rule_type())
         };
+        let mut set = |field: &str, text: String| typed.texts.set(field, text);
+        set("name", rule.name.clone());
+        set("exceptions", rule.exceptions.join("\n"));
         match &rule.kind {
             RuleKind::Keyword(keyword) => {
-                typed.keywords = keyword.keywords.join("\n");
-                keyword.matching.name().clone_into(&mut typed.matching);
-                keyword.effect.name().clone_into(&mut typed.effect);
+                set("keywords", keyword.keywords.join("\n"));
+                set("matching", keyword.matching.name().to_owned());
+                set("effect", keyword.effect.name().to_owned());
             }
             RuleKind::Regex(pattern) => {
-                typed.pattern.clone_from(&pattern.pattern);
-                pattern.effect.name().clone_into(&mut typed.effect);
+                set("pattern", pattern.pattern.clone());
+                set("effect", pattern.effect.name().to_owned());
             }
             RuleKind::Link(link) => {
-                link.policy.name().clone_into(&mut typed.policy);
-                typed.domains = link.domains.join("\n");
-                link.bare.name().clone_into(&mut typed.bare);
-                link.effect.name().clone_into(&mut typed.effect);
+                set("policy", link.policy.name().to_owned());
+                set("domains", link.domains.join("\n"));
+                set("bare", link.bare.name().to_owned());
+                set("effect", link.effect.name().to_owned());
             }
             RuleKind::ImageHash(known) => {
+                set("effect", known.effect.name().to_owned());
                 typed.lists = known.lists.iter().map(ToString::to_string).collect();
-                known.effect.name().clone_into(&mut typed.effect);
             }
             RuleKind::AiThreshold(threshold) => {
                 let number = |at: Option<f64>| at.map(|at| at.to_string()).unwrap_or_default();
-                typed.category = threshold.category.to_string();
-                typed.review_at = number(threshold.review_at);
-                typed.reject_at = number(threshold.reject_at);
+                set("category", threshold.category.to_string());
+                set("review_at", number(threshold.review_at));
+                set("reject_at", number(threshold.reject_at));
             }
         }
-        let texts = [
-            &typed.exceptions,
-            &typed.keywords,
-            &typed.pattern,
-            &typed.domains,
-        ];
+        let texts = ["exceptions", "keywords", "pattern", "domains"];
+        let texts = texts.map(|field| typed.texts.get(field));
         if texts.iter().map(|text| text.len()).sum::<usize>() > MOST_BYTES {
             return Err(Unfit::TooLarge);
         }
         let is_altered = texts.iter().any(|text| text.contains('\r'))
-            || typed.name.contains(['\r', '\n'])
+            || typed.texts.get("name").contains(['\r', '\n'])
             || typed
                 .body()
                 .ok()
@@ -175,48 +145,44 @@ impl Typed {
     }
 
     /// The rule that is meant.
-    ///
-    /// # Errors
-    /// The fields that cannot be read. Whether the rule makes sense is not for this to say.
-    pub(super) fn body(&self) -> Result<RuleBody, Vec<FieldProblem>> {
-        let mut reading = Reading::default();
+    /// `Err`: the fields that cannot be read. Whether the rule makes sense is not for this to say.
+    pub(super) fn body(&self) -> Result<RuleBody, Problems> {
+        let text = |field| self.texts.get(field);
+        let mut reading = Reading::of(&self.texts);
         let kind = match self.kind {
             RuleType::Keyword => RuleKind::Keyword(Keyword {
-                keywords: lines(&self.keywords),
-                matching: reading.one_of("matching", &self.matching),
-                effect: reading.one_of("effect", &self.effect),
+                keywords: lines(text("keywords")),
+                matching: reading.one_of("matching"),
+                effect: reading.one_of("effect"),
             }),
             RuleType::Regex => RuleKind::Regex(Pattern {
-                pattern: self.pattern.clone(),
-                effect: reading.one_of("effect", &self.effect),
+                pattern: text("pattern").to_owned(),
+                effect: reading.one_of("effect"),
             }),
             RuleType::Link => RuleKind::Link(Link {
-                policy: reading.one_of("policy", &self.policy),
-                domains: lines(&self.domains),
-                bare: if self.bare.is_empty() {
+                policy: reading.one_of("policy"),
+                domains: lines(text("domains")),
+                bare: if text("bare").is_empty() {
                     Bare::default()
                 } else {
-                    reading.one_of("bare", &self.bare)
+                    reading.one_of("bare")
                 },
-                effect: reading.one_of("effect", &self.effect),
+                effect: reading.one_of("effect"),
             }),
             RuleType::ImageHash => RuleKind::ImageHash(ImageHash {
                 lists: reading.lists(&self.lists),
-                effect: reading.one_of("effect", &self.effect),
+                effect: reading.one_of("effect"),
             }),
             RuleType::AiThreshold => RuleKind::AiThreshold(AiThreshold {
-                category: reading.one_of("category", &self.category),
-                review_at: reading.threshold("review_at", &self.review_at),
-                reject_at: reading.threshold("reject_at", &self.reject_at),
+                category: reading.one_of("category"),
+                review_at: reading.threshold("review_at"),
+                reject_at: reading.threshold("reject_at"),
             }),
         };
-        if !reading.problems.is_empty() {
-            return Err(reading.problems);
-        }
-        Ok(RuleBody {
-            name: self.name.clone(),
+        reading.problems.into_result(RuleBody {
+            name: text("name").to_owned(),
             enabled: self.is_on,
-            exceptions: lines(&self.exceptions),
+            exceptions: lines(text("exceptions")),
             kind,
         })
     }
@@ -229,9 +195,7 @@ impl Typed {
             .and_then(|path| path.split_once('['));
         if let Some((list, place)) = of_list {
             let lines = match list {
-                "keywords" => lines(&self.keywords),
-                "exceptions" => lines(&self.exceptions),
-                "domains" => lines(&self.domains),
+                "keywords" | "exceptions" | "domains" => lines(self.texts.get(list)),
                 _ => Vec::new(),
             };
             if let Some(line) = place.parse().ok().and_then(|at: usize| lines.get(at)) {

@@ -5,7 +5,8 @@ use domain::{
     rules::{Bare, LinkPolicy, Matching, RuleEffect},
     score::Category,
 };
-use management::FieldProblem;
+
+use crate::page::{Problems, Texts};
 
 /// A closed set.
 pub(super) trait Named: Copy + 'static {
@@ -14,49 +15,23 @@ pub(super) trait Named: Copy + 'static {
     fn name(&self) -> &'static str;
 }
 
-impl Named for RuleEffect {
-    const ALL: &'static [Self] = &[Self::Review, Self::Reject];
+macro_rules! named {
+    ($($set:ident { $($member:ident = $name:literal),+ })+) => {$(
+        impl Named for $set {
+            const ALL: &'static [Self] = &[$(Self::$member),+];
 
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Reject => "reject",
+            fn name(&self) -> &'static str {
+                match self { $(Self::$member => $name),+ }
+            }
         }
-    }
+    )+};
 }
 
-impl Named for Matching {
-    const ALL: &'static [Self] = &[Self::WholeWord, Self::Substring];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::WholeWord => "whole_word",
-            Self::Substring => "substring",
-        }
-    }
-}
-
-impl Named for LinkPolicy {
-    const ALL: &'static [Self] = &[Self::Deny, Self::Allow];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Deny => "deny",
-            Self::Allow => "allow",
-        }
-    }
-}
-
-impl Named for Bare {
-    const ALL: &'static [Self] = &[Self::Likely, Self::Any, Self::None];
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Likely => "likely",
-            Self::Any => "any",
-            Self::None => "none",
-        }
-    }
+named! {
+    RuleEffect { Review = "review", Reject = "reject" }
+    Matching { WholeWord = "whole_word", Substring = "substring" }
+    LinkPolicy { Deny = "deny", Allow = "allow" }
+    Bare { Likely = "likely", Any = "any", None = "none" }
 }
 
 impl Named for Category {
@@ -68,38 +43,38 @@ impl Named for Category {
 }
 
 /// Reads fields, and collects those that cannot be read.
-#[derive(Default)]
-pub(super) struct Reading {
-    pub(super) problems: Vec<FieldProblem>,
+pub(super) struct Reading<'a> {
+    texts: &'a Texts,
+    pub(super) problems: Problems,
 }
 
-impl Reading {
-    fn add(&mut self, field: &str, message: &str) {
-        self.problems.push(FieldProblem {
-            field: field.to_owned(),
-            message: message.to_owned(),
-            position: None,
-        });
+impl<'a> Reading<'a> {
+    pub(super) fn of(texts: &'a Texts) -> Self {
+        Self {
+            texts,
+            problems: Problems::default(),
+        }
     }
 
     /// A choice. The first one stands in for what is none.
-    pub(super) fn one_of<T: Named>(&mut self, field: &str, text: &str) -> T {
+    pub(super) fn one_of<T: Named>(&mut self, field: &str) -> T {
+        let text = self.texts.get(field);
         let found = T::ALL.iter().find(|choice| choice.name() == text);
         if found.is_none() {
-            self.add(field, "must be one of the choices");
+            self.problems.add(field, "must be one of the choices");
         }
         *found.unwrap_or(&T::ALL[0])
     }
 
     /// A threshold. Empty: none.
-    pub(super) fn threshold(&mut self, field: &str, text: &str) -> Option<f64> {
-        let text = text.trim();
+    pub(super) fn threshold(&mut self, field: &str) -> Option<f64> {
+        let text = self.texts.get(field).trim();
         if text.is_empty() {
             return None;
         }
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());
         if number.is_none() {
-            self.add(field, "must be a number from 0 to 1, such as 0.8");
+            self.problems.add(field, "must be a number from 0 to 1, such as 0.8");
         }
         number
     }
@@ -108,7 +83,7 @@ impl Reading {
     pub(super) fn lists(&mut self, ids: &[String]) -> Vec<HashListId> {
         let read: Vec<HashListId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
         if read.len() < ids.len() {
-            self.add("lists", "must be hash lists");
+            self.problems.add("lists", "must be hash lists");
         }
         read
     }

@@ -1,7 +1,5 @@
 //! What the form of a site's settings shows and sends: texts, which become settings if they are valid.
 
-use std::{fmt::Display, str::FromStr};
-
 use domain::{
     id::RuleGroupId,
     image::ImageRetentionDays,
@@ -17,28 +15,32 @@ use domain::{
 use management::sites::{MOST_PROVIDERS, Settings};
 use uuid::Uuid;
 
-use crate::{form::Form, problems::Problems, stale_form};
+use crate::page::{Form, Problems, Texts, stale_form};
+
+/// The fields with one text each. Those of providers are apart.
+const FIELDS: &[&str] = &[
+    "name",
+    "on_failure",
+    "status_vocabulary",
+    "policy",
+    "answer_cache_seconds",
+    "author_pointer",
+    "compat_store",
+    "compat_unchecked",
+    "submissions_per_minute",
+    "status_queries_per_minute",
+    "item_retention_days",
+    "content_retention_days",
+    "image_retention_days",
+    "webhook_retention_days",
+    "default_rule_group_id",
+];
 
 /// The texts of the form.
-pub(in crate::sites) struct Values {
-    pub(super) name: String,
-    pub(super) on_failure: String,
-    pub(super) status_vocabulary: String,
+pub(super) struct Values {
+    texts: Texts,
     /// In the order of preference; none means the operator's order.
     pub(super) providers: Vec<String>,
-    pub(super) policy: String,
-    pub(super) answer_cache_seconds: String,
-    pub(super) author_pointer: String,
-    /// `yes`, or nothing.
-    pub(super) compat_store: String,
-    pub(super) compat_unchecked: String,
-    pub(super) submissions_per_minute: String,
-    pub(super) status_queries_per_minute: String,
-    pub(super) item_retention_days: String,
-    pub(super) content_retention_days: String,
-    pub(super) image_retention_days: String,
-    pub(super) webhook_retention_days: String,
-    pub(super) default_rule_group_id: String,
 }
 
 /// The settings that the form changes.
@@ -64,101 +66,62 @@ pub(super) struct Parsed {
 impl Values {
     pub(super) fn of_settings(settings: &Settings) -> Self {
         let limit = |limit: Option<PerMinute>| number(limit.map(PerMinute::get));
+        let cache = settings.answer_cache_seconds.map(AnswerCacheSeconds::get);
+        let policy = settings.policy.clone().map(String::from);
+        let author = settings.author_pointer.clone().map(String::from);
+        let stored = if settings.compat_store { "yes" } else { "" };
+        let items = settings.item_retention_days.map(ItemRetentionDays::get);
+        let contents = settings
+            .content_retention_days
+            .map(ContentRetentionDays::get);
+        let images = settings.image_retention_days.get();
+        let webhooks = settings.webhook_retention_days.get();
+        let queries = settings.status_queries_per_minute;
+        let texts = Texts::stored([
+            ("name", settings.name.clone()),
+            ("on_failure", settings.on_failure.to_string()),
+            ("status_vocabulary", settings.status_vocabulary.to_string()),
+            ("policy", policy.unwrap_or_default()),
+            ("answer_cache_seconds", number(cache)),
+            ("author_pointer", author.unwrap_or_default()),
+            ("compat_store", stored.to_owned()),
+            ("compat_unchecked", settings.compat_unchecked.to_string()),
+            ("submissions_per_minute", limit(settings.submissions_per_minute)),
+            ("status_queries_per_minute", limit(queries)),
+            ("item_retention_days", number(items)),
+            ("content_retention_days", number(contents)),
+            ("image_retention_days", images.to_string()),
+            ("webhook_retention_days", webhooks.to_string()),
+            ("default_rule_group_id", settings.default_rule_group.to_string()),
+        ]);
         Self {
-            name: settings.name.clone(),
-            on_failure: settings.on_failure.to_string(),
-            status_vocabulary: settings.status_vocabulary.to_string(),
+            texts,
             providers: settings.providers.clone().unwrap_or_default(),
-            policy: settings
-                .policy
-                .clone()
-                .map(String::from)
-                .unwrap_or_default(),
-            answer_cache_seconds: number(
-                settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
-            ),
-            author_pointer: settings
-                .author_pointer
-                .clone()
-                .map(String::from)
-                .unwrap_or_default(),
-            compat_store: if settings.compat_store { "yes" } else { "" }.to_owned(),
-            compat_unchecked: settings.compat_unchecked.to_string(),
-            submissions_per_minute: limit(settings.submissions_per_minute),
-            status_queries_per_minute: limit(settings.status_queries_per_minute),
-            item_retention_days: number(settings.item_retention_days.map(ItemRetentionDays::get)),
-            content_retention_days: number(
-                settings
-                    .content_retention_days
-                    .map(ContentRetentionDays::get),
-            ),
-            image_retention_days: settings.image_retention_days.get().to_string(),
-            webhook_retention_days: settings.webhook_retention_days.get().to_string(),
-            default_rule_group_id: settings.default_rule_group.to_string(),
         }
     }
 
     pub(super) fn of_form(form: &Form) -> Self {
-        let text = |name: &str| form.get(name).trim().to_owned();
-        let providers = (0..MOST_PROVIDERS).map(|place| text(&format!("provider_{place}")));
+        let providers = (0..MOST_PROVIDERS).map(|place| {
+            let provider = form.get(&format!("provider_{place}"));
+            provider.trim().to_owned()
+        });
         Self {
-            name: text("name"),
-            on_failure: text("on_failure"),
-            status_vocabulary: text("status_vocabulary"),
+            // White space around these two is a part of them.
+            texts: Texts::sent(form, FIELDS)
+                .with("policy", form.get("policy"))
+                .with("author_pointer", form.get("author_pointer")),
             providers: providers.filter(|name| !name.is_empty()).collect(),
-            policy: form.get("policy").to_owned(),
-            answer_cache_seconds: text("answer_cache_seconds"),
-            author_pointer: form.get("author_pointer").to_owned(),
-            compat_store: text("compat_store"),
-            compat_unchecked: text("compat_unchecked"),
-            submissions_per_minute: text("submissions_per_minute"),
-            status_queries_per_minute: text("status_queries_per_minute"),
-            item_retention_days: text("item_retention_days"),
-            content_retention_days: text("content_retention_days"),
-            image_retention_days: text("image_retention_days"),
-            webhook_retention_days: text("webhook_retention_days"),
-            default_rule_group_id: text("default_rule_group_id"),
         }
+    }
+
+    pub(super) fn get(&self, field: &str) -> &str {
+        self.texts.get(field)
     }
 
     /// A digest of all of them.
     pub(super) fn seen(&self) -> String {
-        let Self {
-            name,
-            on_failure,
-            status_vocabulary,
-            providers,
-            policy,
-            answer_cache_seconds,
-            author_pointer,
-            compat_store,
-            compat_unchecked,
-            submissions_per_minute,
-            status_queries_per_minute,
-            item_retention_days,
-            content_retention_days,
-            image_retention_days,
-            webhook_retention_days,
-            default_rule_group_id,
-        } = self;
-        let single = [
-            name,
-            on_failure,
-            status_vocabulary,
-            policy,
-            answer_cache_seconds,
-            author_pointer,
-            compat_store,
-            compat_unchecked,
-            submissions_per_minute,
-            status_queries_per_minute,
-            item_retention_days,
-            content_retention_days,
-            image_retention_days,
-            webhook_retention_days,
-            default_rule_group_id,
-        ];
-        stale_form::digest(single.into_iter().chain(providers).map(String::as_str))
+        let providers = self.providers.iter().map(String::as_str);
+        stale_form::digest(self.texts.all().chain(providers))
     }
 
     /// The provider of each place, and empty texts for places that are free: there are as many as providers.
@@ -168,45 +131,25 @@ impl Values {
         places
     }
 
-    /// The settings.
-    ///
-    /// # Errors
-    /// All mistakes, each at its field.
+    /// The settings. `Err`: all mistakes, each at its field.
     pub(super) fn parsed(&self) -> Result<Parsed, Problems> {
         let mut problems = Problems::default();
-        let wrong = &mut problems;
+        let (wrong, texts) = (&mut problems, &self.texts);
         let parsed = (|| {
-            let name = must(wrong, "name", &self.name);
-            let on_failure = one_of(wrong, "on_failure", &self.on_failure);
-            let vocabulary = one_of(wrong, "status_vocabulary", &self.status_vocabulary);
+            let name = texts.must(wrong, "name");
+            let on_failure = texts.one_of(wrong, "on_failure");
+            let vocabulary = texts.one_of(wrong, "status_vocabulary");
             let policy = self.policy(wrong);
-            let cache = may(wrong, "answer_cache_seconds", &self.answer_cache_seconds);
+            let cache = texts.may(wrong, "answer_cache_seconds");
             let author = self.author(wrong);
-            let unchecked = one_of(wrong, "compat_unchecked", &self.compat_unchecked);
-            let submissions = may(
-                wrong,
-                "submissions_per_minute",
-                &self.submissions_per_minute,
-            );
-            let queries = may(
-                wrong,
-                "status_queries_per_minute",
-                &self.status_queries_per_minute,
-            );
-            let items = may(wrong, "item_retention_days", &self.item_retention_days);
-            let contents = may(
-                wrong,
-                "content_retention_days",
-                &self.content_retention_days,
-            );
-            let images = must(wrong, "image_retention_days", &self.image_retention_days);
-            let webhooks = must(
-                wrong,
-                "webhook_retention_days",
-                &self.webhook_retention_days,
-            );
-            let group: Option<Uuid> =
-                one_of(wrong, "default_rule_group_id", &self.default_rule_group_id);
+            let unchecked = texts.one_of(wrong, "compat_unchecked");
+            let submissions = texts.may(wrong, "submissions_per_minute");
+            let queries = texts.may(wrong, "status_queries_per_minute");
+            let items = texts.may(wrong, "item_retention_days");
+            let contents = texts.may(wrong, "content_retention_days");
+            let images = texts.must(wrong, "image_retention_days");
+            let webhooks = texts.must(wrong, "webhook_retention_days");
+            let group: Option<Uuid> = texts.one_of(wrong, "default_rule_group_id");
             Some(Parsed {
                 name: name?,
                 on_failure: on_failure?,
@@ -215,7 +158,7 @@ impl Values {
                 policy: policy?,
                 answer_cache_seconds: cache?,
                 author_pointer: author?,
-                compat_store: !self.compat_store.is_empty(),
+                compat_store: !texts.get("compat_store").is_empty(),
                 compat_unchecked: unchecked?,
                 submissions_per_minute: submissions?,
                 status_queries_per_minute: queries?,
@@ -231,19 +174,22 @@ impl Values {
 
     #[expect(clippy::option_option, reason = "no policy is valid, too")]
     fn policy(&self, problems: &mut Problems) -> Option<Option<Policy>> {
-        if self.policy.trim().is_empty() {
+        let policy = self.get("policy");
+        if policy.trim().is_empty() {
             return Some(None);
         }
-        kept(problems, "policy", Policy::try_from(self.policy.clone())).map(Some)
+        let policy = Policy::try_from(policy.to_owned());
+        problems.kept("policy", policy).map(Some)
     }
 
     #[expect(clippy::option_option, reason = "no author is valid, too")]
     fn author(&self, problems: &mut Problems) -> Option<Option<MetadataPointer>> {
-        if self.author_pointer.is_empty() {
+        let pointer = self.get("author_pointer");
+        if pointer.is_empty() {
             return Some(None);
         }
-        let pointer = MetadataPointer::try_from(self.author_pointer.clone());
-        kept(problems, "author_pointer", pointer).map(Some)
+        let pointer = MetadataPointer::try_from(pointer.to_owned());
+        problems.kept("author_pointer", pointer).map(Some)
     }
 }
 
@@ -274,36 +220,4 @@ impl Parsed {
 
 fn number(number: Option<i64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
-}
-
-/// A value that must be given.
-fn must<T: FromStr>(problems: &mut Problems, field: &str, text: &str) -> Option<T>
-where
-    T::Err: Display,
-{
-    kept(problems, field, text.parse())
-}
-
-/// A value that may be missing.
-#[expect(clippy::option_option, reason = "no value is valid, too")]
-fn may<T: FromStr>(problems: &mut Problems, field: &str, text: &str) -> Option<Option<T>>
-where
-    T::Err: Display,
-{
-    if text.is_empty() {
-        return Some(None);
-    }
-    must(problems, field, text).map(Some)
-}
-
-/// A value that is chosen from a list.
-fn one_of<T: FromStr>(problems: &mut Problems, field: &str, text: &str) -> Option<T> {
-    let chosen = text.parse().map_err(|_| "must be one of the choices");
-    kept(problems, field, chosen)
-}
-
-fn kept<T, E: Display>(problems: &mut Problems, field: &str, parsed: Result<T, E>) -> Option<T> {
-    parsed
-        .map_err(|wrong| problems.add(field, wrong.to_string()))
-        .ok()
 }

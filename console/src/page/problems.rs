@@ -1,51 +1,71 @@
 //! What is wrong with a form, shown at its fields.
 
-use management::{Conflict, FieldProblem, Refused};
+use std::fmt::Display;
 
-use crate::error_page::PageError;
+use management::{Conflict, FieldProblem, Refused};
+use poem::http::StatusCode;
+
+use super::error::PageError;
 
 /// What is wrong with a form that was sent.
 #[derive(Default)]
 pub(crate) struct Problems {
     fields: Vec<FieldProblem>,
-    /// What is wrong with the form as a whole.
     whole: Vec<String>,
+    /// The status of the page that shows them.
+    status: StatusCode,
 }
 
 impl Problems {
-    /// Takes a refusal that the person can mend in the form.
-    ///
-    /// # Errors
-    /// It is another one.
+    /// Takes a refusal that the person can mend in the form. `Err`: it is another one.
     pub(crate) fn of(refused: Refused) -> Result<Self, PageError> {
         match refused {
-            Refused::Fields(fields) => Ok(Self {
-                fields: fields.problems,
-                whole: Vec::new(),
-            }),
-            Refused::Conflict(Conflict::NameTaken, text) => {
-                let mut problems = Self::default();
-                problems.add("name", text);
-                Ok(problems)
-            }
+            Refused::Fields(fields) => Ok(Self::of_fields(fields.problems)),
+            Refused::Conflict(Conflict::NameTaken, text) => Ok(Self::field("name", text)),
             refused @ (Refused::Invalid(_)
             | Refused::Conflict(..)
             | Refused::TooManyPings { .. }
             | Refused::TooManyDownloads { .. }
             | Refused::Overloaded) => Ok(Self {
-                fields: Vec::new(),
                 whole: vec![refused.to_string()],
+                ..Self::of_fields(Vec::new())
             }),
             other => Err(other.into()),
         }
     }
 
-    /// What is wrong with the form as a whole.
-    pub(crate) fn whole(text: String) -> Self {
+    fn of_fields(fields: Vec<FieldProblem>) -> Self {
+        Self {
+            fields,
+            whole: Vec::new(),
+            status: StatusCode::UNPROCESSABLE_ENTITY,
+        }
+    }
+
+    /// One mistake, as [`Problems::add`] adds it.
+    pub(crate) fn field(field: &str, message: impl Into<String>) -> Self {
+        let mut problems = Self::default();
+        problems.add(field, message);
+        problems
+    }
+
+    /// Somebody else has changed what the form was made for.
+    pub(crate) fn conflict(text: impl Into<String>) -> Self {
         Self {
             fields: Vec::new(),
-            whole: vec![text],
+            whole: vec![text.into()],
+            status: StatusCode::CONFLICT,
         }
+    }
+
+    /// The same problems on a page with this status.
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The status of the page that shows them: success, if nothing is wrong.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
     }
 
     /// Whether nothing is wrong.
@@ -55,11 +75,32 @@ impl Problems {
 
     /// Adds a mistake. The message is a sentence, or continues one that begins with the field's name: `must be ...`.
     pub(crate) fn add(&mut self, field: &str, message: impl Into<String>) {
+        self.status = StatusCode::UNPROCESSABLE_ENTITY;
         self.fields.push(FieldProblem {
             field: field.to_owned(),
             message: message.into(),
             position: None,
         });
+    }
+
+    /// The value, or a mistake at its field.
+    pub(crate) fn kept<T, E: Display>(&mut self, field: &str, parsed: Result<T, E>) -> Option<T> {
+        let kept = parsed.map_err(|wrong| self.add(field, wrong.to_string()));
+        kept.ok()
+    }
+
+    /// The value if nothing is wrong.
+    pub(crate) fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.are_none() {
+            Ok(value)
+        } else {
+            Err(self)
+        }
+    }
+
+    /// The refusal of a use case that would say the same.
+    pub(crate) fn into_refused(self) -> Refused {
+        Refused::fields(self.fields)
     }
 
     /// What is wrong with a field, or with what is in it.

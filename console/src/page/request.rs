@@ -6,7 +6,7 @@ use domain::{id::TeamId, key::SecretHash};
 use fair_share::Proxies;
 use http_server::{BodyReader, RequestId, Share};
 use management::{
-    AnonymousCaller, Caller, Management, Refused, SignOn, Snapshot,
+    AnonymousCaller, Caller, Management, Noun, Refused, SignOn, Snapshot,
     account::own_account::{self, Mine},
 };
 use poem::{
@@ -16,19 +16,21 @@ use poem::{
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::{
-    Console, cookie, error_page::PageError, form::Form, origin, page::Area, router::Access,
-};
+use super::{Answer, error::PageError, form::Form, navigation::Area, see_other};
+use crate::{Console, cookie, origin};
 
-/// One request.
-pub(crate) struct PageRequest {
+/// One request, which a handler shares with the router: the router answers for a handler that fails.
+pub(crate) type PageRequest = Arc<RequestParts>;
+
+/// What was sent, and who is signed in.
+pub(crate) struct RequestParts {
     pub(crate) management: Arc<Management>,
     /// Who signs in, or changes the own account.
     pub(crate) visitor: AnonymousCaller,
     pub(crate) query: Form,
     pub(crate) form: Form,
     /// Whether the browser asks for a picture of one of our pages.
-    pub(crate) is_picture: bool,
+    is_picture: bool,
     /// What the browser holds. The session may be over.
     held: Option<SecretHash>,
     /// The attempt to sign in at the provider that the browser holds, sealed.
@@ -49,7 +51,10 @@ pub(crate) struct PageRequest {
 /// The paths of operators begin with this.
 const INSTANCE: &str = "/instance/";
 
-impl PageRequest {
+/// Those of the own account.
+const ACCOUNT: &str = "/account";
+
+impl RequestParts {
     /// Reads a request.
     pub(crate) async fn of(
         console: &Console,
@@ -113,12 +118,25 @@ impl PageRequest {
         Ok(self.part::<Uuid>(name)?.into())
     }
 
-    /// Where the page is: in the team of the path, or on the whole instance.
+    /// Where the page is: in the team of the path, on the whole instance, or in the own account.
     pub(crate) fn at(&self) -> Result<Area, PageError> {
         if self.path.starts_with(INSTANCE) {
-            return Ok(Area::Instance);
+            Ok(Area::Instance)
+        } else if self.path.starts_with(ACCOUNT) {
+            Ok(Area::Own)
+        } else {
+            Ok(Area::Team(self.team()?))
         }
-        Ok(Area::Team(self.team()?))
+    }
+
+    /// Leads to a place there, after a change.
+    pub(crate) fn lead_to(&self, place: impl AsRef<str>) -> Answer {
+        Ok(see_other(self.at()?.path(place.as_ref())))
+    }
+
+    /// Leads back to the page itself, which says what was done.
+    pub(crate) fn lead_back(&self, done: &str) -> Answer {
+        Ok(see_other(format!("{}?done={done}", self.path)))
     }
 
     /// Scheme and host of URLs that people can hand on.
@@ -131,43 +149,25 @@ impl PageRequest {
         self.id("team")
     }
 
-    /// The session of the browser.
-    ///
-    /// # Errors
-    /// It holds none.
+    /// The session of the browser. `Err`: it holds none.
     pub(crate) fn session(&self) -> Result<SecretHash, PageError> {
         self.held
             .ok_or(PageError::Refused(Refused::Unauthenticated))
     }
 
-    /// Who is signed in.
-    ///
-    /// # Errors
-    /// Nobody is signed in, or the second factor is missing.
+    /// Who is signed in. `Err`: nobody is signed in, or the second factor is missing.
     pub(crate) async fn mine(&self) -> Result<&Mine, PageError> {
         let session = self.session()?;
         let read = async || Ok(own_account::get(&self.management, session).await?);
         self.mine.get_or_try_init(read).await
     }
 
-    /// Refuses everybody who may not open a page with these needs, before anything else is looked at. The use cases check again.
-    ///
-    /// # Errors
-    /// Nobody is signed in; the person is not in the team, or has no role there with the scope.
-    pub(crate) async fn require(&self, needs: Access) -> Result<(), PageError> {
-        let scope = match needs {
-            Access::Nothing => return Ok(()),
-            Access::Session => return self.session().map(|_| ()),
-            Access::Scope(scope) => scope,
-        };
-        let mine = self.mine().await?;
-        let team = self.at()?.team();
-        let mut entrances = mine.entrances.iter();
-        let here = entrances.find(|entrance| entrance.team.as_ref().map(|(id, _)| *id) == team);
-        match here {
-            Some(here) if here.role.scopes().contains(&scope) => Ok(()),
-            Some(here) => Err(Refused::beyond_own(here.role, scope).into()),
-            None => Err(PageError::NoSuchPage),
+    /// Refuses to show a picture other than in one of our pages.
+    pub(crate) fn require_picture(&self) -> Result<(), PageError> {
+        if self.is_picture {
+            Ok(())
+        } else {
+            Err(PageError::NotAlone)
         }
     }
 
@@ -186,14 +186,13 @@ impl PageRequest {
         self.held
     }
 
-    /// The person who is signed in, in one team; without, as an operator. All use cases of a page read in one
-    /// transaction.
-    ///
-    /// # Errors
-    /// Nobody is signed in.
-    pub(crate) fn caller(&self, team: Option<TeamId>) -> Result<Caller, Refused> {
+    /// The person who is signed in, in the team of the page; on the whole instance, as an operator. All use cases of a page
+    /// read in one transaction. `Err`: nobody is signed in.
+    pub(crate) fn caller(&self) -> Result<Caller, Refused> {
         let session = self.held.ok_or(Refused::Unauthenticated)?;
-        let caller = Caller::session(session, team, self.request.clone());
+        // The router has refused a path whose team is none.
+        let at = self.at().map_err(|_| Refused::NotFound(Noun::Team))?;
+        let caller = Caller::session(session, at.team(), self.request.clone());
         Ok(match &self.snapshot {
             Some(snapshot) => caller.within(snapshot),
             None => caller,

@@ -1,16 +1,15 @@
-//! Errors as pages: why a page was not shown or a change was not made, and the answers that the server gives in place of a page.
+//! Errors as pages: why a page was not shown or a change was not made.
 
 use askama::Template;
-use http_server::{BodyFault, ErrorResponse, ErrorResponses, Fault, RequestId};
-use management::{Forbidden, Refused};
+use http_server::{BodyFault, Fault};
+use management::Refused;
 use poem::{
-    Error, IntoResponse, Response,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    IntoResponse, Response,
+    http::{StatusCode, header},
 };
 use tracing::error;
-use url::Url;
 
-use crate::{browser_security, page, request::PageRequest, sign_in::reauthentication};
+use super::HTML;
 
 /// Why there is no such answer as was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -44,33 +43,16 @@ pub(crate) enum PageError {
 /// A page with nothing but a message.
 #[derive(Template)]
 #[template(path = "message.html")]
-struct Message<'a> {
-    title: &'a str,
-    text: &'a str,
+pub(crate) struct Message<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) text: &'a str,
     /// Where to go from here.
-    link: (&'a str, &'a str),
+    pub(crate) link: (&'a str, &'a str),
 }
 
 const HOME: (&str, &str) = ("/", "Back to the start");
 
 impl PageError {
-    /// The response to a request. Whoever must sign in or give something first is led there.
-    pub(crate) async fn answer(self, request: &PageRequest) -> Response {
-        match self {
-            Self::Refused(Refused::Unauthenticated) => page::see_other("/sign-in"),
-            Self::Refused(Refused::Forbidden(Forbidden::FactorRequired, _)) => {
-                page::see_other("/sign-in/code")
-            }
-            Self::Refused(Refused::Forbidden(Forbidden::FactorSetUpRequired, _)) => {
-                page::see_other("/account/factor")
-            }
-            Self::Refused(Refused::Forbidden(Forbidden::ReauthenticationRequired, _)) => {
-                reauthentication::ask(request, None).await
-            }
-            other => other.into_response(),
-        }
-    }
-
     /// The page that says it.
     pub(crate) fn render(&self) -> (StatusCode, String) {
         let (title, text) = self.text();
@@ -158,7 +140,7 @@ impl IntoResponse for PageError {
         let (status, html) = self.render();
         Response::builder()
             .status(status)
-            .header(header::CONTENT_TYPE, page::HTML)
+            .header(header::CONTENT_TYPE, HTML)
             .body(html)
     }
 }
@@ -190,68 +172,5 @@ fn title(refused: &Refused) -> &'static str {
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "Please wait a moment",
         StatusCode::INTERNAL_SERVER_ERROR => "Something went wrong on our side",
         _ => "Nothing was changed",
-    }
-}
-
-/// How long browsers remember it.
-const YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
-
-/// Pages for whatever the server answers itself.
-#[derive(Clone, Copy, Debug)]
-pub struct ErrorPages {
-    is_https: bool,
-}
-
-impl ErrorPages {
-    /// Pages of a console that people open at this address. If it begins with `https`, browsers use only HTTPS from then on.
-    pub fn at(public_url: Option<&Url>) -> Self {
-        Self {
-            is_https: public_url.is_some_and(|url| url.scheme() == "https"),
-        }
-    }
-}
-
-impl ErrorResponses for ErrorPages {
-    fn fault(&self, fault: Fault, _: &RequestId) -> ErrorResponse {
-        let (status, body) = PageError::Fault(fault).render();
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, page::HTML);
-        ErrorResponse {
-            status,
-            headers,
-            body: body.into_bytes(),
-        }
-    }
-
-    fn error(&self, error: Error, request: &RequestId) -> Response {
-        error!(request.id = request.as_str(), %error, "a page of the console failed");
-        PageError::Fault(Fault::Panicked).into_response()
-    }
-
-    fn protect(&self, headers: &mut HeaderMap) {
-        browser_security::protect(headers);
-        if self.is_https {
-            headers.insert(header::STRICT_TRANSPORT_SECURITY, YEAR);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn browsers_remember_https_if_people_open_the_console_by_it() {
-        for (url, remembered) in [
-            (Some("https://console.example.com"), true),
-            (Some("http://127.0.0.1:8081"), false),
-            (None, false),
-        ] {
-            let url = url.map(|url| url.parse().unwrap());
-            let mut headers = HeaderMap::new();
-            ErrorPages::at(url.as_ref()).protect(&mut headers);
-            let found = headers.contains_key(header::STRICT_TRANSPORT_SECURITY);
-            assert_eq!(found, remembered, "{url:?}");
-        }
     }
 }

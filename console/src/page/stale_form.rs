@@ -1,10 +1,12 @@
 //! What a person saw in a form. Somebody else may have changed it before the form is sent.
 
+use chrono::Utc;
 use management::{Changer, Outdated};
 use poem::http::StatusCode;
 use sha2::{Digest as _, Sha256};
 
-use crate::{problems::Problems, request::PageRequest, time::Moment};
+use super::{PageRequest, Problems};
+use crate::time;
 
 /// The hidden field.
 const FIELD: &str = "seen";
@@ -30,8 +32,8 @@ pub(crate) fn is_seen(request: &PageRequest, present: &str) -> bool {
 }
 
 /// What the form sends the next time: what was seen first, unless the person has just been told of a change.
-pub(crate) fn next(request: &PageRequest, status: StatusCode, present: String) -> String {
-    if request.form.has(FIELD) && status != StatusCode::CONFLICT {
+pub(crate) fn next(request: &PageRequest, problems: &Problems, present: String) -> String {
+    if request.form.has(FIELD) && problems.status() != StatusCode::CONFLICT {
         request.form.get(FIELD).to_owned()
     } else {
         present
@@ -45,9 +47,9 @@ pub(crate) fn problems(outdated: &Outdated) -> Problems {
         Changer::Named(name) => &format!("{name} has changed this"),
         Changer::Unnamed => "Somebody has changed this",
     };
-    let at = outdated.at.map(Moment::from);
+    let at = outdated.at.map(|at| time::told(at, Utc::now()));
     let at = at.map_or_else(String::new, |at| format!(" ({at})"));
-    Problems::whole(format!(
+    Problems::conflict(format!(
         "{by} since you opened this page{at}. Nothing was saved. What you typed is still here. To see the new values, open this \
          page again. To replace them, save once more."
     ))
