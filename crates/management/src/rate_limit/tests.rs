@@ -114,3 +114,16 @@ async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
     let other = arrive(3).now_or_never();
     assert!(other.is_some_and(|turn| turn.is_ok()), "another team waits");
 }
+
+#[test]
+fn the_table_is_bounded() {
+    let mut counts = HashMap::new();
+    for key in 0..2 * COUNTED {
+        assert!(count(&mut counts, key, 1));
+    }
+    assert_eq!(counts.len(), COUNTED);
+    assert!(
+        !count(&mut counts, 0, 1),
+        "those that are counted still are"
+    );
+}

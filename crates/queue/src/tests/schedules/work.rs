@@ -125,10 +125,6 @@ impl Hands {
 }
 
 impl LocalWorker for Hands {
-    fn settings(&self) -> &BackendSettings {
-        &self.settings
-    }
-
     fn reserve(self: Arc<Self>, _: Group, _: Lane, wanted: usize) -> Box<dyn ReservedPlaces> {
         Box::new(Room {
             of: self,
@@ -138,15 +134,6 @@ impl LocalWorker for Hands {
 
     fn bottleneck(&self) -> Option<Bottleneck> {
         None
-    }
-
-    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
-        InFlightJob::new(
-            claim,
-            since,
-            &self.in_flight_jobs,
-            TaskTracker::new().token(),
-        )
     }
 }
 
@@ -158,6 +145,19 @@ struct Room {
 impl ReservedPlaces for Room {
     fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    fn settings(&self) -> &BackendSettings {
+        &self.of.settings
+    }
+
+    fn track(&self, claim: Claim, since: Instant) -> Option<Arc<InFlightJob>> {
+        InFlightJob::new(
+            claim,
+            since,
+            &self.of.in_flight_jobs,
+            TaskTracker::new().token(),
+        )
     }
 
     fn fill(self: Box<Self>, jobs: Vec<(Arc<InFlightJob>, &str)>) {
