@@ -117,11 +117,7 @@ struct Identity {
 }
 
 impl Identity {
-    fn of(
-        management: &Management,
-        provider: Option<&str>,
-        listed: Vec<Connected>,
-    ) -> Vec<Self> {
+    fn of(management: &Management, provider: Option<&str>, listed: Vec<Connected>) -> Vec<Self> {
         let rows = listed.into_iter().map(|one| {
             let is_in_use = identities::is_in_use(management, &one);
             let name = provider.filter(|_| is_in_use);

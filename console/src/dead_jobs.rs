@@ -101,9 +101,10 @@ async fn page(
     if !queue.is_empty() && !names.iter().any(|name| name == queue) {
         names.push(queue.to_owned());
     }
+    let has_any = wanted.given().next().is_some();
     let page = List {
         frame: Frame::of(request, "dead-jobs").await?,
-        has_any: wanted.given().next().is_some(),
+        has_any,
         wanted,
         problems,
         queues: names,

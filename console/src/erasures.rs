@@ -88,8 +88,7 @@ const FIELDS: &[&str] = &["what", "pointer", "site_id", "typed"];
 
 fn read(form: &Form, team: TeamId) -> Result<Wanted, Refused> {
     let kind = form.get("kind").parse::<SubjectKind>();
-    let kind =
-        kind.map_err(|_| Refused::field("kind", "must be one of those that are offered"))?;
+    let kind = kind.map_err(|_| Refused::field("kind", "must be one of those that are offered"))?;
     let site = match form.get("site") {
         "" => None,
         site => Some(

@@ -46,7 +46,9 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn change(request: PageRequest) -> Answer {
     let team = request.team()?;
     match replace(&request, team).await {
-        Ok(()) => request.lead_to(format!("teams/{team}/subscription?done=subscription-changed")),
+        Ok(()) => request.lead_to(format!(
+            "teams/{team}/subscription?done=subscription-changed"
+        )),
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }

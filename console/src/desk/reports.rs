@@ -119,7 +119,10 @@ pub(crate) async fn try_threshold(request: PageRequest) -> Answer {
         },
     };
     let backtest = threshold::try_threshold(&request.management, &caller, group, new).await?;
-    request.lead_to(format!("rules/{group}/backtests/{}?done=backtest-started", backtest.id))
+    request.lead_to(format!(
+        "rules/{group}/backtests/{}?done=backtest-started",
+        backtest.id
+    ))
 }
 
 /// What the address asks for: from the beginning of a day to the end of another, in UTC.

@@ -257,7 +257,9 @@ pub(crate) async fn decide(request: PageRequest) -> Answer {
 
 async fn decided(request: &PageRequest) -> Result<reviews::Held, Refused> {
     let (caller, id) = named(request).map_err(|_| Refused::NotFound(management::Noun::Review))?;
-    let ruling: Ruling = request.form.choice("decision", "must be `approve` or `reject`")?;
+    let ruling: Ruling = request
+        .form
+        .choice("decision", "must be `approve` or `reject`")?;
     let policy: Option<ReviewPolicyId> = match request.form.get("policy") {
         "" => None,
         policy => {

@@ -56,7 +56,9 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 
 async fn start(request: &PageRequest) -> Result<Import, Refused> {
     let (caller, list) = page_header::named(request)?;
-    let algorithm: HashAlgorithm = request.form.choice("algorithm", "must be `pdq` or `sha256`")?;
+    let algorithm: HashAlgorithm = request
+        .form
+        .choice("algorithm", "must be `pdq` or `sha256`")?;
     let hashes = request.form.get("hashes");
     if hashes.trim().is_empty() {
         return Err(Refused::field("hashes", "must have at least one line"));

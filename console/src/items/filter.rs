@@ -103,7 +103,9 @@ impl Reader<'_> {
             choices.push((given.to_owned(), given.to_owned()));
         }
         let wrong = || "must be one of the list".to_owned();
-        self.read(name, label, Input::Choice(choices), |_| value.ok_or_else(wrong))
+        self.read(name, label, Input::Choice(choices), |_| {
+            value.ok_or_else(wrong)
+        })
     }
 
     fn time(&mut self, name: &'static str, label: &'static str) -> Option<DateTime<Utc>> {

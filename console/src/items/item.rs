@@ -200,7 +200,9 @@ pub(crate) async fn decide(request: PageRequest) -> Answer {
 
 async fn decided(request: &PageRequest) -> Result<Ruling, Refused> {
     let (id, caller) = named(request)?;
-    let ruling: Ruling = request.form.choice("decision", "must be `approve` or `reject`")?;
+    let ruling: Ruling = request
+        .form
+        .choice("decision", "must be `approve` or `reject`")?;
     let reason = Reason::try_from(request.form.get("reason").to_owned());
     let new = NewDecision {
         ruling,
@@ -216,7 +218,9 @@ async fn decided(request: &PageRequest) -> Result<Ruling, Refused> {
 
 /// The item that the address of a form names.
 fn named(request: &PageRequest) -> Result<(MediaId, Caller), Refused> {
-    let id = request.id("item").map_err(|_| Refused::NotFound(Noun::Media))?;
+    let id = request
+        .id("item")
+        .map_err(|_| Refused::NotFound(Noun::Media))?;
     Ok((id, request.caller()?))
 }
 

@@ -41,11 +41,7 @@ pub(crate) fn in_order<const N: usize>(mut steps: [Step; N]) -> [Step; N] {
 }
 
 /// The steps of a team that has submitted nothing yet.
-pub(super) fn first_steps(
-    frame: &Frame,
-    sites: &[ManagedSite],
-    counts: &[Counts],
-) -> [Step; 3] {
+pub(super) fn first_steps(frame: &Frame, sites: &[ManagedSite], counts: &[Counts]) -> [Step; 3] {
     let way = |scope, path, action| frame.may(scope).then_some((path, action));
     let list = frame.path("sites");
     let with_key = counts.iter().find(|counts| counts.keys > 0);

@@ -81,7 +81,10 @@ pub(crate) async fn reset(request: PageRequest) -> Answer {
                 all sessions of the person. A second factor is still asked for.";
             let texts = ("A link to a new password", text);
             let secret = (&issued.secret, issued.expires_at);
-            let back = (frame.path(&format!("people/{member}")), "Back to the person");
+            let back = (
+                frame.path(&format!("people/{member}")),
+                "Back to the person",
+            );
             Ok(show_once(&request, frame, texts, secret, back))
         }
         Err(refused) => page(&request, Problems::of(refused)?, None).await,

@@ -9,7 +9,7 @@ use super::{
     names::Lists,
     page_header::{self, Head, Tab},
     pagination::Slice,
-    row::{Row, States, mentions},
+    row::{Row, States, hits_of, mentions},
 };
 use crate::{
     page::{self, Answer, Frame, PageRequest, Problems},
@@ -57,7 +57,7 @@ pub(super) async fn page(request: &PageRequest, problems: &Problems) -> Answer {
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
     let mut rows = Slice::of(request, found).map(|(place, rule)| Row::of(place, rule, &lists));
-    let hits = hits(request, &caller, &frame, group).await?;
+    let hits = hits_of(request, &caller, &frame, group).await?;
     for row in &mut rows.rows {
         row.state = beside.state(row.id);
         row.hits = hits.of_rule(row.id, beside.is_new(row.id));

@@ -206,7 +206,7 @@ const DAYS: u32 = 7;
 pub(super) struct Hits(Option<GroupMatches>);
 
 /// The hits of the last days.
-pub(super) async fn hits(
+pub(super) async fn hits_of(
     request: &PageRequest,
     caller: &Caller,
     frame: &Frame,

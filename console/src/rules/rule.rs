@@ -201,12 +201,7 @@ struct NotHere {
 }
 
 /// Says why there is no form for a rule.
-async fn unfit(
-    request: &PageRequest,
-    caller: &Caller,
-    name: String,
-    unfit: Unfit,
-) -> Answer {
+async fn unfit(request: &PageRequest, caller: &Caller, name: String, unfit: Unfit) -> Answer {
     let (frame, head) = page_header::open(request, caller, Tab::Rules).await?;
     Ok(page::shown(&NotHere {
         frame,

@@ -103,9 +103,7 @@ pub(crate) async fn rename(request: PageRequest) -> Answer {
         Err(wrong) => Err(Refused::field("name", wrong.to_string())),
     };
     match renamed {
-        Ok(Ok(_)) => {
-            request.lead_to(format!("rules/{group}/settings?done=group-renamed"))
-        }
+        Ok(Ok(_)) => request.lead_to(format!("rules/{group}/settings?done=group-renamed")),
         Ok(Err(outdated)) => page(&request, stale_form::problems(&outdated)).await,
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
@@ -129,9 +127,7 @@ pub(crate) async fn attach(request: PageRequest) -> Answer {
     let (group, site) = (request.id("group")?, request.id("site")?);
     let caller = request.caller()?;
     match attachments::attach(&request.management, &caller, site, group).await {
-        Ok(()) => {
-            request.lead_to(format!("rules/{group}/settings?done=group-attached"))
-        }
+        Ok(()) => request.lead_to(format!("rules/{group}/settings?done=group-attached")),
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use chrono::{DateTime, Utc};
-use domain::id::GroupVersionId;
+use domain::id::{GroupVersionId, RuleGroupId};
 use management::{
     Refused,
     rule_groups::{
@@ -54,11 +54,9 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 }
 
 pub(crate) async fn start(request: PageRequest) -> Answer {
-    let group = request.id("group")?;
+    let group = request.id::<RuleGroupId>("group")?;
     match started(&request).await {
-        Ok(_) => {
-            request.lead_to(format!("rules/{group}/shadow?done=shadow-started"))
-        }
+        Ok(_) => request.lead_to(format!("rules/{group}/shadow?done=shadow-started")),
         Err(refused) => page(&request, problems(refused)?).await,
     }
 }

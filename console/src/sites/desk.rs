@@ -38,7 +38,10 @@ impl Desk {
 fn stored(settings: &DeskSettings) -> Texts {
     let golden = settings.golden_every.map(|every| every.get().to_string());
     Texts::stored([
-        ("critical_minutes", settings.critical_minutes.get().to_string()),
+        (
+            "critical_minutes",
+            settings.critical_minutes.get().to_string(),
+        ),
         ("high_minutes", settings.high_minutes.get().to_string()),
         ("normal_minutes", settings.normal_minutes.get().to_string()),
         ("low_minutes", settings.low_minutes.get().to_string()),

@@ -65,14 +65,13 @@ pub(crate) struct SiteHeader {
 }
 
 impl SiteHeader {
-    /// The site in the path, and the frame. `Err`: there is none within reach, or the person may not open this page.
+    /// The site in the path, and the frame. `Err`: there is none within reach, or nobody is signed in.
     pub(crate) async fn of(request: &PageRequest, tab: Tab) -> Result<(Frame, Self), PageError> {
         let team = request.team()?;
         let caller = request.caller()?;
         let site = sites::get(&request.management, &caller, request.id("site")?).await?;
         let team = Area::Team(team);
         let frame = Frame::of(request, "sites").await?;
-        let frame = frame.require(tab.scope())?;
         Ok((frame, Self { team, site, tab }))
     }
 

@@ -71,8 +71,7 @@ async fn page(request: &PageRequest, mut said: Said) -> Answer {
         ..Filter::default()
     };
     let site_id = endpoint.site;
-    let listed =
-        deliveries::list(management, &caller, site_id, &filter, None, DELIVERIES).await?;
+    let listed = deliveries::list(management, &caller, site_id, &filter, None, DELIVERIES).await?;
     let latest_recoveries = pager::first(RECOVERIES);
     let recovered = recoveries::list(management, &caller, id, latest_recoveries).await?;
     let days = site.settings.webhook_retention_days.get();

@@ -78,11 +78,7 @@ impl Breaker {
             BreakerState::Open => ("no", "open"),
             BreakerState::HalfOpen => ("warn", "half open"),
         };
-        Self {
-            tone,
-            word,
-            until,
-        }
+        Self { tone, word, until }
     }
 
     pub(super) fn meaning(&self) -> &'static str {

@@ -24,7 +24,14 @@ use crate::page::{Form, Texts};
 /// `policy` the one by which to reject.
 pub(super) fn sent(form: &Form) -> Texts {
     let fields = [
-        "site", "severity", "suggested", "category", "rule", "author", "policy", "reason",
+        "site",
+        "severity",
+        "suggested",
+        "category",
+        "rule",
+        "author",
+        "policy",
+        "reason",
     ];
     Texts::sent(form, &fields)
 }

@@ -74,7 +74,8 @@ impl<'a> Reading<'a> {
         }
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());
         if number.is_none() {
-            self.problems.add(field, "must be a number from 0 to 1, such as 0.8");
+            self.problems
+                .add(field, "must be a number from 0 to 1, such as 0.8");
         }
         number
     }

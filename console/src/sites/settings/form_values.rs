@@ -86,13 +86,19 @@ impl Values {
             ("author_pointer", author.unwrap_or_default()),
             ("compat_store", stored.to_owned()),
             ("compat_unchecked", settings.compat_unchecked.to_string()),
-            ("submissions_per_minute", limit(settings.submissions_per_minute)),
+            (
+                "submissions_per_minute",
+                limit(settings.submissions_per_minute),
+            ),
             ("status_queries_per_minute", limit(queries)),
             ("item_retention_days", number(items)),
             ("content_retention_days", number(contents)),
             ("image_retention_days", images.to_string()),
             ("webhook_retention_days", webhooks.to_string()),
-            ("default_rule_group_id", settings.default_rule_group.to_string()),
+            (
+                "default_rule_group_id",
+                settings.default_rule_group.to_string(),
+            ),
         ]);
         Self {
             texts,
